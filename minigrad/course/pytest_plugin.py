@@ -1,0 +1,1 @@
+"""The plugin of pytest: filled in below."""
