@@ -1,0 +1,308 @@
+"""What an exercise is: a declaration from which everything else follows.
+
+You will meet five small things. An `Exercise` names what the student defines and states, as code, what is right
+and which wrong answers are likely. A `Probe` is one question put to the student's code (a call, a short program,
+or a look at a variable). A `Wrong` is a wrong answer that can be run, with the belief behind it and what to say.
+A `Before` is one rule of an ordering. A `Lesson` is a numbered list of exercises.
+
+The check in the notebook, the diagnosis, the hints, the class report and the test matrix all read this one
+declaration; nothing about an exercise stands anywhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "Before", "Exercise", "Lesson", "Probe", "Raises", "Wrong",
+    "call", "choice", "function", "numbers", "ordering", "prediction", "program", "run", "value",
+]  # fmt: skip
+
+KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
+UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "ask the oracle"
+
+
+@dataclass(frozen=True)
+class Raises:
+    """An expected exception: `Raises("RuntimeError", "scalar outputs")` (class name or a base of it, part of the message)."""
+
+    type: str
+    contains: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One question to the student's code; made by `call(...)` or `run(...)`, refined by `.of`, `.show` and `.expect`."""
+
+    kind: str  # "call", "run" or "value"
+    name: str = ""
+    args: tuple[Any, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
+    expected: Any = UNKNOWN
+    shown: bool = False
+
+    def of(self, name: str) -> Probe:
+        """The same question to another of the exercise's functions."""
+        return dataclasses.replace(self, name=name)
+
+    def show(self) -> Probe:
+        """The same question, and the card may show the right answer (when that does not give the exercise away)."""
+        return dataclasses.replace(self, shown=True)
+
+    def expect(self, value: Any) -> Probe:
+        """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an error."""
+        return dataclasses.replace(self, expected=value)
+
+
+def call(*args: Any, **kwargs: Any) -> Probe:
+    """Call the exercise's function with these arguments (plain numbers, strings, tuples, lists, dicts, numpy arrays)."""
+    return Probe("call", args=args, data=kwargs)
+
+
+def run(code: str, **data: Any) -> Probe:
+    """Run a short program in the student's namespace; `data` are variables it may use, its last line is the answer.
+
+    The student sees the program in the message, so write it as a reader would like it.
+    """
+    return Probe("run", code=code.strip("\n"), data=data)
+
+
+Probes = Callable[[np.random.Generator], Iterable[Probe]]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer: the object a student would have bound to the exercise's name, and what to say about it.
+
+    Args:
+        answer: a function, class or value; a dict `{name: object}` where the exercise asks for several names.
+        misconception: its id in the catalogue, or "" for a plain slip.
+        says: what the student reads: what was seen, why, a question. Empty: the catalogue's feedback.
+        hints: a ladder of its own. Empty: the catalogue's, then the exercise's.
+        alike: wrong answers no probe can tell apart carry the same word here and share one message.
+        when: for values: every answer for which this is true counts as this wrong answer.
+        name: a short name for reports; a function's own name if left out.
+    """
+
+    answer: Any
+    misconception: str = ""
+    says: str = ""
+    hints: tuple[str, ...] = ()
+    alike: str = ""
+    when: Callable[[Any], bool] | None = None
+    name: str = ""
+
+    @property
+    def id(self) -> str:
+        """A name that is the same in every run."""
+        return self.name or getattr(self.answer, "__name__", "") or repr(self.answer)
+
+
+@dataclass(frozen=True)
+class Before:
+    """One rule of an ordering: `first` has to come before `then`; `says` is the feedback when it does not."""
+
+    first: Any
+    then: Any
+    misconception: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. Use the makers below (`function`, `program`, `value`, `choice`, `ordering`, `prediction`)."""
+
+    id: str
+    kind: str
+    title: str
+    names: tuple[str, ...]
+    probes: Probes
+    oracle: Callable[..., Any] | None = None
+    wrong: tuple[Wrong, ...] = ()
+    alternatives: tuple[Any, ...] = ()
+    hints: tuple[str, ...] = ()
+    worked: str = ""
+    minutes: int = 5
+    points: float = 1.0
+    scaffold: Callable[[], dict[str, Any]] | None = None
+    prelude: str = ""
+    accept: Callable[[Any], bool] | None = None
+    right: Any = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    before: tuple[Before, ...] = ()
+    items: tuple[Any, ...] = ()
+    rtol: float = 1e-7
+    atol: float = 1e-9
+    seconds: float = 2.0
+    memory: int = 512
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"exercise {self.id}: kind {self.kind!r} is not one of {', '.join(KINDS)}")
+        if not self.names:
+            raise ValueError(f"exercise {self.id}: it asks for no name")
+
+    @property
+    def lesson(self) -> int:
+        """The number of the lesson it belongs to."""
+        return int(self.id.split(".")[0])
+
+    @property
+    def name(self) -> str:
+        """The first (mostly the only) name it asks for."""
+        return self.names[0]
+
+    def questions(self, seed: int) -> list[Probe]:
+        """The probes of this seed, each with the name it asks; the same list every time."""
+        rng = np.random.default_rng([zlib.crc32(self.id.encode()), seed])
+        probes = list(self.probes(rng))
+        return [p if p.name or p.kind == "run" else p.of(self.name) for p in probes]
+
+    def expected(self, probe: Probe) -> Any:
+        """The right answer to a probe, from the probe itself or from the oracle (which gets copies)."""
+        if probe.expected is not UNKNOWN:
+            return probe.expected
+        if self.oracle is None:
+            raise ValueError(f"exercise {self.id}: a probe without an answer and no oracle")
+        args, data = copied(probe.args), copied(dict(probe.data))
+        if len(self.names) > 1 and probe.kind == "call":
+            return self.oracle(probe.name, *args, **data)
+        return self.oracle(*args, **data)
+
+    def namespace(self, answer: Any) -> dict[str, Any]:
+        """A student's namespace that holds `answer` (one object, or a dict of several) inside the given code."""
+        space = self.scaffold() if self.scaffold else {}
+        several = isinstance(answer, dict) and bool(answer) and set(answer) <= {*self.names, *space, *roots(self.names)}
+        for name, thing in (answer if several else {self.name: answer}).items():
+            owner, _, attribute = name.rpartition(".")
+            if owner and isinstance(thing, type):
+                space[owner] = thing
+            elif owner:
+                setattr(space.setdefault(owner, type(owner, (), {})), attribute, thing)
+            else:
+                space[name] = thing
+        return space
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: its number, file name, and exercises in order. `introduces`: misconception ids met here first."""
+
+    number: int
+    slug: str
+    title: str
+    minutes: int
+    exercises: tuple[Exercise, ...]
+    introduces: tuple[str, ...] = ()
+    with_engine: bool = False
+
+
+def function(
+    id: str, name: str | Sequence[str], *, title: str, oracle: Callable[..., Any], probes: Probes,
+    wrong: Sequence[Wrong], alternatives: Sequence[Any], hints: Sequence[str] = (), **more: Any,
+) -> Exercise:  # fmt: skip
+    """A function the student writes, judged by calls. With several names the oracle gets the name first."""
+    return Exercise(id, "function", title, named(name), probes, oracle, tuple(wrong), tuple(alternatives),
+                    tuple(hints), **more)  # fmt: skip
+
+
+def program(
+    id: str, name: str | Sequence[str], *, title: str, probes: Probes, wrong: Sequence[Wrong],
+    alternatives: Sequence[Any], oracle: Callable[..., Any] | None = None, hints: Sequence[str] = (), **more: Any,
+) -> Exercise:  # fmt: skip
+    """A class (or anything else) judged by short programs that use it: `run("...", x=...)`.
+
+    The oracle gets the program's data by name; without one each probe carries `.expect(...)`.
+    """
+    return Exercise(id, "program", title, named(name), probes, oracle, tuple(wrong), tuple(alternatives),
+                    tuple(hints), **more)  # fmt: skip
+
+
+def value(
+    id: str, name: str, right: Any, *, title: str, wrong: Sequence[Wrong] = (), hints: Sequence[str] = (),
+    rtol: float = 2e-3, atol: float = 1e-6, **more: Any,
+) -> Exercise:  # fmt: skip
+    """A number, list, string, bool or None that the student writes down (`name = ...` is the blank).
+
+    Lists, tuples, arrays and tensors are all accepted, to three digits. `accept=` (a test of the answer) instead of
+    equality with `right` where several answers are right; `right` is then one of them.
+    """
+    return Exercise(id, "value", title, (name,), single(name, right), None, tuple(wrong), (), tuple(hints),
+                    right=right, rtol=rtol, atol=atol, **more)  # fmt: skip
+
+
+def choice(
+    id: str, name: str, options: Mapping[str, str], right: str, *, title: str, wrong: Sequence[Wrong],
+    hints: Sequence[str] = (), **more: Any,
+) -> Exercise:  # fmt: skip
+    """One of `options` (letter -> text); the student writes the letter. One `Wrong(letter, ...)` for each other option."""
+    left = set(options) - {right} - {w.answer for w in wrong}
+    if right not in options or left:
+        raise ValueError(f"exercise {id}: no feedback for option {', '.join(sorted(left)) or right}")
+    return Exercise(id, "choice", title, (name,), single(name, right), None, tuple(wrong), (), tuple(hints),
+                    right=right, options=dict(options), **more)  # fmt: skip
+
+
+def prediction(
+    id: str, right: Any, *, title: str, wrong: Sequence[Wrong] = (), hints: Sequence[str] = (),
+    rtol: float = 2e-3, atol: float = 1e-6, **more: Any,
+) -> Exercise:  # fmt: skip
+    """What will this print? Answered by `predict(id, answer)`; `predict(id, ...)` is the blank.
+
+    With `options={letter: text}` it is answered by a letter. Give `points=0` to the predictions of a reading notebook.
+    """
+    return Exercise(id, "prediction", title, (f"predict {id}",), single(f"predict {id}", right), None, tuple(wrong),
+                    (), tuple(hints), right=right, rtol=rtol, atol=atol, **more)  # fmt: skip
+
+
+def ordering(
+    id: str, name: str, items: Sequence[str], before: Sequence[Before], right: Sequence[int], *, title: str,
+    hints: Sequence[str] = (), **more: Any,
+) -> Exercise:  # fmt: skip
+    """Put `items` (numbered from 1) in order; the student writes the list of numbers. Every order that keeps all
+    `before` rules is right; `right` is one of them."""
+    places = {n: i for i, n in enumerate(right)}
+    if sorted(right) != list(range(1, len(items) + 1)) or any(places[b.first] > places[b.then] for b in before):
+        raise ValueError(f"exercise {id}: the order called right breaks its own rules")
+    return Exercise(id, "ordering", title, (name,), single(name, list(right)), None, (), (), tuple(hints),
+                    right=list(right), before=tuple(before), items=tuple(items), **more)  # fmt: skip
+
+
+def numbers(rng: np.random.Generator, *shape: int) -> np.ndarray[Any, Any]:
+    """Odd-looking float64 numbers of this shape, short to print: one decimal, no zero, no one, no two neighbours alike."""
+    count = int(np.prod(shape, dtype=int))
+    pool = np.concatenate([np.arange(-39, -10), np.arange(-9, 0), np.arange(2, 10), np.arange(11, 40)]) / 10
+    picked = rng.permutation(np.resize(rng.permutation(pool), count))
+    return picked.reshape(shape)
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of plain data and arrays."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if type(value) in (list, tuple):
+        return type(value)(copied(v) for v in value)
+    if type(value) is dict:
+        return {k: copied(v) for k, v in value.items()}
+    return value
+
+
+def named(name: str | Sequence[str]) -> tuple[str, ...]:
+    return (name,) if isinstance(name, str) else tuple(name)
+
+
+def roots(names: Sequence[str]) -> set[str]:
+    """The names as they stand in a namespace: `Value` for `Value.__mul__`."""
+    return {name.split(".")[0] for name in names}
+
+
+def single(name: str, right: Any) -> Probes:
+    """The one probe of a value exercise: look at the variable."""
+    return lambda rng: [Probe("value", name=name, expected=right)]
