@@ -1,0 +1,252 @@
+"""PyTorch's sentences, each written once.
+
+A function here checks something and returns quietly, or raises PyTorch's exception with PyTorch's words; one that
+cannot go on returns the exception for its caller to raise. Shapes are tuples of integers, `dim` counts from the
+left or, negative, from the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Shape = tuple[int, ...]
+
+
+def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
+    """What to raise when these shapes do not broadcast, or None when they do."""
+    longest = max(len(a), len(b))
+    for back in range(1, longest + 1):
+        m = a[-back] if back <= len(a) else 1
+        n = b[-back] if back <= len(b) else 1
+        if m != n and m != 1 and n != 1:
+            return RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) "
+                f"at non-singleton dimension {longest - back}"
+            )
+    return None
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The common shape of shapes that broadcast; else RuntimeError."""
+    result: Shape = ()
+    for shape in shapes:
+        problem = broadcast_mismatch(result, shape)
+        if problem is not None:
+            raise problem
+        longest = max(len(result), len(shape))
+        a, b = (1,) * (longest - len(result)) + result, (1,) * (longest - len(shape)) + tuple(shape)
+        result = tuple(n if m == 1 else m for m, n in zip(a, b, strict=True))
+    return result
+
+
+def check_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the left; IndexError when out of range. A 0-d tensor counts as 1-d."""
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
+    dim = dim.__index__()
+    count = ndim or 1
+    if not -count <= dim < count:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
+        )
+    return dim + count if dim < 0 else dim
+
+
+def check_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """Dimensions counted from the left and without repeats; None and () mean all of them."""
+    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
+        return tuple(range(ndim))
+    if not isinstance(dims, (tuple, list)):
+        dims = (dims,)  # type: ignore[assignment]
+    found: list[int] = []
+    for dim in dims:  # type: ignore[union-attr]
+        positive = check_dim(dim, ndim)
+        if positive in found:
+            raise RuntimeError(f"dim {positive} appears multiple times in the list of dims")
+        found.append(positive)
+    return tuple(found) if ndim else ()
+
+
+def infer_size(shape: Sequence[int], size: int) -> Shape:
+    """`shape` with its -1 replaced, for a tensor of `size` elements."""
+    shape = tuple(shape)
+    known, unknown = 1, -1
+    for position, n in enumerate(shape):
+        if n == -1:
+            if unknown >= 0:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = position
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {position} of shape {list(shape)}")
+        else:
+            known *= n
+    if unknown >= 0 and known > 0 and size % known == 0:
+        return (*shape[:unknown], size // known, *shape[unknown + 1 :])
+    if unknown >= 0 and known == 0 and size == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
+            "size -1 can be any value and is ambiguous"
+        )
+    if unknown >= 0 or known != size:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
+    return shape
+
+
+def expand_shape(shape: Shape, sizes: Sequence[int], tensor_type: str) -> Shape:
+    """The sizes of `expand`, with -1 meaning the tensor's own; RuntimeError when it cannot be."""
+    sizes = tuple(sizes)
+    extra = len(sizes) - len(shape)
+    if extra < 0:
+        raise RuntimeError(
+            f"expand({tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    result = []
+    for position, n in enumerate(sizes):
+        own = shape[position - extra] if position >= extra else None
+        if n == -1 and own is None:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {position}"
+            )
+        if n == -1:
+            n = own  # type: ignore[assignment]
+        elif own is not None and own != 1 and own != n:
+            raise RuntimeError(expanded_size(n, own, position, sizes, shape))
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n}")
+        result.append(n)
+    return tuple(result)
+
+
+def expanded_size(target: int, own: int, dim: int, sizes: Sequence[int], shape: Shape) -> str:
+    return (
+        f"The expanded size of the tensor ({target}) must match the existing size ({own}) at non-singleton "
+        f"dimension {dim}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+
+
+def must_be_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
+    )
+
+
+def must_be_sequence_of_tensors(function: str, argument: str, position: int, value: Any) -> TypeError:
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be tuple of Tensors, "
+        f"not {type(value).__name__}"
+    )
+
+
+def element_must_be_tensor(function: str, index: int, value: Any, argument: str = "tensors") -> TypeError:
+    return TypeError(
+        f"expected Tensor as element {index} in argument 0, but got {type(value).__name__}"
+        if argument == "tensors"
+        else f"{function}(): argument '{argument}' must be tuple of Tensors, but found element of type "
+        f"{type(value).__name__} at pos {index}"
+    )
+
+
+def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
+    """PyTorch's way to say that a function does not take this number type."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
+
+
+# ------------------------------------------------------------------------------------------------ matmul
+
+
+def _by(shape: Shape) -> str:
+    return "x".join(map(str, shape))
+
+
+def check_dot(a: Shape, b: Shape, name: str = "dot") -> None:
+    if len(a) != 1 or len(b) != 1:
+        raise RuntimeError(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
+    if a != b:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
+            f"elements, but got {a[0]} and {b[0]} elements respectively"
+        )
+
+
+def check_mv(a: Shape, b: Shape) -> None:
+    if len(a) != 2 or len(b) != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
+    if a[1] != b[0]:
+        raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
+
+
+def check_mm(a: Shape, b: Shape, first: str = "self", second: str = "mat2") -> None:
+    if len(a) != 2:
+        raise RuntimeError(f"{first} must be a matrix")
+    if len(b) != 2:
+        raise RuntimeError(f"{second} must be a matrix")
+    if a[1] != b[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
+
+
+def check_bmm(a: Shape, b: Shape) -> None:
+    if len(a) != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    if len(b) != 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+    if a[0] != b[0] or a[2] != b[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] "
+            f"but got: [{b[0]}, {b[1]}]."
+        )
+
+
+def matmul_mismatch(a: Shape, b: Shape) -> RuntimeError:
+    """Why `a @ b` cannot be, for every pair of ranks."""
+    try:
+        if not a or not b:
+            raise RuntimeError(
+                f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D"
+            )
+        if len(a) == len(b) == 1:
+            check_dot(a, b)
+        elif len(a) == 2 and len(b) == 1:
+            check_mv(a, b)
+        elif len(a) <= 2 and len(b) <= 2:
+            check_mm((1, a[0]) if len(a) == 1 else a, b)
+        elif len(a) > 2 and len(b) <= 2:
+            rows = (int(_product(a[:-1])), a[-1])
+            if len(b) == 1:
+                check_mv(rows, b)
+            check_mm(rows, b)
+        else:
+            a = (1, *a) if len(a) == 1 else a
+            problem = broadcast_mismatch(a[:-2], b[:-2])
+            if problem is not None:
+                raise problem
+            batch = int(_product(broadcast_shapes(a[:-2], b[:-2])))
+            check_bmm((batch, *a[-2:]), (batch, *b[-2:]))
+    except RuntimeError as error:
+        return error
+    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
+
+
+def matmul_dtypes(a: Any, b: Any, a_ndim: int = 2, b_ndim: int = 2) -> RuntimeError:
+    """Two `DType`s that a matrix product refuses, for it does not promote."""
+    if a_ndim == b_ndim == 1:
+        return RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {a.tensor_name} and {b.tensor_name}"
+        )
+    if b_ndim == 1:
+        names = f"{b.tensor_name}, {a.tensor_name}, and {b.tensor_name}"
+        return RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
+    if b_ndim > 2:
+        return RuntimeError(f"expected scalar type {a.tensor_name} but found {b.tensor_name}")
+    return RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.c_name} != {b.c_name}")
+
+
+def _product(sizes: Sequence[int]) -> int:
+    result = 1
+    for n in sizes:
+        result *= n
+    return result
