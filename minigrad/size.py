@@ -1,0 +1,63 @@
+"""`Size`: the shape of a tensor.
+
+A tuple of dimensions that prints as PyTorch prints it, counts its elements with `numel()`, and stays a Size
+when it is sliced or added to.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, SupportsIndex, overload
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: `Size([2, 3])`, equal to the tuple `(2, 3)`.
+
+    Slices and sums are Sizes again; one index gives an int. Raises TypeError for entries that are not integers.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, dims: Any = ()) -> Size:
+        if type(dims) is not tuple:  # the shape of an array holds ints already
+            dims = tuple(dims)
+        for position, dim in enumerate(dims):
+            if not hasattr(type(dim), "__index__"):
+                kind = type(dim).__name__
+                raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{kind}')")
+        return tuple.__new__(cls, dims)
+
+    def numel(self) -> int:
+        """The number of elements a tensor of this shape holds."""
+        return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    __str__ = __repr__
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
+        found = tuple.__getitem__(self, index)
+        return tuple.__new__(Size, found) if type(index) is slice else found  # type: ignore[arg-type, return-value]
+
+    def __add__(self, other: Any) -> Size:  # type: ignore[override]
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return tuple.__new__(Size, tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return tuple.__new__(Size, tuple.__add__(other, self))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return tuple.__new__(Size, tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
