@@ -123,6 +123,11 @@ def get_default_dtype() -> DType:
     return _default
 
 
+def default_numpy() -> np.dtype[Any]:
+    """The default type, as numpy names it."""
+    return _default.numpy
+
+
 def set_default_dtype(d: DType) -> None:
     """Change the type that `tensor([1.0])`, `zeros(2)` and integer division give; a floating-point type."""
     global _default

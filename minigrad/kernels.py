@@ -1,0 +1,741 @@
+"""Forward code too long for the derivative table: numpy in, numpy out, no Tensor in sight.
+
+Most of what stands here is *linear* in its argument: convolution, pooling by mean, windows, gather, cumulative sum.
+A linear function needs no calculus: its derivative is its transpose, which hands every output back to the inputs it
+came from. So linear kernels come in pairs (`windows` and `add_windows`, `gather` and `scatter_add`), and in the
+table each is the derivative of the other. Convolution is linear in two arguments, so it comes as a family of three.
+Layout as in PyTorch: (batch, channels, *spatial); `stride`, `padding`, `dilation` have one number per spatial
+dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+Array = Any  # numpy.ndarray or numpy.generic
+Shape = tuple[int, ...]
+
+# ------------------------------------------------------------------------------------------- windows
+
+
+def pad_constant(x: Array, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Array:
+    """Add `before` and `after` elements around each dimension; negative widths cut off."""
+    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
+    x = x[cut]
+    if all(a <= 0 and b <= 0 for a, b in widths):
+        return x.copy()
+    shape = tuple(n + max(a, 0) + max(b, 0) for n, (a, b) in zip(x.shape, widths, strict=True))
+    out = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    out[tuple(slice(max(a, 0), max(a, 0) + n) for n, (a, _) in zip(x.shape, widths, strict=True))] = x
+    return out
+
+
+def _pad_spatial(x: Array, padding: Shape, value: float = 0.0) -> Array:
+    if not any(padding):
+        return x
+    return pad_constant(x, [(0, 0)] * (x.ndim - len(padding)) + [(p, p) for p in padding], value)
+
+
+def window_count(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool = False) -> int:
+    """How many windows fit along one dimension."""
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return room // stride + 1
+    count = -(-room // stride) + 1
+    # A last window that starts beyond the input (in the padding on the right) does not count.
+    return count - 1 if (count - 1) * stride >= size + padding else count
+
+
+def view_windows(x: Array, kernel: Shape, stride: Shape, dilation: Shape, counts: Shape | None = None) -> Array:
+    """Every window of the last dimensions, without copying: (..., *kernel, *counts)."""
+    n = len(kernel)
+    if counts is None:
+        sizes = x.shape[x.ndim - n :]
+        counts = tuple(
+            window_count(s, k, t, 0, d) for s, k, t, d in zip(sizes, kernel, stride, dilation, strict=True)
+        )
+    steps = x.strides[x.ndim - n :]
+    inner = tuple(s * d for s, d in zip(steps, dilation, strict=True))
+    outer = tuple(s * t for s, t in zip(steps, stride, strict=True))
+    return np.lib.stride_tricks.as_strided(
+        x, x.shape[: x.ndim - n] + kernel + counts, x.strides[: x.ndim - n] + inner + outer, writeable=False
+    )
+
+
+def add_windows(w: Array, sizes: Shape, stride: Shape, padding: Shape, dilation: Shape) -> Array:
+    """The transpose of taking windows: add each element of w (..., *kernel, *counts) to where it came from.
+
+    Returns (..., *sizes); what fell into the padding is dropped.
+    """
+    n = len(sizes)
+    lead, kernel, counts = w.shape[: w.ndim - 2 * n], w.shape[w.ndim - 2 * n : w.ndim - n], w.shape[w.ndim - n :]
+    padded = tuple(
+        max(s + 2 * p, (c - 1) * t + (k - 1) * d + 1)
+        for s, p, c, t, k, d in zip(sizes, padding, counts, stride, kernel, dilation, strict=True)
+    )
+    out = np.zeros(lead + padded, w.dtype)
+    for offset in product(*map(range, kernel)):
+        where = tuple(
+            slice(o * d, o * d + (c - 1) * t + 1, t)
+            for o, d, c, t in zip(offset, dilation, counts, stride, strict=True)
+        )
+        if all(counts):
+            out[(..., *where)] += w[(..., *offset, *[slice(None)] * n)]
+    inner = tuple(slice(p, p + s) for p, s in zip(padding, sizes, strict=True))
+    return out[(..., *inner)] if any(padding) or padded != sizes else out
+
+
+def unfold(x: Array, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Array:
+    """im2col: (N, C, *sizes) to (N, C * kernel elements, number of windows)."""
+    w = view_windows(_pad_spatial(x, padding), kernel, stride, dilation)
+    n = len(kernel)
+    columns = math.prod(w.shape[2 : 2 + n])
+    return w.reshape(x.shape[0], x.shape[1] * columns, math.prod(w.shape[2 + n :]))
+
+
+def fold(c: Array, sizes: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Array:
+    """col2im, the transpose of `unfold`: windows that overlap are added."""
+    counts = tuple(
+        window_count(*numbers) for numbers in zip(sizes, kernel, stride, padding, dilation, strict=True)
+    )
+    w = c.reshape((c.shape[0], c.shape[1] // math.prod(kernel), *kernel, *counts))
+    return add_windows(w, sizes, stride, padding, dilation)
+
+
+def slide(x: Array, dim: int, size: int, step: int) -> Array:
+    """`Tensor.unfold`: a view with the windows of one dimension in a new last one."""
+    if x.ndim == 0:
+        return np.lib.stride_tricks.as_strided(np.asarray(x), (size,), (0,))
+    count = (x.shape[dim] - size) // step + 1
+    shape = (*x.shape[:dim], count, *x.shape[dim + 1 :], size)
+    strides = (*x.strides[:dim], x.strides[dim] * step, *x.strides[dim + 1 :], x.strides[dim])
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def add_slide(w: Array, shape: Shape, dim: int, step: int) -> Array:
+    """The transpose of `slide`."""
+    out = np.zeros(shape, w.dtype)
+    if not shape:
+        return w.sum(dtype=w.dtype)
+    count, size = w.shape[dim], w.shape[-1]
+    moved = np.moveaxis(out, dim, -1)
+    source = np.moveaxis(w, dim, -2)
+    for offset in range(size):
+        moved[..., offset : offset + (count - 1) * step + 1 : step] += source[..., offset]
+    return out
+
+
+# ------------------------------------------------------------------------------------------- convolution
+
+
+def conv_sizes(x: Shape, w: Shape, stride: Shape, padding: Shape, dilation: Shape) -> Shape:
+    """The spatial sizes of a convolution's result."""
+    return tuple(
+        window_count(*numbers) for numbers in zip(x[2:], w[2:], stride, padding, dilation, strict=True)
+    )
+
+
+def conv(x: Array, w: Array, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Array:
+    """x (N, C, *sizes) with w (O, C / groups, *kernel): (N, O, *counts). One matrix product per sample."""
+    counts = conv_sizes(x.shape, w.shape, stride, padding, dilation)
+    batch, out_channels = x.shape[0], w.shape[0]
+    if all(k == 1 for k in w.shape[2:]) and not any(padding) and all(s == 1 for s in stride):
+        columns = x.reshape(batch, groups, x.shape[1] // groups, math.prod(counts))
+    else:
+        columns = unfold(x, w.shape[2:], dilation, padding, stride)
+        columns = columns.reshape(batch, groups, columns.shape[1] // groups, columns.shape[2])
+    rows = w.reshape(groups, out_channels // groups, math.prod(w.shape[1:]))
+    return np.matmul(rows, columns).reshape((batch, out_channels, *counts))
+
+
+def conv_input(
+    g: Array, w: Array, sizes: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int
+) -> Array:
+    """The transpose of `conv` in x: g (N, O, *counts) back to (N, C, *sizes). Also `conv_transpose`."""
+    batch, out_channels = g.shape[:2]
+    kernel, counts = w.shape[2:], g.shape[2:]
+    rows = w.reshape(groups, out_channels // groups, math.prod(w.shape[1:]))
+    flat = g.reshape(batch, groups, out_channels // groups, math.prod(counts))
+    columns = np.matmul(rows.swapaxes(-1, -2), flat)
+    return add_windows(
+        columns.reshape((batch, groups * w.shape[1], *kernel, *counts)), sizes, stride, padding, dilation
+    )
+
+
+def conv_weight(
+    g: Array, x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int
+) -> Array:
+    """The transpose of `conv` in w: g (N, O, *counts) and x (N, C, *sizes) to (O, C / groups, *kernel)."""
+    batch, out_channels = g.shape[:2]
+    counts = g.shape[2:]
+    w = view_windows(_pad_spatial(x, padding), kernel, stride, dilation, counts)
+    columns = w.reshape(batch, groups, x.shape[1] // groups * math.prod(kernel), math.prod(counts))
+    flat = g.reshape(batch, groups, out_channels // groups, math.prod(counts))
+    rows = flat.transpose(1, 2, 0, 3).reshape(groups, out_channels // groups, -1)
+    stacked = columns.transpose(1, 0, 3, 2).reshape(groups, -1, columns.shape[2])
+    return np.matmul(rows, stacked).reshape((out_channels, x.shape[1] // groups, *kernel))
+
+
+# ------------------------------------------------------------------------------------------- pooling
+
+
+def max_pool_indices(
+    x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool
+) -> Array:
+    """Where each window's largest element (the first of equals) stands, counted in the flattened spatial dimensions."""
+    n = len(kernel)
+    sizes = x.shape[x.ndim - n :]
+    counts = tuple(
+        window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, stride, padding, dilation, strict=True)
+    )
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    widths = [(0, 0)] * (x.ndim - n) + _ceil_padding(sizes, counts, kernel, stride, padding, dilation)
+    padded = pad_constant(x, widths, lowest)
+    places = pad_constant(np.arange(math.prod(sizes)).reshape(sizes), widths[x.ndim - n :], -1)
+    w = view_windows(padded, kernel, stride, dilation, counts)
+    flat = w.reshape(x.shape[: x.ndim - n] + (math.prod(kernel), *counts))
+    at = view_windows(places, kernel, stride, dilation, counts).reshape((math.prod(kernel), *counts))
+    # Elements of the padding never win, not even over -inf.
+    if x.dtype.kind == "f" and np.isneginf(flat).any():
+        rank = np.where(at >= 0, 1, 0)
+        best = np.argmax(np.where(np.isneginf(flat) & (rank == 0), np.finfo(x.dtype).min, flat), axis=-n - 1)
+        only = np.isneginf(np.where(at >= 0, flat, -np.inf)).all(axis=-n - 1)
+        best = np.where(only, np.broadcast_to(rank, flat.shape).argmax(axis=-n - 1), best)
+    else:
+        best = np.argmax(flat, axis=-n - 1)
+    return np.take_along_axis(
+        np.broadcast_to(at, flat.shape), np.expand_dims(best, -n - 1), axis=-n - 1
+    ).reshape(best.shape)
+
+
+def _ceil_padding(
+    sizes: Shape, counts: Shape, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
+) -> list[tuple[int, int]]:
+    """What to pad so that every window lies inside, in `ceil_mode` perhaps more on the right."""
+    return [
+        (p, max(p, (c - 1) * t + (k - 1) * d + 1 - s - p))
+        for s, c, k, t, p, d in zip(sizes, counts, kernel, stride, padding, dilation, strict=True)
+    ]
+
+
+def take_places(x: Array, indices: Array, n: int) -> Array:
+    """The elements of the n last dimensions (flattened) at `indices` (..., *counts)."""
+    lead = x.shape[: x.ndim - n]
+    flat = x.reshape((*lead, -1))
+    return np.take_along_axis(flat, indices.reshape((*lead, -1)), -1).reshape(indices.shape)
+
+
+def put_places(g: Array, indices: Array, sizes: Shape) -> Array:
+    """The transpose of `take_places`: add g (..., *counts) into zeros (..., *sizes)."""
+    n = len(sizes)
+    lead = indices.shape[: indices.ndim - n]
+    flat = scatter_add_zeros(
+        g.reshape((*lead, -1)), len(lead), indices.reshape((*lead, -1)), (*lead, math.prod(sizes))
+    )
+    return flat.reshape((*lead, *sizes))
+
+
+def _pool_divisors(
+    sizes: Shape, counts: Shape, kernel: Shape, stride: Shape, padding: Shape, include_pad: bool
+) -> Array:
+    """How many elements each window is averaged over: the padding may count, what lies beyond it never."""
+    total: Array = np.ones(())
+    for axis, (s, c, k, t, p) in enumerate(zip(sizes, counts, kernel, stride, padding, strict=True)):
+        start = np.arange(c) * t - p
+        stop = np.minimum(start + k, s + p)
+        along = stop - start if include_pad else np.minimum(stop, s) - np.maximum(start, 0)
+        total = total * along.reshape((-1,) + (1,) * (len(sizes) - axis - 1))
+    return total
+
+
+def avg_pool(
+    x: Array, kernel: Shape, stride: Shape, padding: Shape, ceil_mode: bool, include_pad: bool, divisor: int | None
+) -> Array:
+    """The mean of each window of the last dimensions."""
+    n = len(kernel)
+    sizes = x.shape[x.ndim - n :]
+    ones = (1,) * n
+    counts = tuple(
+        window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, stride, padding, ones, strict=True)
+    )
+    widths = [(0, 0)] * (x.ndim - n) + _ceil_padding(sizes, counts, kernel, stride, padding, ones)
+    w = view_windows(pad_constant(x, widths), kernel, stride, ones, counts)
+    totals = w.sum(axis=tuple(range(x.ndim - n, x.ndim)))
+    over = divisor or _pool_divisors(sizes, counts, kernel, stride, padding, include_pad)
+    return (totals / over).astype(x.dtype, copy=False)
+
+
+def avg_pool_input(
+    g: Array, sizes: Shape, kernel: Shape, stride: Shape, padding: Shape, include_pad: bool, divisor: int | None
+) -> Array:
+    """The transpose of `avg_pool`."""
+    n = len(kernel)
+    counts = g.shape[g.ndim - n :]
+    over = divisor or _pool_divisors(sizes, counts, kernel, stride, padding, include_pad)
+    share = (g / over).astype(g.dtype, copy=False)
+    lead = g.shape[: g.ndim - n]
+    spread = np.broadcast_to(share.reshape(lead + (1,) * n + counts), lead + kernel + counts)
+    return add_windows(spread, sizes, stride, padding, (1,) * n)
+
+
+def adaptive_bounds(size: int, count: int) -> list[tuple[int, int]]:
+    """The windows of adaptive pooling: as even as they get, overlapping where they must."""
+    return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+
+
+def adaptive_average(size: int, count: int, dtype: np.dtype[Any]) -> Array:
+    """The matrix (count, size) that averages each adaptive window."""
+    matrix = np.zeros((count, size), dtype)
+    for row, (start, stop) in zip(matrix, adaptive_bounds(size, count), strict=True):
+        row[start:stop] = 1 / (stop - start)
+    return matrix
+
+
+def adaptive_max_indices(x: Array, counts: Shape) -> Array:
+    """As `max_pool_indices`, for adaptive windows."""
+    n = len(counts)
+    sizes = x.shape[x.ndim - n :]
+    places = np.arange(math.prod(sizes)).reshape(sizes)
+    out = np.zeros(x.shape[: x.ndim - n] + counts, np.int64)
+    for cell in product(*(enumerate(adaptive_bounds(s, c)) for s, c in zip(sizes, counts, strict=True))):
+        where = tuple(slice(start, stop) for _, (start, stop) in cell)
+        window = x[(..., *where)].reshape((*x.shape[: x.ndim - n], -1))
+        out[(..., *(i for i, _ in cell))] = places[where].ravel()[window.argmax(-1)]
+    return out
+
+
+# ------------------------------------------------------------------------------------------- picking
+
+
+def _grid(index: Array, dim: int) -> tuple[Any, ...]:
+    """A numpy index that pairs `index` along `dim` with its own position in the other dimensions."""
+    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[dim] = index
+    return tuple(grid)
+
+
+def gather(x: Array, dim: int, index: Array) -> Array:
+    """out[i][j] = x[index[i][j]][j] for dim 0; `index` may be smaller than x in the other dimensions."""
+    if index.ndim == 0 or x.ndim == 0:
+        return np.broadcast_to(np.asarray(x).reshape(-1), (1,))[np.asarray(index).reshape(-1)].reshape(index.shape)
+    return x[_grid(index, dim)]
+
+
+def scatter_add_zeros(g: Array, dim: int, index: Array, shape: Shape) -> Array:
+    """The transpose of `gather`: add g at `index` into zeros."""
+    return scatter_add(np.zeros(shape, g.dtype), dim, index, g)
+
+
+def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
+    """A copy of x with source (cut to the shape of index) added at `index`; repeated indices all count."""
+    out = np.array(x)
+    if out.ndim == 0:
+        flat = out.reshape(1)
+        np.add.at(flat, np.asarray(index).reshape(-1), np.asarray(source).reshape(-1)[: index.size])
+        return out
+    np.add.at(out, _grid(index, dim), _cut(source, index.shape))
+    return out
+
+
+def scatter(x: Array, dim: int, index: Array, source: Any) -> Array:
+    """A copy of x with source (an array, or one number) written at `index`."""
+    out = np.array(x)
+    value = source if np.ndim(source) == 0 and np.ndim(index) else _cut(np.asarray(source), index.shape)
+    if out.ndim == 0:
+        out.reshape(1)[np.asarray(index).reshape(-1)] = value
+        return out
+    out[_grid(index, dim)] = value
+    return out
+
+
+def _cut(source: Array, shape: Shape) -> Array:
+    if source.shape == shape:
+        return source
+    return source[tuple(slice(n) for n in shape)]
+
+
+def put(shape: Shape, index: Any, g: Array) -> Array:
+    """The transpose of `x[index]`: add g into zeros of this shape; repeated indices add up."""
+    out = np.zeros(shape, g.dtype)
+    items = index if isinstance(index, tuple) else (index,)
+    arrays = [item for item in items if isinstance(item, np.ndarray)]
+    if not arrays or (len(arrays) == 1 and arrays[0].dtype.kind == "b"):
+        out[index] = g
+    elif len(items) == 1 and arrays[0].size > 32 and out.ndim > 1:
+        add_rows(out, arrays[0].reshape(-1), g.reshape((-1, *shape[1:])))
+    else:
+        np.add.at(out, index, g)
+    return out
+
+
+def add_rows(out: Array, index: Array, rows: Array) -> None:
+    """out[index] += rows where an index may repeat: sort, then add each run at once (faster than np.add.at)."""
+    index = index % out.shape[0]
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    out[ordered[starts]] += np.add.reduceat(rows[order], starts, axis=0)
+
+
+# ------------------------------------------------------------------------------------------- cumulative
+
+
+def cumsum(x: Array, dim: int) -> Array:
+    return np.cumsum(x, axis=dim, dtype=x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
+
+
+def cumprod(x: Array, dim: int) -> Array:
+    return np.cumprod(x, axis=dim, dtype=x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
+
+
+def cumulative_sum_reversed(x: Array, dim: int) -> Array:
+    """The transpose of `cumsum`: at each place, the sum of what follows (itself included)."""
+    return np.flip(np.cumsum(np.flip(x, dim), axis=dim, dtype=x.dtype), dim) if x.ndim else x.copy()
+
+
+def cumulative_best(x: Array, dim: int, better: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
+    """Values and positions of the running maximum (`np.greater_equal`) or minimum: the last of equals, nan wins."""
+    if x.ndim == 0:
+        return x.copy(), np.zeros((), np.int64)[()]
+    moved = np.moveaxis(x, dim, 0)
+    values, places = moved.copy(), np.zeros(moved.shape, np.int64)
+    for i in range(1, len(moved)):
+        wins = better(moved[i], values[i - 1]) | _isnan(moved[i])
+        wins &= ~(_isnan(values[i - 1]) & ~_isnan(moved[i]))
+        values[i] = np.where(wins, moved[i], values[i - 1])
+        places[i] = np.where(wins, i, places[i - 1])
+    return np.moveaxis(values, 0, dim), np.moveaxis(places, 0, dim)
+
+
+def _isnan(x: Array) -> Array:
+    return np.isnan(x) if x.dtype.kind == "f" else np.zeros(x.shape, bool)
+
+
+def logcumsumexp(x: Array, dim: int) -> Array:
+    return np.logaddexp.accumulate(x, axis=dim, dtype=x.dtype) if x.ndim else x.copy()
+
+
+# ------------------------------------------------------------------------------------------- order
+
+
+def argsort(x: Array, dim: int, descending: bool) -> Array:
+    """Where the sorted elements come from; equal elements keep their order, nan counts as the largest."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)[()]
+    if not descending:
+        return np.argsort(x, axis=dim, kind="stable")
+    flipped = np.flip(np.argsort(np.flip(x, dim), axis=dim, kind="stable"), dim)
+    return x.shape[dim] - 1 - flipped
+
+
+def kth_smallest(x: Array, k: int, dim: int) -> Array:
+    """The position of the k-th smallest element (k from 1) along `dim`; among equals the one PyTorch names."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)[()]
+    moved = np.moveaxis(x, dim, -1)
+    places = np.argsort(moved, axis=-1, kind="stable")[..., k - 1]
+    values = np.take_along_axis(moved, places[..., None], -1)
+    for row in np.argwhere((moved == values).sum(-1) > 1):
+        at = tuple(row)
+        if moved.shape[-1] <= 4096:
+            places[at] = _quickselect(moved[at].tolist(), k - 1)
+    return places
+
+
+def _quickselect(values: list[Any], k: int) -> int:
+    """Hoare's selection with the median of three as pivot; which of equal elements it meets is its trace."""
+    order = list(range(len(values)))
+
+    def greater(i: int, j: int) -> bool:
+        a, b = values[order[i]], values[order[j]]
+        return bool((a != a and b == b) or a > b)
+
+    def swap(i: int, j: int) -> None:
+        order[i], order[j] = order[j], order[i]
+
+    left, right = 0, len(values) - 1
+    while right > left + 1:
+        swap((left + right) >> 1, left + 1)
+        for i, j in ((left + 1, right), (left, right), (left + 1, left)):
+            if greater(i, j):
+                swap(i, j)
+        up, down = left + 1, right
+        while True:
+            up += 1
+            while greater(left, up):
+                up += 1
+            down -= 1
+            while greater(down, left):
+                down -= 1
+            if down < up:
+                break
+            swap(up, down)
+        swap(left, down)
+        if down <= k:
+            left = up
+        if down >= k:
+            right = down - 1
+    if right == left + 1 and greater(left, right):
+        swap(left, right)
+    return order[k]
+
+
+def median_index(x: Array, dim: int) -> Array:
+    """The position of the lower median along `dim`; a nan wins."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)[()]
+    places = np.take(np.argsort(x, axis=dim, kind="stable"), (x.shape[dim] - 1) // 2, axis=dim)
+    nan = _isnan(x)
+    return np.where(nan.any(axis=dim), nan.argmax(axis=dim), places) if nan.any() else places
+
+
+def mode_index(x: Array, dim: int) -> Array:
+    """The last position of the most frequent element, the smallest of equally frequent ones."""
+    if x.ndim == 0:
+        return np.zeros((), np.int64)[()]
+    moved = np.moveaxis(x, dim, -1)
+    rows = moved.reshape(-1, moved.shape[-1])
+    places = np.zeros(len(rows), np.int64)
+    for i, row in enumerate(rows):
+        found, counts = np.unique(row, return_counts=True)
+        places[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
+    return places.reshape(moved.shape[:-1])
+
+
+# ------------------------------------------------------------------------------------------- softmax
+
+
+def softmax(x: Array, dim: int) -> Array:
+    if x.ndim == 0:
+        return x / x if np.isfinite(x) else x * np.nan
+    if not x.size:
+        return x.copy()
+    with np.errstate(invalid="ignore"):
+        y = x - np.maximum.reduce(x, dim, None, None, True)
+        np.exp(y, y)
+        y /= np.add.reduce(y, dim, None, None, True)
+    return y
+
+
+def log_softmax(x: Array, dim: int) -> Array:
+    if x.ndim == 0:
+        return x - x
+    if not x.size:
+        return x.copy()
+    with np.errstate(invalid="ignore"):
+        y = x - np.maximum.reduce(x, dim, None, None, True)
+        y -= np.log(np.add.reduce(np.exp(y), dim, None, None, True))
+    return y
+
+
+def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    if x.size == 0:
+        return np.log(np.add.reduce(x, dims, None, None, keepdim))
+    top = np.maximum.reduce(x, dims, None, None, True)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    with np.errstate(divide="ignore"):
+        y = np.log(np.add.reduce(np.exp(x - top), dims, None, None, keepdim))
+    return y + top.reshape(y.shape)
+
+
+def logsigmoid(x: Array) -> Array:
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + e^-x) without overflow."""
+    with np.errstate(over="ignore"):
+        return np.reciprocal(1 + np.exp(-x))
+
+
+# ------------------------------------------------------------------------------------------- special functions
+
+
+@lru_cache
+def _erfc_series(terms: int) -> Array:
+    """Chebyshev coefficients of log(erfc(z) e^(z^2) / t) over t = 2 / (2 + z) in (0, 1)."""
+    nodes = np.cos(np.pi * (np.arange(terms) + 0.5) / terms)
+    values = []
+    for t in (nodes + 1) / 2:
+        z = 2 / t - 2
+        if z < 20:
+            values.append(math.log(math.erfc(z)) + z * z - math.log(t))
+        else:
+            tail = sum((-1) ** k * math.prod(range(1, 2 * k, 2)) / (2 * z * z) ** k for k in range(8))
+            values.append(math.log(tail / (z * math.sqrt(math.pi))) - math.log(t))
+    k = np.arange(terms)[:, None]
+    angles = np.pi * k * (np.arange(terms) + 0.5) / terms
+    coefficients = 2 / terms * (np.cos(angles) @ np.array(values))
+    coefficients[0] /= 2
+    return coefficients
+
+
+def erfc(x: Array) -> Array:
+    """The complementary error function to about 1e-15 (float32: 1e-9 before rounding)."""
+    z = np.absolute(np.asarray(x, np.float64))
+    t = 2 / (2 + z)
+    u = 2 * t - 1
+    a: Array = 0.0
+    b: Array = 0.0
+    for c in _erfc_series(34 if x.dtype == np.float64 else 16)[:0:-1]:
+        a, b = 2 * u * a - b + c, a
+    with np.errstate(invalid="ignore", under="ignore"):
+        tail = t * np.exp(-z * z + u * a - b + _erfc_series(34 if x.dtype == np.float64 else 16)[0])
+    tail = np.where(np.isinf(z), 0.0, tail)
+    return np.where(x < 0, 2 - tail, tail).astype(x.dtype)[()]
+
+
+def erf(x: Array) -> Array:
+    """The error function; near 0 by its power series, where 1 - erfc would lose digits."""
+    z = np.asarray(x, np.float64)
+    far = np.copysign(1 - erfc(np.absolute(z) if x.dtype == np.float64 else np.absolute(x)), z)
+    small = np.absolute(z) < 0.5
+    if small.any():
+        s = np.where(small, z, 0.0)
+        q = -s * s
+        series: Array = 0.0
+        for k in range(13, -1, -1):
+            series = series * q + 1 / (math.factorial(k) * (2 * k + 1))
+        far = np.where(small, s * series * (2 / math.sqrt(math.pi)), far)
+    return far.astype(x.dtype)[()]
+
+
+def erfinv(x: Array) -> Array:
+    """The inverse of `erf` by Newton's method from a rough start."""
+    y = np.asarray(x, np.float64)
+    with np.errstate(all="ignore"):
+        log = np.log1p(-y * y)
+        half = 2 / (math.pi * 0.147) + log / 2
+        z = np.copysign(np.sqrt(np.sqrt(half * half - log / 0.147) - half), y)
+        # In the middle solve erf(z) = |y|, in the tails log(erfc(z)) = log(1 - |y|), which is nearly a parabola.
+        size = np.absolute(z)
+        for _ in range(4):
+            tail = erfc(size)
+            density = 2 / math.sqrt(math.pi) * np.exp(-size * size)
+            step = np.where(np.absolute(y) < 0.7, (erf(size) - np.absolute(y)) / density,
+                            (np.log1p(-np.absolute(y)) - np.log(tail)) * tail / density)  # fmt: skip
+            size = size - step
+        z = np.copysign(size, y)
+    z = np.where(np.absolute(y) == 1, np.copysign(np.inf, y), np.where(np.absolute(y) > 1, np.nan, z))
+    return z.astype(x.dtype)[()]
+
+
+def lgamma(x: Array) -> Array:
+    """log |gamma(x)|."""
+
+    def one(value: float) -> float:
+        if math.isinf(value) or (value <= 0 and value == int(value)):
+            return math.inf
+        return math.lgamma(value)
+
+    flat = [one(value) for value in np.asarray(x, np.float64).reshape(-1).tolist()]
+    return np.array(flat, np.float64).reshape(np.shape(x)).astype(x.dtype)[()]
+
+
+def polygamma(x: Array, n: int) -> Array:
+    """The n-th derivative of digamma: steps up to x >= 10, then Stirling's series; reflected for negative x."""
+    z = np.array(x, np.float64)
+    negative = z < 0
+    with np.errstate(all="ignore"):
+        reflected = np.where(negative, 1 - z, z)
+        total = np.zeros_like(z)
+        sign = (-1.0) ** (n + 1)
+        for _ in range(16):
+            low = reflected < 16
+            term = -1 / reflected if n == 0 else sign * math.factorial(n) / reflected ** (n + 1)
+            total = np.where(low, total + term, total)
+            reflected = np.where(low, reflected + 1, reflected)
+        r = reflected
+        if n == 0:
+            tail = np.log(r) - 1 / (2 * r)
+        else:
+            tail = sign * (math.factorial(n - 1) / r**n + math.factorial(n) / (2 * r ** (n + 1)))
+        for k, bernoulli in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1):
+            if n == 0:
+                tail = tail - bernoulli / (2 * k * r ** (2 * k))
+            else:
+                scale = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
+                tail = tail + sign * bernoulli * scale / r ** (2 * k + n)
+        value = total + tail
+        if negative.any():
+            value = np.where(negative, (-1) ** n * value - _cot_derivative(np.where(negative, z, 0.5), n), value)
+        value = np.where((z <= 0) & (z == np.floor(z)), (np.nan if n == 0 else (-1) ** (n + 1) * np.inf), value)
+        if n == 0:
+            value = np.where(z == 0, np.copysign(np.inf, -z), value)
+    return value.astype(x.dtype)[()]
+
+
+def _cot_derivative(z: Array, n: int) -> Array:
+    """The n-th derivative of pi * cot(pi z), as a polynomial in cot."""
+    poly = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(n):
+        poly = poly.deriv() * np.polynomial.Polynomial([-1.0, 0.0, -1.0])
+    return math.pi ** (n + 1) * poly(1 / np.tan(math.pi * z))
+
+
+def i0(x: Array) -> Array:
+    return np.i0(x).astype(x.dtype).reshape(np.shape(x))[()]
+
+
+# ------------------------------------------------------------------------------------------- integers
+
+
+def floor_divide(x: Array, y: Array) -> Array:
+    """x // y rounded down; an integer divided by zero raises, as in PyTorch."""
+    if x.dtype.kind in "iub" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")
+    with np.errstate(all="ignore"):
+        if x.dtype.kind != "f":
+            return np.floor_divide(x, y)
+        # numpy gives nan for x // 0; C's division gives infinities.
+        return np.where(y == 0, np.true_divide(x, y), np.floor_divide(x, y)).astype(x.dtype)[()]
+
+
+def trunc_divide(x: Array, y: Array) -> Array:
+    """x / y rounded towards zero."""
+    if x.dtype.kind in "iub":
+        if not np.all(y):
+            raise RuntimeError("ZeroDivisionError")
+        quotient = np.floor_divide(x, y)
+        return (quotient + ((x % y != 0) & ((x < 0) != (y < 0)))).astype(x.dtype)[()]
+    with np.errstate(all="ignore"):
+        return np.trunc(np.true_divide(x, y))
+
+
+def remainder(x: Array, y: Array) -> Array:
+    """x % y with the sign of y."""
+    if x.dtype.kind in "iub" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")
+    with np.errstate(all="ignore"):
+        return np.remainder(x, y)
+
+
+def fmod(x: Array, y: Array) -> Array:
+    """x % y with the sign of x."""
+    if x.dtype.kind in "iub" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")
+    with np.errstate(all="ignore"):
+        return np.fmod(x, y)
+
+
+def power(x: Array, y: Array) -> Array:
+    """x ** y in the type of both; integers refuse negative exponents."""
+    if x.dtype.kind in "iu" and np.ndim(y) == 0 and y < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if x.dtype.kind in "iu" and np.any(y < 0):
+        return _integer_power(x, y)
+    with np.errstate(all="ignore"):
+        return np.power(x, y)
+
+
+def _integer_power(x: Array, y: Array) -> Array:
+    """Negative exponents of integers: 1 and -1 have powers, for the rest 0."""
+    base, exponent = np.broadcast_arrays(x, y)
+    unit = np.where(base == 1, 1, np.where(base == -1, np.where(exponent % 2 == 0, 1, -1), 0))
+    return np.where(exponent < 0, unit, np.power(base, np.maximum(exponent, 0))).astype(x.dtype)
