@@ -1,0 +1,297 @@
+"""The command `minigrad`: each subcommand is declared here in a few lines and does its work in its own room.
+
+`lab` opens the course, `check` judges notebooks in the terminal, `solution` and `reset` lay a file beside
+the student's, `progress` shows the table, `grade` marks a class, `doctor` says what works on this machine,
+`build` regenerates what is generated. Exit code 0: fine; 1: not fine; 2: wrong use.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+from minigrad.course import notebooks
+
+Item = TypeVar("Item")
+Run = Callable[[argparse.Namespace], int]
+
+
+class WrongUse(Exception):
+    """The command cannot do this; the message says what to do instead."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a student's words may hold what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    run: Run = options.run
+    try:
+        return run(options)
+    except (WrongUse, ValueError, FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        print(f"minigrad {options.command}: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(f"minigrad {options.command}: {missing(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 1
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="minigrad", description="A course that builds autograd piece by piece."
+    )
+    version = metadata.version("minigrad-course")
+    parser.add_argument("--version", action="version", version=f"minigrad-course {version}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, run: Run, does: str, example: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name, help=does, description=does[0].upper() + does[1:] + ".", epilog=f"example:\n  {example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        command.set_defaults(run=run)
+        return command
+
+    command = add("lab", lab, "open the course in JupyterLab", "minigrad lab --dir ~/autograd --no-browser")
+    command.add_argument(
+        "--dir", type=Path, default=Path("minigrad-course"), help="your folder (%(default)s)"
+    )
+    command.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
+    command.add_argument("--port", type=port, help="the port to serve at (8888, or the next free one)")
+
+    command = add(
+        "check",
+        check,
+        "run the checks of notebooks in the terminal",
+        "minigrad check exercises/05_vectors.ipynb",
+    )
+    command.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
+
+    command = add(
+        "solution",
+        solution,
+        "write the solution beside a notebook",
+        "minigrad solution exercises/05_vectors.ipynb",
+    )
+    command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    command.add_argument("--yes", action="store_true", help="do not ask, even while the exercise is unsolved")
+
+    command = add("progress", progress, "show the progress table", "minigrad progress --dir minigrad-course")
+    command.add_argument(
+        "--dir", type=Path, default=Path("minigrad-course"), help="your folder (%(default)s)"
+    )
+
+    command = add(
+        "reset", reset, "put a fresh copy in place of a notebook; the old one is kept under a dated name",
+        "minigrad reset exercises/05_vectors.ipynb",
+    )  # fmt: skip
+    command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+
+    if find_spec("minigrad.course.grading.command"):
+        from minigrad.course.grading.command import add_arguments
+        from minigrad.course.grading.command import run as grade
+
+        command = add(
+            "grade", grade, "grade a folder of submissions", "minigrad grade submitted --out report --jobs 2"
+        )
+        add_arguments(command)
+
+    add("doctor", doctor, "say what works on this machine, and what to do about the rest", "minigrad doctor")
+
+    command = add(
+        "build",
+        build,
+        "regenerate exercises, stored outputs and reference pages",
+        "minigrad build --lesson 05",
+    )
+    command.add_argument("--lesson", metavar="NN", help="only the lesson whose name begins so")
+    command.add_argument("--no-run", action="store_true", help="leave stored outputs as they are")
+    command.add_argument(
+        "--nbgrader", type=Path, metavar="DIR", help="write the lessons there for nbgrader instead"
+    )
+    return parser
+
+
+def port(text: str) -> int:
+    """A port number, for argparse."""
+    number = int(text)
+    if not 0 < number < 65536:
+        raise argparse.ArgumentTypeError(f"{number} is not a port (1 to 65535)")
+    return number
+
+
+# The commands --------------------------------------------------------------------------------------------
+
+
+def lab(options: argparse.Namespace) -> int:
+    """Lay out the course and open it."""
+    from minigrad.course.lab import start
+
+    return start(options.dir.expanduser(), not options.no_browser, options.port)
+
+
+def check(options: argparse.Namespace) -> int:
+    """Judge notebooks; 1 unless every exercise passes."""
+    from minigrad.course.terminal import check_notebook
+
+    passed = [check_notebook(existing(file)) for file in options.notebooks]
+    return 0 if all(passed) else 1
+
+
+def solution(options: argparse.Namespace) -> int:
+    """Write the solution beside a student's notebook, after asking while it is unsolved."""
+    from minigrad.course.terminal import solved
+
+    file = existing(options.notebook)
+    source = notebooks.path("solutions", lesson_of(file))
+    target = file.with_name(f"{source.stem}_solution.ipynb")
+    if target.exists():
+        print(f"The solution is already there: {target}")
+        return 0
+    if not options.yes and not solved(file):
+        if not sys.stdin.isatty():
+            raise WrongUse(f"{file.name} is not solved yet. Add --yes to see the solution all the same.")
+        print(f"{file.name} is not solved yet. A hint may be the better next step.")
+        if input("Write the solution all the same? [y/N] ").strip().lower() not in ("y", "yes"):
+            return 1
+    notebooks.write(notebooks.strip_outputs(notebooks.read(source)), target)
+    print(f"Written: {target}")
+    return 0
+
+
+def progress(options: argparse.Namespace) -> int:
+    """Print the progress table of a student's folder."""
+    from minigrad.course.terminal import progress_table
+
+    folder = options.dir.expanduser()
+    if not folder.is_dir():
+        raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
+    print(progress_table(folder))
+    return 0
+
+
+def reset(options: argparse.Namespace) -> int:
+    """Keep the student's notebook under a dated name and put a fresh copy in its place."""
+    file = existing(options.notebook)
+    kept = dated(file)
+    kind = "notebooks" if file.resolve().parent.name == "notebooks" else "exercises"
+    fresh = notebooks.for_student(notebooks.path(kind, lesson_of(file)))
+    file.rename(kept)
+    file.write_bytes(fresh)
+    print(f"A fresh copy is in {file}. Yours is kept as {kept.name}.")
+    return 0
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Print what works here; 1 when something that the course needs does not."""
+    from minigrad.course.doctor import examine
+
+    findings = []
+    for finding in examine():
+        print(finding, flush=True)
+        findings.append(finding)
+    return 0 if all(finding.fine for finding in findings) else 1
+
+
+def build(options: argparse.Namespace) -> int:
+    """Regenerate what is generated, or lay the lessons out for nbgrader."""
+    if options.nbgrader:
+        for file in notebooks.lay_out_for_nbgrader(options.nbgrader):
+            print(f"written    {file}")
+        return 0
+    if notebooks.is_installed():
+        raise WrongUse("build works in a checkout of the course, and this is an installed copy.")
+    try:
+        for file, what in bar(notebooks.build(options.lesson, run=not options.no_run)):
+            print(f"{what:10} {file.relative_to(notebooks.course_root())}", flush=True)
+    except RuntimeError as error:  # nbclient's CellExecutionError quotes the cell and its traceback
+        print(f"minigrad build: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+# What they share -----------------------------------------------------------------------------------------
+
+
+def existing(file: Path) -> Path:
+    """The file, or WrongUse when it is not there."""
+    file = file.expanduser()
+    if not file.is_file():
+        raise WrongUse(f"there is no notebook {file}")
+    return file
+
+
+def lesson_of(file: Path) -> str:
+    """The lesson that a notebook belongs to, or WrongUse."""
+    lesson = notebooks.lesson_of(file)
+    if lesson is None:
+        raise WrongUse(f"{file} belongs to no lesson; there are: {', '.join(notebooks.lessons())}")
+    return lesson
+
+
+def dated(file: Path) -> Path:
+    """A name for the old copy that no file has yet: `05_vectors.2026-11-20-093000.ipynb`."""
+    when = datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    candidate, number = file.with_name(f"{file.stem}.{when}{file.suffix}"), 2
+    while candidate.exists():
+        candidate, number = file.with_name(f"{file.stem}.{when}-{number}{file.suffix}"), number + 1
+    return candidate
+
+
+def bar(items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
+    """The items, with a count on the last line of a terminal while they come; nothing elsewhere."""
+    shown = sys.stderr.isatty()
+    for done, item in enumerate(items, start=1):
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        yield item
+        if shown:
+            filled = "#" * (20 * done // total) if total else "#" * (done % 21)
+            print(
+                f"\r[{filled:20}] {done}{f'/{total}' if total else ''}", end="", file=sys.stderr, flush=True
+            )
+    if shown:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """Which extra to install when a module is not there."""
+    extra = next(
+        (extra for extra, names in extras().items() if (error.name or "").split(".")[0] in names), None
+    )
+    if extra is None:
+        raise error
+    if notebooks.is_installed():
+        how = f"pip install {' '.join(sorted(extras()[extra]))}"
+    else:
+        how = f'pip install -e ".[{extra}]"'
+    return f'this needs the extra "{extra}" ({error.name} is not installed): {how}'
+
+
+def extras() -> dict[str, set[str]]:
+    """The packages of each extra, by the names that pip and import share."""
+    found: dict[str, set[str]] = {}
+    for line in metadata.requires("minigrad-course") or ():
+        requirement, _, marker = line.partition(";")
+        name = requirement.strip().split("[")[0]
+        name = name[
+            : next((at for at, letter in enumerate(name) if not (letter.isalnum() or letter in "-_.")), None)
+        ]
+        extra = marker.partition("extra ==")[2].strip(" '\"")
+        if extra:
+            found.setdefault(extra, set()).add(name)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

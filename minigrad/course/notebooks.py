@@ -1,0 +1,473 @@
+"""The notebooks of the course: where they lie, how they are read, and what is made from what.
+
+A lesson has one number and three files: `notebooks/05_vectors.ipynb` to read, `exercises/05_vectors.ipynb`
+with the student's blanks, and `solutions/05_vectors.ipynb`, from which the exercises are made. This is the
+only room that knows these folders. You will meet: where the notebooks lie; reading and writing (a notebook is
+handled as the plain JSON that it is); the way from a solution to an exercise; the swap of engines; running a
+notebook (only this needs Jupyter); `build`, which does all of it; and the student's own folder.
+"""
+
+import ast
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Notebook = dict[str, Any]
+Cell = dict[str, Any]
+
+KINDS = ("notebooks", "exercises", "solutions")
+STUB = "...  # your code here"
+BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
+MINIGRAD_ONLY = "minigrad-only"
+IGNORE_OUTPUT = "nbval-ignore-output"
+
+PIXELS = ("image/png", "image/jpeg")
+
+_CHECK = re.compile(r"""^(?:check|predict)\(\s*["'](\d+\.\w+)["']""", re.MULTILINE)
+_KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+# Where they lie ----------------------------------------------------------------------------------------
+
+
+def course_root() -> Path:
+    """The folder that holds `notebooks/`, `exercises/` and `solutions/`: the checkout's, else the wheel's."""
+    package = Path(__file__).resolve().parent
+    carried = package / "_files"
+    return carried if carried.is_dir() else package.parents[1]
+
+
+def is_installed() -> bool:
+    """Whether this is an installed copy that carries the notebooks, not a checkout."""
+    return course_root().name == "_files"
+
+
+def path(kind: str, lesson: str) -> Path:
+    """The file of one lesson, for example `path("exercises", "05_vectors")`."""
+    if kind not in KINDS:
+        raise ValueError(f"a lesson has {', '.join(KINDS)}, not {kind!r}")
+    return course_root() / kind / f"{lesson}.ipynb"
+
+
+def lessons() -> list[str]:
+    """The names of the lessons that are written, in order: `["05_vectors", ...]`."""
+    folders = (course_root() / kind for kind in ("notebooks", "solutions"))
+    return sorted({file.stem for folder in folders for file in folder.glob("[0-9][0-9]_*.ipynb")})
+
+
+def lesson_of(file: Path) -> str | None:
+    """The lesson that a student's file belongs to: by its name, else by the checks in it, else None."""
+    known = lessons()
+    for lesson in known:
+        if file.stem == lesson or re.match(rf"{re.escape(lesson)}\W", file.stem):
+            return lesson
+    numbers = [int(id.split(".")[0]) for id in exercise_ids(read(file))]
+    if not numbers:
+        return None
+    most = max(set(numbers), key=numbers.count)
+    return next((lesson for lesson in known if lesson.startswith(f"{most:02d}_")), None)
+
+
+# Reading and writing -----------------------------------------------------------------------------------
+
+
+def read(file: Path) -> Notebook:
+    """Read a notebook; each cell's source is one string.
+
+    Raises ValueError, with a sentence for the student, when the file is not a notebook of format 4.
+    """
+    try:
+        nb = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{file} is not a notebook: {error}") from None
+    if not isinstance(nb, dict) or not isinstance(nb.get("cells"), list):
+        raise ValueError(f"{file} is not a notebook of format 4: it has no list of cells")
+    for cell in nb["cells"]:
+        if not isinstance(cell, dict) or not isinstance(cell.get("source", ""), str | list):
+            raise ValueError(f"{file} is not a notebook of format 4: a cell has no source")
+        cell["source"] = "".join(cell.get("source", ""))
+        cell.setdefault("metadata", {})
+    return nb
+
+
+def write(nb: Notebook, file: Path) -> None:
+    """Write a notebook: the same notebook gives the same bytes, in the layout that Jupyter itself uses."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(dumps(nb), encoding="utf-8", newline="\n")
+
+
+def dumps(nb: Notebook) -> str:
+    """The text of a notebook file."""
+    out = _copy(nb)
+    for cell in out["cells"]:
+        cell["source"] = cell["source"].splitlines(keepends=True)
+        for output in cell.get("outputs", ()):
+            if isinstance(output.get("text"), str):
+                output["text"] = output["text"].splitlines(keepends=True)
+            for mime, value in output.get("data", {}).items():
+                if isinstance(value, str) and mime not in PIXELS:
+                    output["data"][mime] = value.splitlines(keepends=True)
+    return json.dumps(out, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def tags(cell: Cell) -> list[str]:
+    """The tags of a cell."""
+    return list(cell["metadata"].get("tags", ()))
+
+
+def code_cells(nb: Notebook) -> list[str]:
+    """The source of each code cell that is not blank, in order: what a grader runs."""
+    return [cell["source"] for cell in _code(nb) if cell["source"].strip()]
+
+
+def exercise_ids(nb: Notebook) -> list[str]:
+    """The exercises whose `check("N.k")` or `predict("N.k", ...)` is in a notebook, each once, in order."""
+    return list(dict.fromkeys(id for source in code_cells(nb) for id in _CHECK.findall(source)))
+
+
+def strip_outputs(nb: Notebook) -> Notebook:
+    """A copy as if it had never been run."""
+    out = _copy(nb)
+    for cell in _code(out):
+        cell["outputs"], cell["execution_count"] = [], None
+    return out
+
+
+# From a solution to an exercise ------------------------------------------------------------------------
+
+
+def tidy(nb: Notebook, lesson: str = "") -> Notebook:
+    """A copy with what a hand-written notebook may leave out (kernel, cell ids) and without what editors add.
+
+    An id that is there stays, unless an earlier cell has it.
+    """
+    out = _copy(nb)
+    out["nbformat"], out["nbformat_minor"] = 4, 5
+    out["metadata"] = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
+    number = lesson.split("_")[0] or "cell"
+    taken: set[str] = set()
+    for place, cell in enumerate(out["cells"]):
+        id = cell.get("id") or f"{number}-{place:03d}"
+        while id in taken:
+            id += "x"
+        taken.add(id)
+        cell["id"] = id
+        for untold in ("collapsed", "scrolled", "jupyter", "execution", "ExecuteTime", "trusted"):
+            cell["metadata"].pop(untold, None)
+        if cell["cell_type"] == "code":
+            cell.setdefault("outputs", [])
+            cell.setdefault("execution_count", None)
+        else:
+            cell.pop("outputs", None)
+            cell.pop("execution_count", None)
+    return out
+
+
+def mark_for_nbgrader(nb: Notebook) -> Notebook:
+    """A copy whose answer and check cells carry nbgrader's metadata (schema 3), made from what is in them.
+
+    A cell with solution markers is an answer cell; a cell that holds `check("5.1")` or `predict("5.1", ...)`
+    and no markers is a locked test cell, worth the exercise's points.
+    """
+    out = _copy(nb)
+    used: dict[str, int] = {}
+
+    def grade_id(kind: str, exercise: str) -> str:
+        name = f"{kind}-{exercise.replace('.', '-')}"
+        used[name] = used.get(name, 0) + 1
+        return name if used[name] == 1 else f"{name}-{used[name]}"
+
+    upcoming = _next_exercise(out)
+    for place, cell in enumerate(out["cells"]):
+        cell["metadata"].pop("nbgrader", None)
+        if cell["cell_type"] != "code":
+            continue
+        asked = _CHECK.findall(cell["source"])
+        fields: dict[str, Any] = {"schema_version": 3, "task": False}
+        if BEGIN in cell["source"]:
+            fields |= {"grade": False, "solution": True, "locked": False}
+            fields["grade_id"] = grade_id("answer", asked[0] if asked else upcoming[place])
+        elif asked:
+            points = sum(_points(id) for id in dict.fromkeys(asked))
+            fields |= {"grade": True, "solution": False, "locked": True, "points": points}
+            fields["grade_id"] = grade_id("check", asked[0])
+        else:
+            continue
+        cell["metadata"]["nbgrader"] = fields
+    return out
+
+
+def exercise_from_solution(nb: Notebook) -> Notebook:
+    """The student's notebook: each solution replaced by a stub, outputs gone, check cells locked.
+
+    Raises ValueError for a BEGIN without END, an END without BEGIN, or a nested pair.
+    """
+    out = strip_outputs(nb)
+    for cell in _code(out):
+        cell["source"] = _blank(cell["source"], cell.get("id", "?"))
+        cell["metadata"]["tags"] = sorted({*tags(cell), IGNORE_OUTPUT})
+        if cell["metadata"].get("nbgrader", {}).get("grade"):
+            cell["metadata"] |= {"deletable": False, "editable": False}
+    return out
+
+
+def _blank(source: str, id: str) -> str:
+    lines: list[str] = []
+    inside = False
+    for line in source.split("\n"):
+        if BEGIN in line or END in line:
+            if inside == (BEGIN in line):
+                raise ValueError(f"cell {id}: the solution markers do not pair up at {line.strip()!r}")
+            inside = not inside
+            if inside:
+                lines.append(line[: len(line) - len(line.lstrip())] + STUB)
+        elif not inside:
+            lines.append(line)
+    if inside:
+        raise ValueError(f"cell {id}: a solution begins and does not end")
+    return "\n".join(lines)
+
+
+def _next_exercise(nb: Notebook) -> list[str]:
+    """For each cell, the exercise of the next check after it."""
+    upcoming, exercise = [], "end"
+    for cell in reversed(nb["cells"]):
+        if cell["cell_type"] == "code":
+            exercise = next(iter(_CHECK.findall(cell["source"])), exercise)
+        upcoming.append(exercise)
+    return upcoming[::-1]
+
+
+def _points(exercise: str) -> float:
+    from minigrad.course import lessons as declared
+
+    return float(declared.find(exercise).points)
+
+
+# The same notebook on two engines ----------------------------------------------------------------------
+
+
+def to_torch(nb: Notebook) -> Notebook:
+    """The notebook for real PyTorch: `minigrad` becomes `torch` in imports; cells tagged minigrad-only go.
+
+    Raises ValueError when a cell that names minigrad cannot be parsed.
+    """
+    out = strip_outputs(nb)
+    out["cells"] = [cell for cell in out["cells"] if MINIGRAD_ONLY not in tags(cell)]
+    for cell in _code(out):
+        cell["source"] = _swap_imports(cell["source"])
+    return out
+
+
+def _swap_imports(source: str) -> str:
+    if "minigrad" not in source:
+        return source
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise ValueError(f"cannot find the imports of a cell that does not parse: {error}") from None
+    places = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            places += [(name.lineno, name.col_offset) for name in node.names if _is_ours(name.name)]
+        elif isinstance(node, ast.ImportFrom) and not node.level and _is_ours(node.module):
+            places.append((node.lineno, node.col_offset + len("from")))
+    lines = source.split("\n")
+    for number, column in sorted(places, reverse=True):
+        encoded = lines[number - 1].encode()
+        head, tail = encoded[:column].decode(), encoded[column:].decode()
+        lines[number - 1] = head + tail.replace("minigrad", "torch", 1)
+    return "\n".join(lines)
+
+
+def _is_ours(module: str | None) -> bool:
+    return module is not None and module.split(".")[0] == "minigrad"
+
+
+# Running -----------------------------------------------------------------------------------------------
+
+
+def execute(nb: Notebook, folder: Path, timeout: float = 120) -> Notebook:
+    """A copy with fresh outputs: all cells run in a new kernel in `folder`, pictures still, checks strict.
+
+    Raises nbclient's CellExecutionError when a cell fails that is not tagged `raises-exception`.
+    """
+    import nbclient
+    import nbformat
+
+    before = dict(os.environ)
+    os.environ |= {"MINIGRAD_DISPLAY": "static", "MINIGRAD_CHECK": "raise"}
+    try:
+        client = nbclient.NotebookClient(
+            nbformat.from_dict(strip_outputs(nb)),
+            kernel_name="python3",
+            timeout=timeout,
+            resources={"metadata": {"path": str(folder)}},
+            record_timing=False,
+            store_widget_state=False,
+            coalesce_streams=True,
+        )
+        ran = json.loads(json.dumps(client.execute()))
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    out = _copy(nb)
+    for cell, done in zip(out["cells"], ran["cells"], strict=True):
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = done["execution_count"]
+            cell["outputs"] = [_portable(output) for output in done["outputs"]]
+    return out
+
+
+def _portable(output: dict[str, Any]) -> dict[str, Any]:
+    """An output without what differs from run to run or from machine to machine: widget ids, paths."""
+    output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+    if output["output_type"] == "error":
+        ours = [part for part in output["traceback"] if not _ANSI.sub("", part).startswith("File ")]
+        output["traceback"] = [_ANSI.sub("", part).rstrip() for part in ours]
+    return output
+
+
+def same_outputs(one: Notebook, other: Notebook) -> bool:
+    """Whether two runs show the same; pixels and tracebacks vary with the libraries and do not count."""
+    return [_shown(cell) for cell in _code(one)] == [_shown(cell) for cell in _code(other)]
+
+
+def _shown(cell: Cell) -> list[Any]:
+    outputs: list[Any] = []
+    for output in cell["outputs"]:
+        data = {mime: _text(value) for mime, value in output.get("data", {}).items()}
+        data |= {mime: "pixels" for mime in data if mime in PIXELS}
+        rest = {key: output.get(key) for key in ("output_type", "name", "ename", "evalue")}
+        outputs.append((rest, data, _text(output.get("text", ""))))
+    return outputs
+
+
+def _text(value: Any) -> Any:
+    return "".join(value) if isinstance(value, list) else value
+
+
+# Building ----------------------------------------------------------------------------------------------
+
+
+def build(only: str | None = None, run: bool = True) -> Iterator[tuple[Path, str]]:
+    """Regenerate what is generated; yields each file with what became of it: `written` or `unchanged`.
+
+    For each lesson (all, or the one whose name begins with `only`): solution and lesson are tidied and run,
+    their outputs stored, and the exercise made from the solution. `run=False` leaves stored outputs alone.
+    """
+    chosen = [lesson for lesson in lessons() if lesson.startswith(only or "")]
+    if not chosen:
+        raise ValueError(f"there is no lesson {only!r}; there are: {', '.join(lessons())}")
+    for lesson in chosen:
+        for kind in ("solutions", "notebooks"):
+            file = path(kind, lesson)
+            if not file.exists():
+                continue
+            nb = mark(kind, read(file), lesson)
+            if run:
+                fresh = execute(nb, file.parent)
+                nb = nb if same_outputs(nb, fresh) else fresh
+            yield file, _put(nb, file)
+            if kind == "solutions":
+                exercise = path("exercises", lesson)
+                yield exercise, _put(exercise_from_solution(nb), exercise)
+
+
+def mark(kind: str, nb: Notebook, lesson: str) -> Notebook:
+    """The tidy form in which a notebook of this kind is stored."""
+    nb = tidy(nb, lesson)
+    return mark_for_nbgrader(nb) if kind == "solutions" else nb
+
+
+def _put(nb: Notebook, file: Path) -> str:
+    if file.exists() and file.read_bytes() == dumps(nb).encode():
+        return "unchanged"
+    write(nb, file)
+    return "written"
+
+
+NBGRADER_CONFIG = f'''"""With these settings nbgrader makes the same student notebooks as `minigrad build`."""
+
+c = get_config()
+c.CourseDirectory.course_id = "minigrad"
+c.ClearSolutions.code_stub = {{"python": "{STUB}"}}
+'''
+
+
+def lay_out_for_nbgrader(folder: Path) -> list[Path]:
+    """Write `folder/source/<lesson>/<lesson>.ipynb` for each lesson, and the settings that nbgrader needs."""
+    written = []
+    for lesson in lessons():
+        solution = path("solutions", lesson)
+        if solution.exists():
+            file = folder / "source" / lesson / solution.name
+            write(strip_outputs(read(solution)), file)
+            written.append(file)
+    settings = folder / "nbgrader_config.py"
+    settings.write_text(NBGRADER_CONFIG, encoding="utf-8", newline="\n")
+    return [*written, settings]
+
+
+# A student's folder ------------------------------------------------------------------------------------
+
+
+def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Copy lessons and exercises into a student's folder; returns the files written and those found there.
+
+    A file that is there is never touched. Lessons arrive without outputs: the student predicts, then runs.
+    """
+    written, kept = [], []
+    for kind in ("notebooks", "exercises"):
+        source = course_root() / kind
+        for file in sorted(source.rglob("*")):
+            inner = file.relative_to(source)
+            if not file.is_file() or any(part.startswith((".", "_")) for part in inner.parts):
+                continue
+            target = folder / kind / inner
+            if _create(target, for_student(file)):
+                written.append(target)
+            else:
+                kept.append(target)
+    return written, kept
+
+
+def for_student(file: Path) -> bytes:
+    """What a student gets for a file of the course: a notebook without outputs, anything else as it is."""
+    return dumps(strip_outputs(read(file))).encode() if file.suffix == ".ipynb" else file.read_bytes()
+
+
+def _create(target: Path, content: bytes) -> bool:
+    """Write a file that must not be there yet, whole or not at all; False when it is there."""
+    if os.path.lexists(target):
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as part:
+            part.write(content)
+        os.chmod(name, 0o644)
+        try:
+            os.link(name, target)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links
+            shutil.copyfile(name, target)
+        return True
+    finally:
+        os.unlink(name)
+
+
+def _code(nb: Notebook) -> list[Cell]:
+    return [cell for cell in nb["cells"] if cell["cell_type"] == "code"]
+
+
+def _copy(nb: Notebook) -> Notebook:
+    copied: Notebook = json.loads(json.dumps(nb))
+    return copied
