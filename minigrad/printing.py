@@ -1,9 +1,10 @@
 """How a tensor is printed, character by character as PyTorch prints it.
 
-`format_tensor` turns an array into text such as `tensor([2., 4.], grad_fn=<MulBackward0>)`. Three decisions make
-that text: which elements are shown (more than 1000 are summarised), one number format for all of them (whole
-numbers as `2.`, four decimals, or scientific), and how the lines break at 80 columns. `set_printoptions` changes
-the numbers in those rules. Nothing here knows about tensors or gradients: it sees an array and two facts.
+`format_tensor` turns an array into text such as `tensor([2., 4.], grad_fn=<MulBackward0>)`. Three decisions
+make that text: which elements are shown (more than 1000 are summarised), one number format for all of them
+(whole numbers as `2.`, four decimals, or scientific), and how the lines break at 80 columns.
+`set_printoptions` changes the numbers in those rules. Nothing here knows about tensors or gradients: it sees an
+array and two facts.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import math
 from typing import Any
 
 import numpy as np
+
+from minigrad import dtypes
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -47,7 +50,8 @@ def set_printoptions(
     `profile` is "default", "short" or "full" (never summarise); the other arguments apply on top of it.
     """
     if profile is not None and profile.lower() in _PROFILES:
-        (options.precision, options.threshold, options.edgeitems, options.linewidth) = _PROFILES[profile.lower()]
+        values = _PROFILES[profile.lower()]
+        options.precision, options.threshold, options.edgeitems, options.linewidth = values
     if precision is not None:
         options.precision = precision
     if threshold is not None:
@@ -146,17 +150,17 @@ def format_tensor(
     array: Any,
     *,
     requires_grad: bool = False,
-    grad_fn: str | None = None,
-    default_dtype: Any = np.float32,
+    grad_fn_name: str | None = None,
+    default_dtype: Any = None,
     name: str = "tensor",
 ) -> str:
     """The printed form of a tensor.
 
-    `array` is an ndarray or numpy scalar; `grad_fn` the name of its node (`"MulBackward0"`) or None;
-    `default_dtype` the floating-point dtype that goes without saying (anything `np.dtype` accepts).
+    `array` is an ndarray or numpy scalar; `grad_fn_name` is that of its node ("MulBackward0") or None;
+    `default_dtype` is the floating-point numpy dtype that goes without saying (None: the engine's default).
     """
     array = np.asarray(array)
-    default = np.dtype(default_dtype)
+    default = dtypes.get_default_dtype().numpy if default_dtype is None else np.dtype(default_dtype)
     indent = len(name) + 1
     suffixes = []
 
@@ -173,8 +177,8 @@ def format_tensor(
     if not dtype_goes_without_saying:
         suffixes.append(f"dtype=torch.{array.dtype.name}")
 
-    if grad_fn is not None:
-        suffixes.append(f"grad_fn=<{grad_fn}>")
+    if grad_fn_name is not None:
+        suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(f"{name}({body}", suffixes, indent)

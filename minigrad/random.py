@@ -1,10 +1,10 @@
 """Random numbers: the very ones PyTorch's CPU generator gives after the same `manual_seed`.
 
-PyTorch and numpy's old RandomState share one source of random 32-bit words, the Mersenne Twister with the same
-seeding. What differs is how words become numbers, and that is this file: low bits of a word for `rand`, words
-modulo a range for `randint`, a shuffle for `randperm`, and two kinds of Box-Muller for `randn`. A `Generator`
-holds the state; each of its methods takes a shape and gives a numpy array. The functions that tensors see
-(`minigrad.rand` and so on) wrap these arrays.
+PyTorch and numpy's old RandomState share one source of random 32-bit words, the Mersenne Twister with the
+same seeding. What differs is how words become numbers, and that is this file: low bits of a word for `rand`,
+words modulo a range for `randint`, a shuffle for `randperm`, and two kinds of Box-Muller for `randn`. A
+`Generator` holds the state; each of its methods takes a shape and gives a numpy array. The functions that
+tensors see (`minigrad.rand` and so on) wrap these arrays.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Generator:
 
     def state_bytes(self) -> Array:
         """The state in PyTorch's layout: 5056 bytes as a uint8 array."""
-        _, words, position, _, _ = self._twister().get_state()
+        words, position = self._twister().get_state()[1:3]
         fresh = position == 624 and self._is_fresh(words)
         state = np.zeros(5056, np.uint8)
         state[:8].view(np.uint64)[:] = self._seed
@@ -81,7 +81,7 @@ class Generator:
         return state
 
     def _is_fresh(self, words: Array) -> bool:
-        first = np.random.RandomState(self._seed & 0xFFFFFFFF).get_state()[1]
+        first: Any = np.random.RandomState(self._seed & 0xFFFFFFFF).get_state(legacy=True)[1]  # type: ignore
         return bool(np.array_equal(first, words))
 
     def load_state_bytes(self, state: Array) -> None:
@@ -90,8 +90,8 @@ class Generator:
             raise TypeError("expected a torch.ByteTensor, but got another dtype")
         if state.shape != (5056,):
             raise RuntimeError(
-                f"Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState of size "
-                f"5056 but found the input RNG state size to be {state.size}"
+                "Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState of "
+                f"size 5056 but found the input RNG state size to be {state.size}"
             )
         state = np.ascontiguousarray(state)
         self.manual_seed(int(state[:8].view(np.uint64)[0]))
@@ -152,7 +152,9 @@ class Generator:
         numbers += np.float64(first)
         return _rounded(numbers.astype(wide, copy=False), dtype, low, high).reshape(shape)
 
-    def normal(self, shape: Sequence[int], mean: float = 0.0, std: float = 1.0, dtype: Any = _FLOAT32) -> Array:
+    def normal(
+        self, shape: Sequence[int], mean: float = 0.0, std: float = 1.0, dtype: Any = _FLOAT32
+    ) -> Array:
         """Normally distributed numbers.
 
         Fewer than 16 come one by one from double Box-Muller, which gives two at a time and keeps the second.
@@ -190,7 +192,9 @@ class Generator:
     def randint(self, low: int, high: int, shape: Sequence[int], dtype: Any = np.int64) -> Array:
         """Integers from low up to and not including high."""
         if low >= high:
-            raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+            raise RuntimeError(
+                f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+            )
         count, span = math.prod(shape), high - low
         words = self._words(count) if span < _LONG_SPAN else self._long_words(count)
         numbers = (words.astype(np.uint64) % np.uint64(span)).astype(np.int64) + np.int64(low)
@@ -207,12 +211,13 @@ class Generator:
         return np.array(order, np.int64)
 
     def bernoulli(self, probability: Any, dtype: Any = None) -> Array:
-        """1 with the given probabilities (an array; float32 ones are compared with 24-bit uniforms), else 0."""
-        probability = np.asarray(probability)
+        """1 with the given probabilities (an array), else 0."""
+        probability = np.asarray(probability)  # float32 ones are compared with 24-bit uniforms
         if probability.size and not ((probability >= 0) & (probability <= 1)).all():
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
         drawn = self.rand(probability.shape, _FLOAT64 if probability.dtype == _FLOAT64 else _FLOAT32)
-        return (drawn < probability).astype(probability.dtype if dtype is None else dtype)
+        hits: Array = drawn < probability
+        return hits.astype(probability.dtype if dtype is None else dtype)
 
     def keep(self, shape: Sequence[int], probability: float) -> Array:
         """Booleans that are True with one probability: what dropout keeps, and `bernoulli_(p)`."""
@@ -228,7 +233,7 @@ class Generator:
     def multinomial(self, weights: Array, count: int, replacement: bool = False) -> Array:
         """Indices drawn with the probabilities of the last dimension of `weights` (1-d or 2-d), as int64.
 
-        Without replacement (and for one index) the race of exponentials decides: largest weight / exponential.
+        Without replacement (and for one index) a race decides: the largest weight / exponential wins.
         """
         if replacement and count > 1:
             rows = np.atleast_2d(weights).astype(np.float64)
@@ -239,13 +244,13 @@ class Generator:
             return found.reshape(weights.shape[:-1] + (count,)).astype(np.int64)
         race = weights / self.exponential(weights.shape, dtype=weights.dtype)
         if count == 1:
-            return race.argmax(axis=-1, keepdims=True)
-        return np.argsort(-race, axis=-1, kind="stable")[..., :count]
+            return np.asarray(race.argmax(axis=-1, keepdims=True))
+        return np.asarray(np.argsort(-race, axis=-1, kind="stable")[..., :count])
 
 
 _LONG_SPAN = 2**28  # ranges of at least this many integers take 64-bit words
 
-# ---------------------------------------------------------------------------------- Box-Muller on blocks of 16
+# --------------------------------------------------------------------------------- Box-Muller on blocks of 16
 
 
 def _normal_blocks(uniforms: Array, mean: float, std: float) -> Array:
@@ -267,7 +272,10 @@ def _scaled(normals: Array, mean: float, std: float) -> Array:
         return normals
     wider = np.longdouble if normals.dtype == _FLOAT64 else np.float64
     scale, shift = normals.dtype.type(std), normals.dtype.type(mean)
-    return (normals.astype(wider) * scale + shift).astype(normals.dtype)
+    wide: Array = normals.astype(wider)
+    wide *= scale
+    wide += shift
+    return wide.astype(normals.dtype)
 
 
 def _rounded(numbers: Array, dtype: np.dtype[Any], low: float, high: float) -> Array:
@@ -291,7 +299,7 @@ def _fused(a: Any, b: Any, c: Any) -> Array:
     return wide.astype(np.float32)
 
 
-# PyTorch computes float32 normals with the polynomials of the Cephes library (S. L. Moshier), eight at a time.
+# PyTorch computes float32 normals with the polynomials of the Cephes library (S. L. Moshier).
 # The same coefficients, in the same order of operations, give the same bits.
 _LOG = (
     7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1,

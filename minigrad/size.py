@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex, overload
 class Size(tuple[int, ...]):
     """The shape of a tensor: `Size([2, 3])`, equal to the tuple `(2, 3)`.
 
-    Slices and sums are Sizes again; one index gives an int. Raises TypeError for entries that are not integers.
+    Slices and sums are Sizes again; one index gives an int. Entries that are not integers raise TypeError.
     """
 
     __slots__ = ()
@@ -42,7 +42,7 @@ class Size(tuple[int, ...]):
     def __getitem__(self, index: slice) -> Size: ...
     def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
         found = tuple.__getitem__(self, index)
-        return tuple.__new__(Size, found) if type(index) is slice else found  # type: ignore[arg-type, return-value]
+        return tuple.__new__(Size, found) if type(index) is slice else found
 
     def __add__(self, other: Any) -> Size:  # type: ignore[override]
         if not isinstance(other, tuple):
