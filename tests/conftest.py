@@ -1,0 +1,76 @@
+"""What all tests share: what a test may need beyond the test extra, and the rule that CI skips nothing.
+
+`@pytest.mark.needs("torch")` skips a test where torch is missing. In `.ci/run`, which provides for everything,
+a skipped test is a failure: unless its reason names what this stage does not install (MINIGRAD_ABSENT), or
+begins with "optional:". The summary says how many tests ran for each need.
+"""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Generator
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+STRICT = os.environ.get("MINIGRAD_CI") == "1"
+ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
+PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
+
+ran: Counter[str] = Counter()
+refused: list[str] = []
+
+
+def is_here(need: str) -> bool:
+    if need == "chromium" and os.environ.get("MINIGRAD_CHROMIUM"):
+        return True
+    if need in PROGRAMS:
+        return any(shutil.which(name) for name in PROGRAMS[need])
+    return find_spec(need) is not None
+
+
+def needs(item: pytest.Item) -> list[str]:
+    return [need for marker in item.iter_markers("needs") for need in marker.args]
+
+
+def excused(reason: str) -> bool:
+    return reason.startswith("optional:") or any(name in reason for name in ABSENT)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for need in needs(item):
+        if not is_here(need):
+            pytest.skip(f"{need} is not on this machine")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    report = yield
+    if report.when == "call" and report.passed:
+        ran.update(needs(item))
+    return refuse(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    return refuse((yield))
+
+
+def refuse(report: Any) -> Any:
+    """In CI, turn a skip that nothing excuses into a failure."""
+    if STRICT and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        if not excused(reason):
+            report.outcome = "failed"
+            report.longrepr = f"CI provides for this test, and it was skipped: {reason}"
+            refused.append(report.nodeid)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for need, count in sorted(ran.items()):
+        terminalreporter.write_line(f"provided for: {need}: {count} tests ran")
+    for nodeid in refused:
+        terminalreporter.write_line(f"provided for, yet skipped: {nodeid}")
