@@ -1,0 +1,442 @@
+"""Tensors from nothing: from Python numbers and lists, from numpy arrays, from a shape, from a range.
+
+Nothing here is recorded: what these functions return are leaves. The one subtle point is the number type. Python
+floats give the default type (float32), Python integers int64, booleans bool; numpy arrays and tensors keep theirs.
+Every function takes `dtype=` and `requires_grad=`, and `device=` as long as it names the CPU.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import dtypes, errors
+from minigrad.dtypes import DType
+from minigrad.tensor import Array, Tensor, method, wrap
+
+__all__ = [
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace",
+    "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "vander",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
+COPY = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+)
+
+# ------------------------------------------------------------------------------------------- arguments
+
+
+def finish(array: Array, requires_grad: bool = False, device: Any = None, **rest: Any) -> Tensor:
+    """A leaf around this array. Arguments that minigrad has no use for must have their ordinary value."""
+    check_device(device)
+    for name, value in rest.items():
+        if name not in ("pin_memory", "layout", "memory_format", "names", "copy"):
+            raise TypeError(f"unexpected keyword argument {name!r}")
+        if name == "pin_memory" and value:
+            raise NotImplementedError("minigrad keeps tensors in ordinary memory: pin_memory is left out")
+    if requires_grad and array.dtype.kind != "f":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made = wrap(array[()] if array.ndim == 0 else array)
+    if requires_grad:
+        made.requires_grad_()
+    return made
+
+
+def check_device(device: Any) -> None:
+    """Quiet for None and the CPU; another device raises and says that minigrad has one only."""
+    if device is not None and str(device).split(":")[0] != "cpu":
+        raise NotImplementedError(f"minigrad runs on the CPU only, not on device {str(device)!r}")
+
+
+def as_dtype(dtype: Any, function: str) -> DType:
+    return dtypes.get_default_dtype() if dtype is None else dtypes.resolve(dtype, function)
+
+
+def as_size(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape given as separate integers or as one sequence; TypeError or RuntimeError as in PyTorch."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = tuple(size[0])
+    elif not size:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
+    sizes = []
+    for position, n in enumerate(size):
+        if isinstance(n, (bool, float)) or not hasattr(n, "__index__"):
+            kind = type(n).__name__
+            if position == 0:
+                raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+            raise TypeError(
+                f"{function}(): argument 'size' failed to unpack the object at pos {position + 1} with error "
+                f'"type must be tuple of ints,but got {kind}"'
+            )
+        sizes.append(n.__index__())
+    if any(n < 0 for n in sizes):
+        raise RuntimeError(f"{function}: Dimension size must be non-negative.")
+    return tuple(sizes)
+
+
+def plain(value: Any) -> Any:
+    """A Python number from a number or a one-element tensor."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
+# ------------------------------------------------------------------------------------------- from data
+
+
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """A new leaf with a copy of `data`: a number, a nested sequence of numbers, an array or a tensor.
+
+    `dtype=None` means: what the data says, with Python floats as the default type. Raises ValueError for ragged
+    sequences, TypeError for what is no number, RuntimeError when integers are to require a gradient.
+    """
+    if isinstance(data, Tensor):
+        warnings.warn(COPY, UserWarning, stacklevel=2)
+    wanted = None if dtype is None else dtypes.resolve(dtype, "tensor")
+    return finish(np.array(to_array(data, wanted)), requires_grad, device, pin_memory=pin_memory)
+
+
+def to_array(data: Any, dtype: DType | None = None) -> Array:
+    """The array behind some data, cast to `dtype` if given; a tensor or array of that type is not copied."""
+    if isinstance(data, Tensor):
+        data = data._data
+    if isinstance(data, (np.ndarray, np.generic)):
+        found = dtypes.of(data.dtype)
+        return data if dtype in (None, found) else dtypes.cast(data, dtype)
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if type(data) is float:  # the most common leaf of all
+        return np.array(data, (dtype or dtypes.get_default_dtype()).numpy)
+    shape = _shape(data)
+    inferred = dtype or _infer(data) or dtypes.get_default_dtype()
+    _check_shape(data, shape, inferred)
+    try:
+        array = np.array(_unwrapped(data))
+    except OverflowError:
+        raise ValueError("Overflow when unpacking long long") from None
+    if array.dtype.kind in "uO" and array.dtype.itemsize == 8 and array.size:
+        raise ValueError("Overflow when unpacking long long")
+    _check_range(array, inferred)
+    return dtypes.cast(array.reshape(shape), inferred)
+
+
+def _is_sequence(data: Any) -> bool:
+    if isinstance(data, Tensor):
+        return data._data.ndim > 0
+    if isinstance(data, np.ndarray):
+        return data.ndim > 0
+    return hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, str, bytes))
+
+
+def _shape(data: Any) -> tuple[int, ...]:
+    """The shape that the first elements suggest."""
+    shape: tuple[int, ...] = ()
+    while _is_sequence(data):
+        if isinstance(data, np.ndarray):
+            return shape + data.shape
+        if isinstance(data, Tensor):
+            if data.numel() == 1:
+                return shape
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        shape += (len(data),)
+        if not len(data):
+            break
+        data = data[0]
+    if isinstance(data, str) and shape:
+        raise ValueError("too many dimensions 'str'")
+    return shape
+
+
+def _check_shape(data: Any, shape: tuple[int, ...], dtype: DType, dim: int = 0) -> None:
+    """Raise as PyTorch does where the data does not have the shape."""
+    if isinstance(data, (np.ndarray, Tensor)):
+        return
+    if dim == len(shape):
+        if _is_sequence(data):
+            kind = type(data).__name__
+            if dtype.is_floating_point:
+                raise TypeError(f"must be real number, not {kind}")
+            raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
+        return
+    if not _is_sequence(data):
+        raise TypeError("not a sequence")
+    if len(data) != shape[dim]:
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
+    if dim + 1 == len(shape) and set(map(type, data)) <= {float, int, bool}:
+        return
+    for part in data:
+        _check_shape(part, shape, dtype, dim + 1)
+
+
+def _infer(data: Any) -> DType | None:
+    """The type that holds all numbers in the data; None when there are none."""
+    if isinstance(data, (Tensor, np.ndarray, np.generic)):
+        return dtypes.of(getattr(data, "_data", data).dtype)
+    if isinstance(data, bool):
+        return dtypes.bool_
+    if isinstance(data, int):
+        return dtypes.int64
+    if isinstance(data, float):
+        return dtypes.get_default_dtype()
+    if isinstance(data, complex):
+        raise NotImplementedError("complex numbers are left out of minigrad")
+    if not _is_sequence(data):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    found: DType | None = None
+    kinds = set(map(type, data))
+    for part in data if not kinds <= {float, int, bool} else [kind() for kind in kinds]:
+        inferred = _infer(part)
+        if inferred is not None:
+            found = inferred if found is None else dtypes.promote_types(found, inferred)
+    return found
+
+
+def _unwrapped(data: Any) -> Any:
+    if isinstance(data, Tensor):
+        return data._data.reshape(())
+    if isinstance(data, (list, tuple)) and not set(map(type, data)) <= {float, int, bool}:
+        return [_unwrapped(part) for part in data]
+    return data
+
+
+def _check_range(array: Array, dtype: DType) -> None:
+    """Python numbers that an integer type cannot hold raise; only negative ones wrap in uint8."""
+    if dtype.category != dtypes.INTEGER or not array.size or array.dtype.kind == "b":
+        return
+    limits = np.iinfo(dtype.numpy)
+    low = -limits.max - 1 if dtype is dtypes.uint8 else limits.min
+    if not np.all((array >= low) & (array <= limits.max)):
+        raise RuntimeError(f"value cannot be converted to type {dtype.numpy.name} without overflow")
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """The data as a tensor, sharing memory with a tensor or array of the right type, and keeping its graph."""
+    wanted = None if dtype is None else dtypes.resolve(dtype, "as_tensor")
+    if isinstance(data, Tensor):
+        return data if wanted is None else data.to(wanted)  # type: ignore[no-any-return]
+    return finish(to_array(data, wanted), device=device)
+
+
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """As `as_tensor`, with `copy=True` to force a copy."""
+    made = as_tensor(obj, dtype, device)
+    if copy:
+        made = made.clone()
+    return made.requires_grad_() if requires_grad else made  # type: ignore[no-any-return]
+
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor that shares memory with the array: writing to one is seen in the other."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    dtypes.of(ndarray.dtype)
+    if any(step < 0 for step in ndarray.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+        )
+    return wrap(ndarray)
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """A 0-d tensor of the default type."""
+    return finish(dtypes.cast(plain(s), as_dtype(dtype, "scalar_tensor")), **options)
+
+
+# ------------------------------------------------------------------------------------------- from a shape
+
+
+def zeros(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
+    size = _size_keyword(size, options)
+    return finish(np.zeros(as_size("zeros", size), as_dtype(dtype, "zeros").numpy), **options)
+
+
+def ones(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """All ones."""
+    size = _size_keyword(size, options)
+    return finish(np.ones(as_size("ones", size), as_dtype(dtype, "ones").numpy), **options)
+
+
+def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Some numbers or other (here: zeros), to be overwritten."""
+    size = _size_keyword(size, options)
+    return finish(np.zeros(as_size("empty", size), as_dtype(dtype, "empty").numpy), **options)
+
+
+def _size_keyword(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    return (options.pop("size"),) if not size and "size" in options else size
+
+
+def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """The same number everywhere; its type is the number's: int64, bool, or the default type."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    found = dtypes.result_type(getattr(fill_value, "_data", fill_value)) if dtype is None else as_dtype(dtype, "full")
+    return finish(np.full(as_size("full", (size,)), dtypes.cast(plain(fill_value), found)), **options)
+
+
+def _like(input: Tensor, dtype: Any, function: str) -> DType:
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor(function, "input", 1, input)
+    return input.dtype if dtype is None else dtypes.resolve(dtype, function)
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Zeros with the shape and type of `input`."""
+    return finish(np.zeros(input._data.shape if isinstance(input, Tensor) else (), _like(input, dtype, "zeros_like").numpy), **options)  # fmt: skip
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Ones with the shape and type of `input`."""
+    found = _like(input, dtype, "ones_like")
+    return finish(np.ones(input._data.shape, found.numpy), **options)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Some numbers or other with the shape and type of `input`."""
+    found = _like(input, dtype, "empty_like")
+    return finish(np.zeros(input._data.shape, found.numpy), **options)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """One number everywhere, with the shape and type of `input`."""
+    found = _like(input, dtype, "full_like")
+    return finish(np.full(input._data.shape, dtypes.cast(plain(fill_value), found)), **options)
+
+
+@method
+def new_zeros(self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    return zeros(*size, dtype=dtype or self.dtype, **options)
+
+
+@method
+def new_ones(self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    return ones(*size, dtype=dtype or self.dtype, **options)
+
+
+@method
+def new_empty(self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    return empty(*size, dtype=dtype or self.dtype, **options)
+
+
+@method
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    return full(size, fill_value, dtype=dtype or self.dtype, **options)
+
+
+@method
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    found = self.dtype if dtype is None else dtypes.resolve(dtype, "new_tensor")
+    return finish(dtypes.cast(np.array(to_array(data)), found), requires_grad, **options)
+
+
+# ------------------------------------------------------------------------------------------- from a range
+
+
+def _numbers(function: str, names: Sequence[str], values: Sequence[Any]) -> list[Any]:
+    found = []
+    for position, (name, value) in enumerate(zip(names, values, strict=True), 1):
+        value = plain(value)
+        if not isinstance(value, (bool, int, float)):
+            kind = type(value).__name__
+            raise TypeError(f"{function}(): argument '{name}' (position {position}) must be Number, not {kind}")
+        found.append(value)
+    return found
+
+
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
+    """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type."""
+    if start is None and end is None:
+        raise TypeError("arange() received an invalid combination of arguments - got (), but expected one of:\n"
+                        " * (Number end, ...)\n * (Number start, Number end, Number step, ...)")  # fmt: skip
+    if start is None or end is None:
+        (end,) = _numbers("arange", ["end"], [end if start is None else start])
+        start = 0
+    start, end, step = _numbers("arange", ["start", "end", "step"], [start, end, step])
+    _check_step(start, end, step)
+    if dtype is not None:
+        found = as_dtype(dtype, "arange")
+    else:
+        found = dtypes.get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else dtypes.int64
+    if found.is_floating_point:
+        count = math.ceil((end - start) / step)
+        return finish(dtypes.cast(start + np.arange(count) * float(step), found), **options)
+    start, end, step = int(start), int(end), int(step)
+    return finish(np.arange(start, end, step).astype(found.numpy), **options)
+
+
+def _check_step(start: float, end: float, step: float) -> None:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
+    """As `arange` but with the end included, and always floats."""
+    start, end, step = _numbers("range", ["start", "end", "step"], [start, end, step])
+    _check_step(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    return finish(dtypes.cast(start + np.arange(count) * float(step), as_dtype(dtype, "range")), **options)
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Tensor:
+    """`steps` numbers from `start` to `end`, both included, at equal distances."""
+    return finish(_linear(start, end, steps, as_dtype(dtype, "linspace")), **options)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any) -> Tensor:
+    """base ** start to base ** end, at equal ratios."""
+    found = as_dtype(dtype, "logspace")
+    exponents = _linear(start, end, steps, dtypes.float64)
+    return finish(dtypes.cast(np.power(float(base), exponents), found), **options)
+
+
+def _linear(start: Any, end: Any, steps: int, dtype: DType) -> Array:
+    start, end = _numbers("linspace", ["start", "end"], [start, end])
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if steps == 0:
+        return np.zeros(0, dtype.numpy)
+    kind: Any = dtype.numpy.type if dtype.is_floating_point else np.float32
+    first, last = kind(start), kind(end)
+    step = (last - first) / kind(max(steps - 1, 1))
+    i = np.arange(steps).astype(kind)
+    # Counting from both ends makes the result symmetric and the last number exact.
+    numbers = np.where(i < steps / 2, first + step * i, last - step * (kind(steps - 1) - i))
+    return dtypes.cast(numbers.astype(kind), dtype)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """The identity matrix, or an n x m matrix with ones on the diagonal."""
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
+    if m is not None and m < 0:
+        raise RuntimeError(f"m must be greater or equal to 0, got {m}")
+    return finish(np.eye(n, m, dtype=as_dtype(dtype, "eye").numpy), **options)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:
+    """The rows and columns (2, count) of the elements on and below a diagonal."""
+    found = dtypes.int64 if dtype is None else as_dtype(dtype, "tril_indices")
+    return finish(np.stack(np.tril_indices(row, offset, col)).astype(found.numpy), **options)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:
+    """The rows and columns (2, count) of the elements on and above a diagonal."""
+    found = dtypes.int64 if dtype is None else as_dtype(dtype, "triu_indices")
+    return finish(np.stack(np.triu_indices(row, offset, col)).astype(found.numpy), **options)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803 (PyTorch's name)
+    """The powers x ** (N - 1) to x ** 0 as columns; `increasing=True` reverses them."""
+    powers = np.arange(x.shape[-1] if N is None else N)
+    powers = powers if increasing else powers[::-1]
+    return x.unsqueeze(-1) ** wrap(np.ascontiguousarray(powers))  # type: ignore[no-any-return]
