@@ -1,6 +1,6 @@
 """What all tests share: what a test may need beyond the test extra, and the rule that CI skips nothing.
 
-`@pytest.mark.needs("torch")` skips a test where torch is missing. In `.ci/run`, which provides for everything,
+`@pytest.mark.needs("torch")` skips a test where torch is missing. In `.ci/run`, which provides for all,
 a skipped test is a failure: unless its reason names what this stage does not install (MINIGRAD_ABSENT), or
 begins with "optional:". The summary says how many tests ran for each need.
 """
