@@ -1,0 +1,157 @@
+"""A student, as the judge sees one: something that can be asked for values and answers with plain data.
+
+`Local` holds the answer in this process and is for answers that are trusted (the catalogue's, the tests').
+`Remote` speaks to a `worker` over two file descriptors and believes nothing it hears: whatever does not arrive, or
+arrives in a form that breaks the rules, becomes a `Failure` and never a value.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from . import wire
+from .wire import Failure
+from .worker import Server
+
+__all__ = ["WALL", "Local", "Remote", "Student"]
+
+WALL = 3.0  # the clock may show this many times the CPU limit before an answer counts as too late
+
+
+class Student(Protocol):
+    """What the judge needs. Every method returns a plain value or a Failure."""
+
+    def look(self, names: list[str]) -> Any:
+        """`{name: {"state": missing|blank|hole|there, "type": str, "near": [names]}}`."""
+
+    def value(self, name: str) -> Any:
+        """The value of a variable."""
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """The result of a function."""
+
+    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
+        """The value of a program's last line."""
+
+
+class Local:
+    """An answer in this process; values still make the trip through the wire, so that types are the same as there."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.server = Server(namespace)
+
+    def look(self, names: list[str]) -> Any:
+        return self.server.look(names)
+
+    def value(self, name: str) -> Any:
+        return travelled(self.server.value(name))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        sent_args, sent_kwargs = travelled([list(args), kwargs])
+        return travelled(self.server.call(name, *sent_args, **sent_kwargs))
+
+    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
+        return travelled(self.server.run(code, travelled(data), prelude))
+
+
+class Remote:
+    """A worker at the other end of two descriptors.
+
+    Args:
+        reading, writing: descriptors of the pipe from and to the worker.
+        seconds: wall time for all that is asked from now on; `allow(seconds)` starts it anew.
+        cause: asked once when the worker is gone, silent or talks nonsense; it ends the worker and returns the
+            Failure that says why (time, memory, killed, protocol ...).
+    """
+
+    def __init__(
+        self, reading: int, writing: int, *, seconds: float, cause: Callable[[wire.WireError], Failure] | None = None
+    ) -> None:
+        self.reading, self.writing, self.cause = reading, writing, cause
+        self.dead: Failure | None = None
+        self.allow(seconds)
+
+    def allow(self, seconds: float) -> None:
+        """Everything asked from now on has this much wall time together."""
+        self.deadline = time.monotonic() + seconds
+
+    def exec(self, cells: list[str]) -> list[Failure | None] | Failure:
+        """Run cells; one entry a cell, or the Failure of the whole."""
+        results = self.ask("exec", cells)
+        if isinstance(results, Failure):
+            return results
+        if type(results) is not list or len(results) != len(cells):
+            return self.lost(wire.WireError("a reply that is not one result for each cell"))
+        return [None if r is None else failure_from(r) for r in results]
+
+    def look(self, names: list[str]) -> Any:
+        seen = self.ask("look", names)
+        if isinstance(seen, Failure):
+            return seen
+        good = type(seen) is dict and set(seen) == set(names)
+        if not good or not all(type(v) is dict and v.get("state") in STATES for v in seen.values()):
+            return self.lost(wire.WireError("a reply that does not say what was looked at"))
+        return seen
+
+    def value(self, name: str) -> Any:
+        return self.ask("value", name)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return self.ask("call", name, *args, **kwargs)
+
+    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
+        return self.ask("run", code, data, prelude)
+
+    def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
+        """One request and its reply. After the first lost reply every answer is that Failure."""
+        if self.dead:
+            return self.dead
+        ticket = secrets.token_hex(8)
+        try:
+            request = {"id": ticket, "do": do, "args": list(args), "kwargs": kwargs}
+            wire.send(self.writing, request, self.deadline)
+            reply = wire.receive(self.reading, self.deadline)
+            if type(reply) is not dict or reply.get("id") != ticket or len(reply) != 2:
+                raise wire.WireError("a reply to another question")
+            if "value" in reply:
+                return reply["value"]
+            return failure_from(reply.get("failure"))
+        except wire.WireError as error:
+            return self.lost(error)
+
+    def lost(self, error: wire.WireError) -> Failure:
+        """The worker counts as gone from now on."""
+        self.dead = self.cause(error) if self.cause else guess(error)
+        return self.dead
+
+
+STATES = ("missing", "blank", "hole", "there")
+REPORTED = ("missing", "raised", "changed", "not plain", "printed", "memory")
+
+
+def guess(error: wire.WireError) -> Failure:
+    """A Failure for a lost worker when nobody knows more."""
+    if isinstance(error, wire.TooLate):
+        return Failure("timeout")
+    return Failure("killed" if isinstance(error, wire.Closed) else "protocol", message=str(error))
+
+
+def failure_from(record: Any) -> Failure:
+    """The Failure that a worker reported, each field checked. WireError if it is not one."""
+    if type(record) is not dict or set(record) != set(Failure.__dataclass_fields__):
+        raise wire.WireError("a failure that is none")
+    texts = [record[name] for name in ("kind", "type", "message", "text", "printed")]
+    bases, line = record["bases"], record["line"]
+    if record["kind"] not in REPORTED or not all(type(t) is str and len(t) <= 2000 for t in texts):
+        raise wire.WireError("a failure of no known kind")
+    if not (line is None or type(line) is int) or type(bases) is not list or not all(type(b) is str for b in bases):
+        raise wire.WireError("a failure with odd fields")
+    return Failure(**(record | {"bases": tuple(bases)}))
+
+
+def travelled(value: Any) -> Any:
+    """A value as it arrives on the other side of the wire."""
+    return value if isinstance(value, Failure) else wire.unpack(wire.pack(value))

@@ -1,0 +1,680 @@
+"""The judge: puts an exercise's probes to a student, compares, and says what went wrong.
+
+`judge(exercise, student, seed)` asks every probe, compares each answer with the oracle's (value first, then shape,
+then type), and returns a `Verdict`. A wrong answer is diagnosed by behaviour: the catalogued wrong answers are put
+to the same probes, and the one that gives the same answers names the mistake. A mistake that is not in the
+catalogue gets the smallest failing call instead. Right answers never leave this process, and every message is the
+same in every run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import misconceptions
+from .exercise import Exercise, Probe, Raises, Wrong, copied
+from .student import Local, Student
+from .wire import Failure, Tensor
+
+__all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
+
+STATUSES = (
+    "passed", "wrong", "error", "timeout", "memory", "forbidden", "missing", "not attempted", "not graded",
+)  # fmt: skip
+FATAL = {"timeout": "timeout", "memory": "memory", "killed": "error", "protocol": "error", "forbidden": "forbidden"}
+PATIENCE = 60  # calls spent on making a failing call smaller
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge found, as plain data."""
+
+    exercise: str
+    status: str
+    points: float
+    out_of: float
+    lines: tuple[str, ...] = ()  # what the student reads, without call, got and expected
+    call: str = ""
+    got: str = ""
+    expected: str = ""
+    misconception: str = ""
+    mistake: str = ""  # which of the exercise's wrong answers it was
+    seed: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """True for full marks."""
+        return self.status == "passed"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return dataclasses.asdict(self) | {"lines": list(self.lines)}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Verdict:
+        """The inverse of `as_dict`."""
+        return cls(**(record | {"lines": tuple(record["lines"])}))
+
+
+def judge(exercise: Exercise, student: Student, seed: int = 0) -> Verdict:
+    """Put the probes of this seed to the student. Never raises for anything the student does."""
+    bench = Bench(exercise, student, seed)
+    early = bench.look()
+    return early if early else bench.verdict()
+
+
+@dataclass
+class Bench:
+    """One judging: the exercise, the student and the seed."""
+
+    exercise: Exercise
+    student: Student
+    seed: int
+
+    def say(self, status: str, *lines: str, **more: Any) -> Verdict:
+        """A verdict of this exercise."""
+        out_of = self.exercise.points
+        points = out_of if status == "passed" else 0.0
+        return Verdict(self.exercise.id, status, points, out_of, tuple(filter(None, lines)), seed=self.seed, **more)
+
+    # --- before any probe: is there anything to judge? ---
+
+    def look(self) -> Verdict | None:
+        """A verdict when a name is missing or everything is still blank; None to go on."""
+        names = self.exercise.names
+        seen = self.student.look(list(names))
+        if isinstance(seen, Failure):
+            return self.fatal(seen)
+        self.states = {name: seen[name]["state"] for name in names}
+        missing = [name for name in names if self.states[name] == "missing"]
+        if missing and self.exercise.kind == "prediction":
+            return self.say("not attempted", f'Answer it with predict("{self.exercise.id}", your answer).')
+        if missing:
+            return self.missing(missing[0], [str(n) for n in seen[missing[0]].get("near", [])[:2]])
+        if all(state == "blank" for state in self.states.values()):
+            where = "Put your answer" if self.exercise.kind in ("value", "choice", "ordering") else "Write your code"
+            return self.say("not attempted", f"{names[0]} is still blank. {where} where the ... stands.")
+        return None
+
+    def missing(self, name: str, near: list[str]) -> Verdict:
+        """The name is not there: not run, or called something else."""
+        what = "the class" if "." in name else "it"
+        lines = [f"I cannot find {name}."]
+        if near:
+            lines.append(f"There is {' and '.join(near)}: did you change the name?")
+        lines.append(f"If the name is right, run the cell that defines {what}, then check again.")
+        return self.say("missing", *lines)
+
+    # --- the probes ---
+
+    def verdict(self) -> Verdict:
+        """Ask everything, then speak about the first thing that is wrong."""
+        exercise = self.exercise
+        self.probes = exercise.questions(self.seed)
+        self.truths = [exercise.expected(p) for p in self.probes]
+        self.answers: list[Any] = []
+        for probe in self.probes:
+            answer = ask(exercise, self.student, probe)
+            self.answers.append(answer)
+            if isinstance(answer, Failure) and answer.kind in FATAL and answer.type != "MemoryError":
+                return self.fatal(answer, probe)
+        problems = [
+            trouble(exercise, p, a, t) for p, a, t in zip(self.probes, self.answers, self.truths, strict=True)
+        ]
+        failing = [i for i, problem in enumerate(problems) if problem]
+        if not failing:
+            return self.say("passed", f"All {len(self.probes)} probes agree." if len(self.probes) > 1 else "Right.")
+        if self.untouched(failing):
+            holes = [name for name, state in self.states.items() if state in ("blank", "hole")] or [exercise.name]
+            return self.say("not attempted", f"{holes[0]} is still blank. Write your code where the ... stands.")
+        return self.refusal(failing, problems)
+
+    def untouched(self, failing: list[int]) -> bool:
+        """True if what fails, fails because a blank was left as it was given."""
+        answers = [self.answers[i] for i in failing]
+        if self.exercise.kind in ("value", "choice", "ordering", "prediction"):
+            return all(holds_ellipsis(a) for a in answers)
+        left = any(state in ("blank", "hole") for state in self.states.values())
+        empty = all(a is None or holds_ellipsis(a) or (isinstance(a, Failure) and a.kind == "raised") for a in answers)
+        return left and empty and len(failing) == len(self.probes)
+
+    def refusal(self, failing: list[int], problems: list[str]) -> Verdict:
+        """Not right: which call, what came, and why."""
+        exercise = self.exercise
+        if exercise.kind in ("value", "choice", "ordering", "prediction"):
+            return self.refuse_value(self.answers[0], problems[0])
+        wrong = diagnose(exercise, self.probes, self.answers, failing)
+        first = failing[0]
+        probe, answer, truth, problem = self.probes[first], self.answers[first], self.truths[first], problems[first]
+        lines = []
+        if wrong is None:
+            probe, answer, truth, problem = self.smallest(failing, problems)
+            lines = [problem, observation(answer, truth, exercise)]
+        elif isinstance(answer, Failure) or problem.startswith("It "):
+            lines = [problem]
+        left = [name for name, state in self.states.items() if state == "blank"]
+        if left and wrong is None:
+            lines.append(f"{left[0]} is still blank.")
+        says = feedback(wrong) if wrong else ""
+        failed = isinstance(answer, Failure) and answer.kind in ("raised", "memory", "missing")
+        status = "error" if failed and wrong is None and not isinstance(truth, Raises) else "wrong"
+        return self.say(
+            "memory" if failed and answer.kind == "memory" else status, *lines, says,
+            call=shown_call(exercise, probe), got=shown_answer(answer),
+            expected=shown_truth(truth) if probe.shown else "",
+            misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
+        )  # fmt: skip
+
+    def refuse_value(self, answer: Any, problem: str) -> Verdict:
+        """A value, choice, ordering or prediction that is not right."""
+        exercise = self.exercise
+        got = shown_answer(answer)
+        if isinstance(answer, Failure):
+            return self.say("wrong", problem, got=got)
+        if exercise.kind == "ordering":
+            return self.refuse_order(answer, got)
+        if exercise.options and option(answer) not in exercise.options:
+            return self.say("wrong", f"Choose one of {', '.join(map(repr, exercise.options))}.", got=got)
+        wrong = diagnose(exercise, self.probes, [answer], [0])
+        if wrong:
+            return self.say("wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id)
+        return self.say("wrong", problem, got=got)
+
+    def refuse_order(self, answer: Any, got: str) -> Verdict:
+        """The first rule of the ordering that is broken."""
+        order, exercise = numbers_of(answer), self.exercise
+        count = len(exercise.items)
+        if sorted(order) != list(range(1, count + 1)):
+            return self.say("wrong", f"Write each number from 1 to {count} once, in a list.", got=got)
+        rule = next(b for b in exercise.before if order.index(b.first) > order.index(b.then))
+        says = rule.says or misconceptions.feedback(rule.misconception)
+        return self.say("wrong", says, got=got, misconception=rule.misconception,
+                        mistake=f"{rule.then} before {rule.first}")  # fmt: skip
+
+    def fatal(self, failure: Failure, probe: Probe | None = None) -> Verdict:
+        """Time, memory or the process itself ran out."""
+        exercise = self.exercise
+        lines = {
+            "timeout": (f"Stopped: the check of {exercise.id} may compute for {exercise.seconds:g} s and this took longer.",
+                        "Is there a loop that never ends?"),
+            "memory": (f"Stopped: the check of {exercise.id} may use {exercise.memory} MB of memory and this took more.",
+                       "Does a list or an array grow without end?"),
+            "killed": ("Your code ended the whole process instead of returning a value.", failure.message),
+            "forbidden": ("Your code tried something that is not allowed here.", failure.message),
+            "protocol": ("No plain value came back from your code.", failure.message),
+        }[failure.kind]  # fmt: skip
+        return self.say(FATAL[failure.kind], *lines, call=shown_call(exercise, probe) if probe else "")
+
+    # --- the smallest failing call ---
+
+    def smallest(self, failing: list[int], problems: list[str]) -> tuple[Probe, Any, Any, str]:
+        """A failing probe that no simplification makes smaller, with answer, truth and problem."""
+        at = min(failing, key=lambda i: (weight(self.probes[i]), i))
+        best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
+        if best[0].kind != "call" or isinstance(best[2], Raises) or self.exercise.oracle is None:
+            return best
+        spent = 0
+        improved = True
+        while improved and spent < PATIENCE:
+            improved = False
+            for candidate in simpler(best[0]):
+                spent += 1
+                if spent > PATIENCE:
+                    break
+                try:
+                    truth = self.exercise.expected(candidate)
+                except (ArithmeticError, IndexError, TypeError, ValueError):
+                    continue  # the smaller call is no question any more
+                if isinstance(truth, Raises) or not finite(truth):
+                    continue
+                answer = ask(self.exercise, self.student, candidate)
+                if isinstance(answer, Failure) and answer.kind in FATAL:
+                    return best
+                problem = trouble(self.exercise, candidate, answer, truth)
+                if problem:
+                    best, improved = (candidate, answer, truth, problem), True
+                    break
+        return best
+
+
+# --- asking and comparing -----------------------------------------------------------------------------------------
+
+
+def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
+    """One probe to one student."""
+    if probe.kind == "value":
+        return student.value(probe.name)
+    if probe.kind == "run":
+        answer = student.run(probe.code, copied(dict(probe.data)), exercise.prelude)
+    else:
+        answer = student.call(probe.name, *copied(probe.args), **copied(dict(probe.data)))
+    return answer
+
+
+def outcomes(exercise: Exercise, answer: Any, probes: list[Probe]) -> list[Any]:
+    """What a trusted answer (a catalogued wrong one, an alternative) gives on these probes."""
+    student = Local(exercise.namespace(answer))
+    return [ask(exercise, student, probe) for probe in probes]
+
+
+def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
+    """The first thing that is wrong with an answer, in one sentence; "" if nothing is."""
+    if isinstance(truth, Raises):
+        return no_error(answer, truth)
+    if isinstance(answer, Failure):
+        if answer.kind == "printed":
+            if truth is None:
+                return ""
+            return f"It gave None, and printed {answer.printed[:60]!r}. A function hands its result back with return."
+        if answer.kind == "changed":
+            return trouble(exercise, probe, answer.value, truth) or (
+                f"The result is right, but it changed its input {answer.message}. Work on a copy, or make a new array."
+            )
+        return failed(answer)
+    if exercise.kind in ("choice", "ordering", "prediction", "value"):
+        return value_trouble(exercise, answer, truth)
+    return difference(answer, truth, exercise.rtol, exercise.atol, strict=probe.kind == "call")
+
+
+def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
+    """The same for something written down by hand."""
+    if exercise.kind == "ordering":
+        order = numbers_of(answer)
+        whole = sorted(order) == list(range(1, len(exercise.items) + 1))
+        kept = whole and all(order.index(b.first) < order.index(b.then) for b in exercise.before)
+        return "" if kept else "The order is not right."
+    if exercise.options:
+        return "" if option(answer) == option(truth) else "That is not it."
+    if exercise.accept is not None:
+        try:
+            return "" if exercise.accept(plain_value(answer)) else "That is not it."
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return f"That is {kind_of(answer)}; {kind_of(truth)} is asked for."
+    return difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
+
+
+def failed(failure: Failure) -> str:
+    """A sentence for a Failure."""
+    if failure.kind == "missing":
+        return f"I cannot find {failure.message}. Run the cell that defines it, then check again."
+    if failure.kind == "not plain":
+        return f"It gave {failure.message}, which is no plain value. Give back numbers, lists or arrays."
+    if failure.kind == "memory":
+        return "It ran out of memory."
+    if failure.type == "SystemExit":
+        return "It called sys.exit() (or exit()). Return a value instead."
+    if failure.type == "RecursionError":
+        return f"It called itself too often (RecursionError){where(failure)}. What stops the recursion?"
+    return f"It raised {failure.type}: {failure.message}{where(failure)}".rstrip(": ")
+
+
+def where(failure: Failure) -> str:
+    if failure.line is None:
+        return ""
+    return f" (line {failure.line}: {failure.text})" if failure.text else f" (line {failure.line})"
+
+
+def no_error(answer: Any, truth: Raises) -> str:
+    """What is wrong when an error was asked for."""
+    if not isinstance(answer, Failure) or answer.kind != "raised":
+        return f"Here it has to raise {truth.type}; it gave {shown_answer(answer)} instead."
+    if truth.type != answer.type and truth.type not in answer.bases:
+        return f"Here it has to raise {truth.type}; it raised {answer.type}: {answer.message}{where(answer)}"
+    if truth.contains.lower() not in answer.message.lower():
+        return f"It raises {truth.type}, as it should, but the message does not say {truth.contains!r}: {answer.message!r}"
+    return ""
+
+
+def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) -> str:
+    """Value first, then shape, then type. `strict`: a list is no array, a tensor is no array."""
+    if holds_ellipsis(got):
+        return "It gave ... : the blank is still there."
+    if truth is None or got is None:
+        return "" if got is truth else f"It gave {kind_of(got)}; {kind_of(truth)} is asked for."
+    if isinstance(truth, str) or isinstance(got, str):
+        alike = isinstance(truth, str) and isinstance(got, str)
+        if alike and (got == truth or (not strict and got.strip().lower() == truth.strip().lower())):
+            return ""
+        return "The text is not right." if alike else f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+    if isinstance(truth, dict):
+        if not isinstance(got, dict):
+            return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+        if set(got) != set(truth):
+            return f"The keys are {', '.join(sorted(map(str, got)))}; they are not all that is asked for, or too many."
+        return first_of(((f"At {k!r}: ", got[k], truth[k]) for k in truth), rtol, atol, strict)
+    if isinstance(truth, bool | np.bool_) or isinstance(got, bool | np.bool_):
+        if isinstance(truth, bool | np.bool_) and isinstance(got, bool | np.bool_):
+            return "" if bool(got) == bool(truth) else "The value is not right."
+        return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+    if isinstance(truth, list | tuple) and not flat_numbers(truth):
+        several = list(got) if isinstance(got, list | tuple) else None
+        if several is None:
+            return f"That is {kind_of(got)}; {len(truth)} values are asked for."
+        if len(several) != len(truth):
+            return f"It gave {len(several)} value{'s' * (len(several) != 1)}; {len(truth)} are asked for."
+        labels = ("first", "second", "third", "fourth", "fifth")
+        names = [f"The {labels[i]} value: " if i < 5 else f"Value {i + 1}: " for i in range(len(truth))]
+        return first_of(zip(names, several, truth, strict=True), rtol, atol, strict)
+    return number_difference(got, truth, rtol, atol, strict)
+
+
+def first_of(parts: Any, rtol: float, atol: float, strict: bool) -> str:
+    """The first difference of several parts."""
+    for label, got, truth in parts:
+        problem = difference(got, truth, rtol, atol, strict=strict)
+        if problem:
+            return label + problem[0].lower() + problem[1:]
+    return ""
+
+
+def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bool) -> str:
+    """Numbers, lists of numbers, arrays and tensors."""
+    wanted, given = as_numbers(truth), as_numbers(got)
+    assert wanted is not None, "the oracle gave something that is no number"
+    if given is None:
+        return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+    if given.dtype.kind == "b" and wanted.dtype.kind != "b":
+        return f"That is {kind_of(got)} of True and False; numbers are asked for."
+    if given.size != wanted.size:
+        return f"The shape {tuple(given.shape)} is not right." if given.ndim else "One number is not enough here."
+    flat_given, flat_wanted = given.ravel(), wanted.ravel()
+    close = np.isclose(flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True)
+    if not close.all():
+        if np.isnan(flat_given.astype(float)).any() and not np.isnan(flat_wanted.astype(float)).any():
+            return "The value is not right: it has nan in it."
+        return "The value is not right." if wanted.size == 1 else "The values are not right."
+    if given.shape != wanted.shape:
+        return f"The numbers are right, the shape {tuple(given.shape)} is not."
+    if wanted.dtype.kind == "b" and given.dtype.kind != "b":
+        return "The values are right, but as numbers; True and False are asked for."
+    if strict and isinstance(truth, np.ndarray) and truth.ndim and isinstance(got, list | tuple | Tensor):
+        return f"The numbers are right, but come as {kind_of(got)}; an array is asked for."
+    return ""
+
+
+def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
+    """True if two students' answers cannot be told apart (Failures by exception and message)."""
+    if isinstance(a, Failure) or isinstance(b, Failure):
+        if not (isinstance(a, Failure) and isinstance(b, Failure)) or (a.kind, a.type) != (b.kind, b.type):
+            return False
+        if a.kind == "changed":
+            return a.message == b.message and same(a.value, b.value, rtol, atol)
+        return a.kind == "printed" or a.message == b.message
+    if type(a) is list and type(b) is list or type(a) is tuple and type(b) is tuple:
+        return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True))
+    if type(a) is dict and type(b) is dict:
+        return set(a) == set(b) and all(same(a[k], b[k], rtol, atol) for k in a)
+    first, second = as_numbers(a), as_numbers(b)
+    if first is None or second is None:
+        return type(a) is type(b) and bool(a == b)
+    array = isinstance(a, np.ndarray | Tensor | np.generic) or isinstance(b, np.ndarray | Tensor | np.generic)
+    if first.shape != second.shape or (type(a) is not type(b) and not array and first.ndim):
+        return False
+    if (first.dtype.kind == "b") != (second.dtype.kind == "b"):
+        return False
+    return bool(np.isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all())
+
+
+def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
+    """An array of numbers, or None if it is none."""
+    if isinstance(value, Tensor):
+        return value.array
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, bool | int | float | np.generic) or (isinstance(value, list | tuple) and flat_numbers(value)):
+        try:
+            array = np.array([v.array if isinstance(v, Tensor) else v for v in value]
+                             if isinstance(value, list | tuple) else value)  # fmt: skip
+        except (ValueError, OverflowError):
+            return None
+        return array if array.dtype.kind in "biuf" else None
+    return None
+
+
+def flat_numbers(value: Any) -> bool:
+    """True for a (nested, rectangular) list or tuple of bare numbers."""
+    if isinstance(value, list | tuple):
+        inner = [v for v in value if isinstance(v, list | tuple)]
+        if inner and len(inner) != len(value):
+            return False
+        return all(flat_numbers(v) for v in value) and len({len(v) for v in inner}) <= 1
+    if isinstance(value, Tensor):
+        return value.array.ndim == 0
+    return isinstance(value, bool | int | float | np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def numbers_of(answer: Any) -> list[int]:
+    """A list of whole numbers out of a list, tuple, array or a string such as "3 1 2"; [] if it is none."""
+    if isinstance(answer, str):
+        answer = [int(word) for word in re.findall(r"\d+", answer)]
+    array = as_numbers(answer)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iuf" or (array != np.floor(array)).any():
+        return []
+    return [int(n) for n in array]
+
+
+def option(answer: Any) -> str:
+    """A letter as the student may have written it."""
+    return answer.strip().lower() if isinstance(answer, str) else str(answer) if isinstance(answer, int) else ""
+
+
+def plain_value(answer: Any) -> Any:
+    """Tensors as arrays, numpy scalars and 0-d arrays as Python numbers."""
+    if isinstance(answer, Tensor):
+        answer = answer.array
+    return answer.item() if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and not answer.ndim) else answer
+
+
+def finite(truth: Any) -> bool:
+    """True if an oracle's answer holds no nan and no infinity."""
+    if isinstance(truth, list | tuple) and not flat_numbers(truth):
+        return all(finite(t) for t in truth)
+    array = as_numbers(truth)
+    return array is None or bool(np.isfinite(array.astype(float)).all())
+
+
+def holds_ellipsis(answer: Any) -> bool:
+    """True for `...`, also inside a list."""
+    if isinstance(answer, list | tuple):
+        return any(holds_ellipsis(a) for a in answer)
+    return answer is ...
+
+
+# --- diagnosis ----------------------------------------------------------------------------------------------------
+
+
+def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Wrong | None:
+    """The catalogued wrong answer that behaves like the student's: on every probe, else on every failing one."""
+    rtol, atol = exercise.rtol, exercise.atol
+    if exercise.kind in ("value", "choice", "prediction"):
+        return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
+    partly: Wrong | None = None
+    for wrong in exercise.wrong:
+        theirs = outcomes(exercise, wrong.answer, probes)
+        agree = [same(a, b, rtol, atol) for a, b in zip(answers, theirs, strict=True)]
+        if all(agree):
+            return wrong
+        telling = any(not isinstance(answers[i], Failure) for i in failing)
+        if partly is None and telling and all(agree[i] for i in failing):
+            partly = wrong
+    return partly
+
+
+def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
+    """True if a written-down value is this wrong one."""
+    if exercise.options:
+        return option(answer) == option(wrong.answer)
+    if wrong.when is not None:
+        try:
+            return bool(wrong.when(plain_value(answer)))
+        except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+            return False
+    return difference(answer, wrong.answer, exercise.rtol, exercise.atol, strict=False) == ""
+
+
+def feedback(wrong: Wrong) -> str:
+    """What a wrong answer earns: its own words, else the catalogue's."""
+    return wrong.says or misconceptions.feedback(wrong.misconception)
+
+
+def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
+    """Something true about wrong numbers that helps without giving them away."""
+    if isinstance(answer, Failure):
+        answer = answer.value if answer.kind == "changed" else None
+    given, wanted = as_numbers(answer), as_numbers(truth)
+    if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
+        return ""
+    given, wanted = given.astype(float), wanted.astype(float)
+    if given.shape == wanted.shape[::-1] and given.ndim == 2 and np.allclose(given, wanted.T):
+        return "It is the right table, transposed."
+    if given.shape != wanted.shape or np.allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol):
+        return ""
+    if np.allclose(given, wanted, rtol=2e-5, atol=1e-6):
+        return "It is very near: rounded somewhere, or computed in float32?"
+    if np.allclose(given, -wanted):
+        return "Every number has the right size and the wrong sign."
+    if not given.any():
+        return "Every number is zero."
+    if given.size > 1 and wanted.any():
+        ratio = float((given * wanted).sum() / (wanted * wanted).sum())
+        if abs(ratio) > 1e-6 and np.allclose(given, ratio * wanted):
+            return f"Every number is {ratio:.4g} times what it should be."
+    right = np.isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
+    if right.any():
+        index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
+        return f"{int(right.sum())} of {right.size} numbers are right; the first that is not is at [{index}]."
+    return ""
+
+
+# --- smaller calls ------------------------------------------------------------------------------------------------
+
+
+def weight(probe: Probe) -> tuple[int, int]:
+    """How big a probe is to read: numbers in it, then characters."""
+    shown = [as_numbers(a) for a in (*probe.args, *probe.data.values())]
+    return sum(a.size for a in shown if a is not None), len(probe.code) + len(repr(probe.args))
+
+
+def simpler(probe: Probe) -> Iterator[Probe]:
+    """Calls a little smaller: an axis length shortened wherever it occurs, then numbers made plainer."""
+    lengths = sorted({n for a in probe.args if isinstance(a, np.ndarray) for n in a.shape if n > 1}, reverse=True)
+    for n in lengths:
+        yield dataclasses.replace(probe, args=tuple(shortened(a, n) for a in probe.args))
+    for i, a in enumerate(probe.args):
+        if isinstance(a, np.ndarray) and a.dtype.kind == "f":
+            for plainer in (np.round(a), np.where(a < 0, -2.0, 2.0)):
+                if not np.array_equal(plainer, a) and np.abs(plainer).sum() <= np.abs(a).sum() + a.size:
+                    yield dataclasses.replace(probe, args=(*probe.args[:i], plainer, *probe.args[i + 1 :]))
+
+
+def shortened(value: Any, n: int) -> Any:
+    """Every axis of length n (and every n in a shape) made one shorter."""
+    if isinstance(value, np.ndarray):
+        return value[tuple(slice(0, n - 1) if size == n else slice(None) for size in value.shape)].copy()
+    if type(value) is tuple and all(type(v) is int for v in value):
+        return tuple(v - 1 if v == n else v for v in value)
+    return value
+
+
+# --- words --------------------------------------------------------------------------------------------------------
+
+
+def shown_call(exercise: Exercise, probe: Probe) -> str:
+    """The call as the student could type it, or the program."""
+    if probe.kind == "run":
+        given = [f"{k} = {typed(v)}" for k, v in probe.data.items()]
+        return "\n".join([*given, probe.code])
+    arguments = [typed(a) for a in probe.args] + [f"{k}={typed(v)}" for k, v in probe.data.items()]
+    return f"{probe.name}({', '.join(arguments)})"
+
+
+def typed(value: Any) -> str:
+    """A value as Python source (`np.array(...)` for arrays)."""
+    if isinstance(value, np.ndarray):
+        dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) and value.size else f", dtype='{value.dtype}'"
+        if not value.size:
+            return f"np.zeros({value.shape}{dtype})"
+        return f"np.array({listed(value)}{dtype})"
+    if callable(value):
+        return getattr(value, "__name__", "f")
+    return spelled(value)
+
+
+def listed(array: np.ndarray[Any, Any]) -> str:
+    """The numbers of an array on one line, up to six digits, long ones summarised."""
+    if array.ndim == 0:
+        return spelled(array.item())
+    if array.size > 60 and array.shape[0] > 6:
+        ends = [listed(part) for part in (*array[:3], *array[-2:])]
+        return "[" + ", ".join([*ends[:3], "...", *ends[3:]]) + "]"
+    return "[" + ", ".join(listed(part) for part in array) + "]"
+
+
+def spelled(value: Any) -> str:
+    """A number, list, tuple or other plain value, floats to six digits."""
+    if isinstance(value, float):
+        text = f"{value:.6g}"
+        return text if any(c in text for c in ".en") else text + "."
+    if isinstance(value, np.generic):
+        return spelled(value.item())
+    if isinstance(value, np.ndarray):
+        return f"array({listed(value)})"
+    if isinstance(value, Tensor):
+        return f"tensor({listed(value.array)})"
+    if isinstance(value, list):
+        return "[" + ", ".join(spelled(v) for v in value) + "]"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(spelled(v) for v in value) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {spelled(v)}" for k, v in value.items()) + "}"
+    return repr(value)
+
+
+def shown_answer(answer: Any) -> str:
+    """What came, in at most 400 characters."""
+    if isinstance(answer, Failure):
+        if answer.kind == "changed":
+            return shown_answer(answer.value)
+        if answer.kind == "printed":
+            return "None"
+        if answer.kind == "raised":
+            return f"{answer.type}: {answer.message}".rstrip(": ")
+        return {"not plain": answer.message, "missing": "nothing"}.get(answer.kind, answer.kind)
+    text = spelled(answer)
+    shape = f"   (shape {answer.shape})" if isinstance(answer, np.ndarray) and answer.ndim != 1 else ""
+    return (text if len(text) <= 400 else text[:397] + "...") + shape
+
+
+def shown_truth(truth: Any) -> str:
+    if isinstance(truth, Raises):
+        return f"{truth.type}" + (f" with {truth.contains!r} in its message" if truth.contains else "")
+    return shown_answer(truth)
+
+
+def kind_of(value: Any) -> str:
+    """A value's kind in a beginner's words."""
+    if isinstance(value, Raises):
+        return "an error"
+    if value is None:
+        return "None"
+    if isinstance(value, bool | np.bool_):
+        return f"a truth value ({bool(value)})"
+    if isinstance(value, str):
+        return f"a string ({value[:30]!r})"
+    if isinstance(value, np.ndarray):
+        return "an array" if value.ndim else "a number"
+    names = {int: "a whole number", float: "a number", list: "a list", tuple: "a tuple", dict: "a dict",
+             Tensor: "a tensor", np.float64: "a number"}  # fmt: skip
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def signature(function: Any) -> str:
+    """The parameters of a function, for messages."""
+    return str(inspect.signature(function))

@@ -1,0 +1,407 @@
+"""The student's side of a check: a server that runs what the student wrote and hands plain values back.
+
+It knows no exercise, no right answer and no verdict; it can be asked five things: `exec` cells, `look` at names,
+read a `value`, `call` a function, `run` a short program in the student's namespace. Every reply is a plain value or
+a `Failure`. The same loop runs in a forked child of the kernel (the check in a notebook) and inside the sandbox of
+class grading; limits on time and memory are set by whoever starts it.
+
+It imports the standard library, numpy and `wire` only.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import difflib
+import dis
+import inspect
+import io
+import linecache
+import os
+import random
+import re
+import sys
+import textwrap
+import types
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import wire
+from .wire import Failure
+
+__all__ = ["Server", "predict", "serve"]
+
+MAX_PRINTED = 400
+ASYNC = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+predictions: dict[str, Any] = {}
+
+
+def predict(id: str = "", answer: Any = ..., *rest: Any, **options: Any) -> None:
+    """What `minigrad.course.predict` is inside the sandbox: it remembers the answer and says nothing."""
+    if not unanswered(answer):
+        predictions[str(id)] = answer
+
+
+def unanswered(answer: Any) -> bool:
+    """True for `...`, also inside a list."""
+    if type(answer) in (list, tuple):
+        return not answer or any(unanswered(a) for a in answer)
+    return answer is ...
+
+
+class Server:
+    """The five requests, on one namespace. Each method returns a plain value or a Failure and never raises."""
+
+    def __init__(self, namespace: dict[str, Any] | None = None) -> None:
+        self.namespace = fresh_namespace() if namespace is None else namespace
+
+    # --- requests ---
+
+    def exec(self, cells: list[str]) -> list[Failure | None]:
+        """Run cells in order; one that raises does not stop the later ones. One entry a cell: its Failure or None."""
+        results: list[Failure | None] = []
+        for number, cell in enumerate(cells, 1):
+            outcome = self.guarded(lambda cell=cell, number=number: self.run_cell(cell, f"<cell {number}>"))
+            failed = isinstance(outcome, Failure) and outcome.kind not in ("printed", "not plain")
+            results.append(outcome if failed else None)
+        return results
+
+    def look(self, names: list[str]) -> dict[str, dict[str, Any]]:
+        """For each name: `state` (missing, blank, hole, there), `type`, and for a missing one the `near` names.
+
+        blank: a body of nothing but `...`, or the value `...`; hole: a `...` is left somewhere in the code.
+        """
+        return {name: self.look_at(name) for name in names}
+
+    def value(self, name: str) -> Any:
+        """The plain value of a variable (or of `predict <id>`)."""
+        return self.guarded(lambda: self.resolve(name))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a function of the student. A Failure of kind `changed` carries the value and names changed inputs."""
+        try:
+            function = self.resolve(name)
+        except LookupError:
+            return Failure("missing", message=name)
+        before = [wire.pack(a) for a in (*args, *kwargs.values())]
+        outcome = self.guarded(lambda: function(*args, **kwargs))
+        if isinstance(outcome, Failure):
+            return outcome
+        labels = [*parameter_names(function, len(args)), *kwargs]
+        changed = [label for label, old, now in zip(labels, before, (*args, *kwargs.values())) if old != packed(now)]
+        return Failure("changed", message=", ".join(changed), value=outcome) if changed else outcome
+
+    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
+        """Run a short program that sees the student's names and `data`; the value of its last line."""
+        space = dict(self.namespace)
+        space.update(data)
+        return self.guarded(lambda: run_program(code, space, prelude))
+
+    # --- how ---
+
+    def guarded(self, action: Any) -> Any:
+        """The plain value of an action, or the Failure that says why there is none. Prints are kept, not shown."""
+        random.seed(0)
+        np.random.seed(0)
+        with muffled() as printed:
+            try:
+                value = action()
+                wire.pack(value)
+            except wire.NotPlain as error:
+                return Failure("not plain", message=str(error), printed=printed.start())
+            except LookupMissing as error:
+                return Failure("missing", message=str(error))
+            except MemoryError:
+                return Failure("memory", type="MemoryError", printed=printed.start())
+            except BaseException as error:
+                return self.describe(error, printed.start())
+        if value is None and printed.start():
+            return Failure("printed", printed=printed.start())
+        return value
+
+    def run_cell(self, source: str, filename: str) -> None:
+        """Run one cell as IPython would: magics left out, top-level await allowed."""
+        try:
+            code = compile(source, filename, "exec", flags=ASYNC)
+        except SyntaxError:
+            source = without_magics(source)
+            code = compile(source, filename, "exec", flags=ASYNC)
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(types.FunctionType(code, self.namespace)())
+        else:
+            exec(code, self.namespace)
+
+    def resolve(self, name: str) -> Any:
+        """The object of a name, dotted for methods, `predict 4.1` for a prediction. LookupMissing if there is none."""
+        if name.startswith("predict "):
+            if name.removeprefix("predict ") not in predictions:
+                raise LookupMissing(name)
+            return predictions[name.removeprefix("predict ")]
+        first, *attributes = name.split(".")
+        if first not in self.namespace:
+            raise LookupMissing(name)
+        found = self.namespace[first]
+        for attribute in attributes:
+            if isinstance(found, type):
+                homes = [vars(c) for c in found.__mro__ if c is not object and attribute in vars(c)]
+                if not homes:
+                    raise LookupMissing(name)
+                found = homes[0][attribute]
+            elif hasattr(found, attribute):
+                found = getattr(found, attribute)
+            else:
+                raise LookupMissing(name)
+        return found
+
+    def look_at(self, name: str) -> dict[str, Any]:
+        try:
+            thing = self.resolve(name)
+        except LookupMissing:
+            own = [n for n in self.namespace if type(n) is str and not n.startswith("_")]
+            near = difflib.get_close_matches(name.split(".")[0], own, n=2, cutoff=0.75)
+            return {"state": "missing", "type": "", "near": [n for n in near if n != name.split(".")[0]]}
+        return {"state": blankness(thing), "type": type(thing).__name__, "near": []}
+
+    def describe(self, error: BaseException, printed: str) -> Failure:
+        """An exception as plain data: its type, message and the student's line."""
+        line, text = student_line(error, self.namespace)
+        try:
+            message = str(error)
+        except BaseException:
+            message = ""
+        bases = tuple(c.__name__ for c in type(error).__mro__ if c not in (object, BaseException))
+        return Failure("raised", type(error).__name__, message[:500], line, text[:200], bases[:8], None, printed)
+
+
+class LookupMissing(LookupError):
+    """The student has not defined this name."""
+
+
+def fresh_namespace() -> dict[str, Any]:
+    """An empty `__main__` with what a notebook finds there."""
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    module.__dict__.update(get_ipython=lambda: None, display=lambda *things, **options: None)
+    return module.__dict__
+
+
+def run_program(code: str, space: dict[str, Any], prelude: str) -> Any:
+    """Execute; the value of the last line if it is an expression."""
+    if prelude:
+        exec(compile(prelude, "<prelude>", "exec"), space)
+    tree = ast.parse(code, "<program>")
+    linecache.cache["<program>"] = (len(code), None, code.splitlines(keepends=True), "<program>")
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "<program>", "exec"), space)
+    return eval(compile(ast.Expression(last.value), "<program>", "eval"), space) if isinstance(last, ast.Expr) else None
+
+
+def without_magics(source: str) -> str:
+    """The cell with lines that only IPython understands replaced, line numbers kept."""
+    lines = source.split("\n")
+    if lines[0].startswith("%%") and not re.match(r"%%(time|timeit|capture|prun)\b", lines[0]):
+        return "\n".join("# " + line for line in lines)
+    for i, line in enumerate(lines):
+        indent = line[: len(line) - len(line.lstrip())]
+        assigned = re.match(r"\s*([A-Za-z_]\w*)\s*=\s*[%!]", line)
+        if assigned:
+            lines[i] = f"{indent}{assigned[1]} = None"
+        elif line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?"):
+            lines[i] = indent + "pass"
+    return "\n".join(lines)
+
+
+def packed(value: Any) -> bytes:
+    """The bytes of a value, for comparison; of nothing if it can no longer be packed."""
+    try:
+        return wire.pack(value)
+    except wire.WireError:
+        return b""
+
+
+def parameter_names(function: Any, count: int) -> list[str]:
+    """The names of the first positional parameters, as the student wrote them."""
+    try:
+        names = [p.name for p in inspect.signature(function).parameters.values()
+                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]  # fmt: skip
+    except (TypeError, ValueError):
+        names = []
+    ordinal = [f"input {i + 1}" for i in range(count)]
+    return [*names[:count], *ordinal[len(names) :]]
+
+
+# --- blanks -------------------------------------------------------------------------------------------------------
+
+QUIET = {"RESUME", "NOP", "POP_TOP", "CACHE", "RETURN_VALUE", "COPY_FREE_VARS", "MAKE_CELL", "NOT_TAKEN"}
+RAISING = {"LOAD_GLOBAL", "LOAD_COMMON_CONSTANT", "PUSH_NULL", "PRECALL", "CALL", "RAISE_VARARGS"}
+
+
+def blankness(thing: Any) -> str:
+    """blank, hole or there."""
+    if unanswered(thing):
+        return "blank"
+    function = plain_function(thing)
+    if function is not None:
+        return "blank" if does_nothing(function.__code__) else "hole" if has_hole(function) else "there"
+    if isinstance(thing, type):
+        own = [plain_function(f) for f in vars(thing).values()]
+        written = [f for f in own if f is not None]
+        if written and all(does_nothing(f.__code__) for f in written):
+            return "blank"
+        return "hole" if has_hole(thing) else "there"
+    return "there"
+
+
+def plain_function(thing: Any) -> types.FunctionType | None:
+    """The function behind a static method, property or wrapper; None for anything else."""
+    for _ in range(8):
+        if isinstance(thing, types.FunctionType) and not hasattr(thing, "__wrapped__"):
+            return thing
+        inner = [vars(type(thing)).get(n) and getattr(thing, n, None) for n in ("__func__", "fget")]
+        thing = getattr(thing, "__wrapped__", None) or next((i for i in inner if i is not None), None)
+    return None
+
+
+def does_nothing(code: types.CodeType) -> bool:
+    """True if the body only returns None or `...`, or raises NotImplementedError."""
+    steps = list(dis.get_instructions(code))
+    raises = any(s.opname == "RAISE_VARARGS" for s in steps)
+    if raises and not any(s.argval == "NotImplementedError" or s.argrepr == "NotImplementedError" for s in steps):
+        return False
+    for step in steps:
+        if step.opname in ("LOAD_CONST", "RETURN_CONST"):
+            if not (step.argval is None or step.argval is ... or (raises and type(step.argval) is str)):
+                return False
+        elif step.opname == "LOAD_GLOBAL" and step.argval not in ("NotImplementedError", "NotImplemented"):
+            return False
+        elif step.opname not in QUIET and not (raises and step.opname in RAISING) and step.opname != "LOAD_GLOBAL":
+            return False
+    return True
+
+
+def has_hole(thing: Any) -> bool:
+    """True if the source still holds a `...` where code or a value should stand."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return False  # no source to look at: let the values speak
+    return any(
+        isinstance(node, ast.Expr | ast.Assign | ast.Return)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is ...
+        for node in ast.walk(tree)
+    )
+
+
+# --- what went wrong, and where -----------------------------------------------------------------------------------
+
+
+def student_line(error: BaseException, namespace: dict[str, Any]) -> tuple[int | None, str]:
+    """Line number and text of the last line of the student's own code that the exception passed."""
+    if isinstance(error, SyntaxError) and (error.filename or "").startswith("<cell"):
+        return error.lineno, (error.text or "").strip()
+    own: tuple[int | None, str] = (None, "")
+    step = error.__traceback__
+    while step is not None:
+        frame = step.tb_frame
+        filename = frame.f_code.co_filename
+        if frame.f_globals is namespace or frame.f_globals.get("__name__") == "__main__":
+            if filename not in ("<program>", "<prelude>"):
+                own = (step.tb_lineno, linecache.getline(filename, step.tb_lineno, frame.f_globals).strip())
+        step = step.tb_next
+    return own
+
+
+class Printed(io.TextIOBase):
+    """Takes all output and keeps the start of it."""
+
+    def __init__(self) -> None:
+        self.kept = ""
+
+    def write(self, text: str) -> int:
+        if len(self.kept) < MAX_PRINTED:
+            self.kept += str(text)[: MAX_PRINTED - len(self.kept)]
+        return len(text)
+
+    def start(self) -> str:
+        """The start of what was printed."""
+        return self.kept.strip()
+
+
+@contextlib.contextmanager
+def muffled() -> Iterator[Printed]:
+    """Prints and warnings of the student's code go nowhere; the start of what was printed is kept."""
+    printed = Printed()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(Quiet()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield printed
+
+
+class Quiet(io.TextIOBase):
+    """Takes all output and forgets it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+# --- the loop -----------------------------------------------------------------------------------------------------
+
+
+def serve(
+    reading: int, writing: int, namespace: dict[str, Any] | None = None, server: Server | None = None
+) -> None:
+    """Answer requests from one descriptor on another until the other side closes.
+
+    A request is `{"id", "do", "args", "kwargs"}`; its reply `{"id", "value"}` or `{"id", "failure"}`.
+    """
+    server = server or Server(namespace)
+    while True:
+        try:
+            request = wire.receive(reading)
+        except wire.Closed:
+            return
+        reply: dict[str, Any] = {"id": request["id"]}
+        outcome = getattr(server, DO[request["do"]])(*request["args"], **request["kwargs"])
+        try:
+            wire.send(writing, reply | plain(outcome))
+        except wire.NotPlain as error:
+            wire.send(writing, reply | plain(Failure("not plain", message=str(error))))
+        except wire.Closed:
+            return
+
+
+DO = {name: name for name in ("exec", "look", "value", "call", "run")}  # nothing else can be asked for
+
+
+def plain(outcome: Any) -> dict[str, Any]:
+    """A reply's content: values as they are, Failures as dicts."""
+    if isinstance(outcome, Failure):
+        return {"failure": failure_dict(outcome)}
+    if type(outcome) is list and any(isinstance(o, Failure) for o in outcome):
+        return {"value": [failure_dict(o) if isinstance(o, Failure) else o for o in outcome]}
+    return {"value": outcome}
+
+
+def failure_dict(failure: Failure) -> dict[str, Any]:
+    """A Failure as a dict of plain values (a value inside it that is a Failure itself becomes None)."""
+    record = {name: getattr(failure, name) for name in failure.__dataclass_fields__}
+    record["bases"] = list(failure.bases)
+    if isinstance(failure.value, Failure):
+        record["value"] = None
+    return record
+
+
+def main() -> None:
+    """`python -m minigrad.course.worker READ WRITE`: serve on two inherited descriptors."""
+    serve(int(sys.argv[1]), int(sys.argv[2]))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
