@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -301,22 +302,19 @@ def execute(nb: Notebook, folder: Path, timeout: float = 120) -> Notebook:
     import nbclient
     import nbformat
 
-    before = dict(os.environ)
-    os.environ |= {"MINIGRAD_DISPLAY": "static", "MINIGRAD_CHECK": "raise"}
-    try:
-        client = nbclient.NotebookClient(
-            nbformat.from_dict(strip_outputs(nb)),
-            kernel_name="python3",
-            timeout=timeout,
-            resources={"metadata": {"path": str(folder)}},
-            record_timing=False,
-            store_widget_state=False,
-            coalesce_streams=True,
-        )
-        ran = json.loads(json.dumps(client.execute()))
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
+    client = nbclient.NotebookClient(
+        nbformat.from_dict(strip_outputs(nb)),
+        kernel_name="python3",
+        timeout=timeout,
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+        store_widget_state=False,
+        coalesce_streams=True,
+    )
+    env = {**os.environ, "MINIGRAD_DISPLAY": "static", "MINIGRAD_CHECK": "raise"}
+    ran = json.loads(
+        json.dumps(client.execute(env=env, stderr=subprocess.DEVNULL))
+    )  # stderr: the kernel's own log
     out = _copy(nb)
     for cell, done in zip(out["cells"], ran["cells"], strict=True):
         if cell["cell_type"] == "code":

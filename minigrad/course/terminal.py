@@ -1,0 +1,118 @@
+"""The checks without a notebook open: what `minigrad check`, `solution` and `progress` do.
+
+The notebook's cells run in a process of their own (a worker, as in class grading, where `check` and `hint`
+say nothing and `predict` remembers the answer), and each exercise is judged from here by the same judge as in
+the notebook. A cell that raises does not stop later cells; a worker that hangs or dies costs one exercise.
+"""
+
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from minigrad.course import lessons, notebooks
+from minigrad.course.exercise import Exercise
+from minigrad.course.student import WALL, Remote
+from minigrad.course.verdict import Verdict, judge
+from minigrad.course.wire import Failure
+
+CELLS_SECONDS = 300.0
+WORKER = "from minigrad.course.worker import main; main()"
+PRELUDE = """
+import minigrad.course
+from minigrad.course import worker
+minigrad.course.predict = worker.predict
+minigrad.course.check = minigrad.course.hint = minigrad.course.progress = lambda *things, **options: None
+del minigrad, worker
+"""
+
+
+def check_notebook(file: Path) -> bool:
+    """Judge a notebook's exercises and print what was found; True when all pass."""
+    exercises = exercises_of(file)
+    print(f"{file}")
+    passed = 0
+    for exercise, verdict in judged(file, exercises):
+        passed += verdict.passed
+        print(report(exercise, verdict), flush=True)
+    print(f"{passed} of {len(exercises)} passed")
+    return passed == len(exercises)
+
+
+def solved(file: Path) -> bool:
+    """Whether every exercise of a notebook passes."""
+    return all(verdict.passed for _, verdict in judged(file, exercises_of(file)))
+
+
+def exercises_of(file: Path) -> list[Exercise]:
+    """The exercises that a notebook's checks ask for; ValueError when there are none."""
+    ids = notebooks.exercise_ids(notebooks.read(file))
+    try:
+        found = [lessons.find(id) for id in ids]
+    except KeyError as error:
+        raise ValueError(f"{file}: {error.args[0]}") from None
+    if not found:
+        raise ValueError(f"{file} holds no check: it is not an exercise notebook of this course")
+    return found
+
+
+def judged(file: Path, exercises: list[Exercise]) -> Iterator[tuple[Exercise, Verdict]]:
+    """Each exercise with its verdict; a new worker is started after one that was lost."""
+    cells = notebooks.code_cells(notebooks.read(file))
+    waiting = list(exercises)
+    while waiting:
+        with worker(file.resolve().parent) as student:
+            ran = student.exec([PRELUDE, *cells])
+            while waiting:
+                exercise = waiting.pop(0)
+                student.allow(WALL * exercise.seconds)
+                yield exercise, judge(exercise, student, secrets.randbits(31))
+                if student.dead:
+                    break
+        if isinstance(ran, Failure):
+            for exercise in waiting:
+                yield exercise, judge(exercise, student)
+            return
+
+
+@contextmanager
+def worker(folder: Path) -> Iterator[Remote]:
+    """A student's process with `folder` as its working directory; it ends with the block."""
+    if os.name != "posix":
+        raise ValueError(
+            "checking in the terminal needs a POSIX system; run the checks in the notebook instead"
+        )
+    requests, ask = os.pipe()
+    answer, replies = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORKER, str(requests), str(replies)],
+        pass_fds=(requests, replies),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env={**os.environ, "MINIGRAD_DISPLAY": "static", "MPLBACKEND": "agg"},
+    )
+    os.close(requests)
+    os.close(replies)
+    try:
+        yield Remote(answer, ask, seconds=CELLS_SECONDS)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ask)
+        os.close(answer)
+
+
+def report(exercise: Exercise, verdict: Verdict) -> str:
+    """A verdict as plain text."""
+    lines = [f"  {exercise.id:6}{'passed' if verdict.passed else verdict.status:14}{exercise.title}"]
+    if not verdict.passed:
+        for label, text in (("call", verdict.call), ("got", verdict.got), ("expected", verdict.expected)):
+            if text:
+                lines.append(f"{label + ':':>18}  " + text.replace("\n", "\n" + " " * 20))
+        lines += [" " * 8 + line for line in verdict.lines]
+    return "\n".join(lines)
