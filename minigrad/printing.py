@@ -3,8 +3,8 @@
 `format_tensor` turns an array into text such as `tensor([2., 4.], grad_fn=<MulBackward0>)`. Three decisions
 make that text: which elements are shown (more than 1000 are summarised), one number format for all of them
 (whole numbers as `2.`, four decimals, or scientific), and how the lines break at 80 columns.
-`set_printoptions` changes the numbers in those rules. Nothing here knows about tensors or gradients: it sees an
-array and two facts.
+`set_printoptions` changes the numbers in those rules. Nothing here knows about tensors or gradients: it sees
+an array and two facts.
 """
 
 from __future__ import annotations

@@ -41,10 +41,11 @@ class Size(tuple[int, ...]):
     @overload
     def __getitem__(self, index: slice) -> Size: ...
     def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
-        found = tuple.__getitem__(self, index)
-        return tuple.__new__(Size, found) if type(index) is slice else found
+        if isinstance(index, slice):
+            return tuple.__new__(Size, tuple.__getitem__(self, index))
+        return tuple.__getitem__(self, index)
 
-    def __add__(self, other: Any) -> Size:  # type: ignore[override]
+    def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
             return NotImplemented
         return tuple.__new__(Size, tuple.__add__(self, other))

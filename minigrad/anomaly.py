@@ -1,0 +1,99 @@
+"""Anomaly detection: stop a backward pass at the first node that makes a nan, and say which line that node came from.
+
+`with autograd.detect_anomaly():` around forward and backward.  PyTorch names the node; we add the student's line, and,
+when the forward pass already held something that is not finite, the first operation that produced it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from minigrad.birthplace import quoted
+from minigrad.tensor import Tensor
+
+
+class _State:
+    """Whether the check is on (for all threads, as in PyTorch)."""
+
+    enabled = False
+    check_nan = True
+
+
+state = _State()
+
+
+def check(node: Any, shares: list[Any]) -> None:
+    """Raise if a contribution of `node` holds a nan."""
+    if not state.check_nan:
+        return
+    for place, share in enumerate(shares):
+        raw = share._data if isinstance(share, Tensor) else share
+        if raw is None or raw.dtype.kind != "f" or not np.isnan(raw).any():
+            continue
+        error = RuntimeError(f"Function '{node.owner.name()}' returned nan values in its {place}th output.")
+        where = quoted(node.code, node.at)
+        error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {_origin(node, place)}")
+        raise error
+
+
+def _origin(node: Any, place: int) -> str:
+    """The oldest recorded operation whose kept numbers are already not finite, in words."""
+    suspects, stack, seen = [], [node], {node}
+    while stack:
+        current = stack.pop()
+        values = [v for args in current.kept or () if args for v in args if getattr(v, "dtype", None) is not None]
+        if any(v.dtype.kind == "f" and not np.isfinite(v).all() for v in values):
+            suspects.append(current)
+        for parent in current.parents:
+            if parent is not None and parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    if not suspects:
+        return "its inputs are finite, so its rule is where the nan appears (0 times infinity, or 0 divided by 0)."
+    first = max(suspects, key=lambda n: n.seq)
+    return f"the first numbers that are not finite were met by {first.owner.name()}{quoted(first.code, first.at)}."
+
+
+class detect_anomaly:
+    """Context manager: check every gradient for nan.  Warns once that it slows a program down."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.before = state.enabled, state.check_nan
+        self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        state.enabled, state.check_nan = True, self.check_nan
+
+    def __exit__(self, *_: object) -> None:
+        state.enabled, state.check_nan = self.before
+
+
+class set_detect_anomaly:
+    """Switch the check on or off, at once; as a context manager, switch back at the end."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.before = state.enabled, state.check_nan
+        state.enabled, state.check_nan = mode, check_nan
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        state.enabled, state.check_nan = self.before
+
+
+def is_anomaly_enabled() -> bool:
+    return state.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    return state.check_nan

@@ -1,0 +1,55 @@
+"""Where in the student's code an operation was written: from a code object and an offset back to a line of source.
+
+The tape notes two small things for each operation, the caller's code object and the instruction it was at.  Only when
+somebody asks (an error, `explain`, the stepper) are they turned into a line; notebook cells work too, through linecache.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from pathlib import Path
+from types import CodeType, FrameType
+
+PACKAGE = str(Path(__file__).parent)
+STUDENT_ROOMS = tuple(str(Path(PACKAGE, room)) for room in ("course", "viz"))
+
+
+class _Ours(dict[str, bool]):
+    """filename -> does this file belong to the engine?  Filled as files are met."""
+
+    def __missing__(self, filename: str) -> bool:
+        self[filename] = ours = filename.startswith(PACKAGE) and not filename.startswith(STUDENT_ROOMS)
+        return ours
+
+
+OURS = _Ours()
+
+
+def caller(depth: int = 2) -> FrameType | None:
+    """The innermost frame that is not the engine's own."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and OURS[frame.f_code.co_filename]:
+        frame = frame.f_back
+    return frame
+
+
+def line_number(code: CodeType, at: int) -> int:
+    """The line of the instruction at offset `at` of `code`."""
+    for index, (line, _, _, _) in enumerate(code.co_positions()):
+        if index == at // 2 and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+def source_line(code: CodeType | None, at: int) -> str | None:
+    """The line of source, stripped, or None where the source cannot be read (typed at a prompt, say)."""
+    if code is None:
+        return None
+    return linecache.getline(code.co_filename, line_number(code, at)).strip() or None
+
+
+def quoted(code: CodeType | None, at: int) -> str:
+    """` in "z = y.exp()"`, or nothing where there is no source to quote."""
+    line = source_line(code, at)
+    return f' in "{line}"' if line else ""

@@ -1,0 +1,317 @@
+"""Function: write an operation and its backward yourself, as with torch.autograd.Function.
+
+Last of the four files.  A subclass has two static methods, `forward(ctx, ...)` and `backward(ctx, *gradients)`, and is
+used by `apply`.  The `ctx` that both receive is the node of the tape itself.  `forward` runs without recording; what
+`apply` writes to the tape is one node whose contributions are what `backward` returns.
+
+A node of the table has one output.  A Function may have several: then each output tensor has a small node of its own
+(an Output) that hands its gradient on to the Function's node, which waits for all of them as for any other sum.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from minigrad.birthplace import quoted
+from minigrad.tape import (
+    FREED,
+    Node,
+    fit,
+    is_grad_enabled,
+    modified,
+    no_grad,
+    noted,
+    operation,
+    record,
+)
+from minigrad.tensor import Tensor, wrap
+
+
+class Slots(tuple[Any, ...]):
+    """The gradient of a node with several outputs: one entry for each, None where none has come.  They add slot by slot."""
+
+    shape = dtype = None
+    base = True  # never a fresh array: the walk must not add into it
+
+    def __add__(self, other: Any) -> Slots:
+        return Slots(b if a is None else a if b is None else a + b for a, b in zip(self, other, strict=True))
+
+
+class Output(Node):
+    """One of several outputs of a Function's node: passes its gradient on, in its slot."""
+
+    __slots__ = ()
+
+    @property
+    def owner(self) -> Node:
+        node = self.parents[0]
+        assert node is not None
+        return node
+
+
+def output_of(node: Node, i: int, n: int, array: Any) -> Node:
+    """The node for output number i of n."""
+    out = record(Output, (node,), ((),), None, array)
+    out.rules = (lambda g: Slots(g if j == i else None for j in range(n)),)
+    out.output_nr = i
+    return out
+
+
+class FunctionCtx(Node):
+    """What `forward` and `backward` call ctx: the node, and the things only a custom Function needs to say."""
+
+    __slots__ = ()
+
+    function: ClassVar[type[Function]]
+    _is_tensor: tuple[bool, ...] = ()
+    needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply: does it want a gradient?
+    _to_save: tuple[Any, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _constant: tuple[Tensor, ...] = ()
+    _materialize = True
+    _outputs: tuple[tuple[tuple[int, ...], Any], ...] = ()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for backward: checked against in-place changes, and freed with the graph."""
+        for i, t in enumerate(tensors):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                )
+        self._to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say that forward changed these inputs in place; they must be returned."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say that these outputs have no gradient."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """False: backward gets None, not zeros, for outputs that nobody used."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What `save_for_backward` was given.  RuntimeError once freed, or if one of them was changed in place."""
+        if self.kept is None:
+            raise noted(RuntimeError(FREED), self, "its saved tensors were freed by an earlier backward pass")
+        return tuple(None if entry is None else self._restore(*entry) for entry in self.kept)
+
+    saved_variables = saved_tensors
+
+    def _restore(self, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
+        if counter[0] != version:
+            writer = counter[1][0] if len(counter) > 1 and counter[1] else None
+            maker = writer or (self if output is not None else tensor._node)
+            error = modified(tensor._data if output is None else tensor, maker, counter[0], version)
+            error.add_note(
+                f"minigrad: saved by {self.function.__name__}{quoted(self.code, self.at)}, changed in place since."
+            )
+            raise error
+        return tensor if output is None else wrap(tensor, self._node_of(output))
+
+    def _node_of(self, i: int) -> Node:
+        n = len(self._outputs)
+        return self if n == 1 else output_of(self, i, n, np.empty(*self._outputs[i]))
+
+    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
+        """Call the student's backward and check what comes back, in the order of forward's arguments."""
+        given = g if isinstance(g, Slots) else (g,)
+        gradients = [
+            _as_tensor(np.zeros(*meta) if x is None and self._materialize else x)
+            for x, meta in zip(given, self._outputs, strict=True)
+        ]
+        answer = self.function.backward(self, *gradients)
+        shares = list(answer) if isinstance(answer, tuple) else [answer]
+        n = len(self.parents)
+        while len(shares) > n and shares[-1] is None:
+            shares.pop()
+        if len(shares) != n:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(shares)})"
+            )
+        return tuple(self._checked(i, share, create_graph) for i, share in enumerate(shares))
+
+    def _checked(self, i: int, share: Any, create_graph: bool) -> Any:
+        parent = self.parents[i]
+        if share is None:
+            return None
+        if not isinstance(share, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(share).__name__})")
+        if parent is None:
+            if not self._is_tensor[i]:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position {i + 1}, "
+                    "but the corresponding forward input was not a Variable"
+                )
+            return None
+        raw = share if create_graph else share._data[...] if isinstance(share._data, np.ndarray) else share._data
+        try:
+            return fit(raw, parent)
+        except RuntimeError:
+            raise RuntimeError(
+                f"Function {self.name()} returned an invalid gradient at index {i} - got {list(share.shape)} but "
+                f"expected shape compatible with {list(parent.shape or ())}"
+            ) from None
+
+    def _record(self, parents: tuple[Any, ...], outputs: Sequence[Any]) -> None:
+        differentiable = [
+            t
+            for t in outputs
+            if isinstance(t, Tensor) and t._data.dtype.kind == "f" and not any(t is c for c in self._constant)
+        ]
+        slots = [t for t in outputs if isinstance(t, Tensor)]
+        if not slots:
+            return
+        written = record(type(self), parents, (), None, slots[0]._data)
+        for name in ("seq", "parents", "kept", "guards", "shape", "dtype", "code", "at"):
+            setattr(self, name, getattr(written, name))
+        self._outputs = tuple((t._data.shape, t._data.dtype) for t in slots)
+        if len(slots) > 1:
+            self.shape = self.dtype = None
+        for i, t in enumerate(slots):
+            if any(t is d for d in differentiable):
+                t._node = self._node_of(i)
+                t.__dict__.pop("_view", None)
+            else:
+                t._node = None
+
+    def _save(self, outputs: Sequence[Any]) -> None:
+        if not hasattr(self, "parents"):
+            return
+        slots = [t for t in outputs if isinstance(t, Tensor)]
+
+        def entry(t: Tensor | None) -> Any:
+            if t is None:
+                return None
+            if t._inference:
+                raise RuntimeError(
+                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+                    "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+                )
+            for i, out in enumerate(slots):
+                if out is t:  # the array only: keeping the tensor would close a circle
+                    return (t._data, i, t._version, t._version[0])
+            return (t, None, t._version, t._version[0])
+
+        self.kept = tuple(entry(t) for t in self._to_save)
+        self.guards = () if any(t is not None for t in self._to_save) else None
+        self._to_save = ()
+
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
+
+
+def _as_tensor(g: Any) -> Any:
+    return g if g is None or isinstance(g, Tensor) else wrap(g)
+
+
+class Function:
+    """Subclass it, give it static `forward` and `backward`, and call `apply`.
+
+    forward(ctx, *args) -> Tensor or tuple: computes, unrecorded; keeps what backward needs by ctx.save_for_backward.
+    backward(ctx, *gradients) -> one gradient for each argument of forward, None where there is none to give.
+    """
+
+    _node: ClassVar[type[FunctionCtx]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._node = type(f"{cls.__name__}Backward", (FunctionCtx,), {"function": cls, "__slots__": ()})
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
+            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward, and write one node to the tape if an argument wants a gradient."""
+        if not isinstance(inspect.getattr_static(cls, "forward"), staticmethod):
+            cls.__call__(cls)  # type: ignore[arg-type]
+        ctx: FunctionCtx = object.__new__(cls._node)
+        ctx._is_tensor = tuple(isinstance(a, Tensor) for a in args)
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        recording = is_grad_enabled() and any(ctx.needs_input_grad)
+        parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+        with no_grad():
+            if cls.setup_context is Function.setup_context:
+                result = cls.forward(ctx, *args, **kwargs)
+            else:
+                result = cls.forward(*args, **kwargs)
+        several = isinstance(result, tuple)
+        outputs = list(result) if several else [result]
+        for t in ctx._dirty:
+            if recording and t._node is not None and t.is_leaf:
+                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        for i, out in enumerate(outputs):
+            if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in ctx._dirty):
+                outputs[i] = wrap(out._writable()[...])
+                outputs[i]._version = out._version
+        if recording:
+            ctx._record(parents, outputs)
+        final = tuple(outputs) if several else outputs[0]
+        if cls.setup_context is not Function.setup_context:
+            cls.setup_context(ctx, args, final)
+        if recording:
+            ctx._save(outputs)
+        return final
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """For a backward that cannot itself be differentiated: a second derivative through it raises."""
+
+    @functools.wraps(backward)
+    def wrapper(ctx: Any, *gradients: Any) -> Any:
+        with no_grad():
+            answer = backward(ctx, *gradients)
+        wanted = [g for g in gradients if isinstance(g, Tensor) and g.requires_grad]
+        if not wanted or not is_grad_enabled():
+            return answer
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        guarded = tuple(refuse(a.detach(), wanted[0].sum()) if isinstance(a, Tensor) else a for a in answers)
+        return guarded if isinstance(answer, tuple) else guarded[0]
+
+    return wrapper
+
+
+def _refused(g: Any) -> Any:
+    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+refuse = operation("Error", lambda x, y: x.copy(), None, _refused)

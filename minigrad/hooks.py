@@ -1,0 +1,115 @@
+"""Hooks: functions of the student's that a backward pass calls on its way, and the handles that remove them.
+
+In the order in which a node meets them: hooks on its output tensor (each may replace the gradient), tensors that
+retain their gradient, hooks before the node, the node itself, hooks after it, and on a leaf hooks after accumulation.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from minigrad.tensor import Tensor, wrap
+
+_ids = count().__next__
+Hook = Callable[..., Any]
+
+
+class Handle:
+    """What registering a hook returns: `remove()` takes the hook off again (twice does no harm)."""
+
+    def __init__(self, hooks: dict[int, Hook], key: int) -> None:
+        self.hooks, self.key = hooks, key
+        self.id = key
+
+    def remove(self) -> None:
+        self.hooks.pop(self.key, None)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+RemovableHandle = Handle
+
+
+class Hooks:
+    """All hooks of one node."""
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, Hook] = {}
+        self.before: dict[int, Hook] = {}
+        self.after: dict[int, Hook] = {}
+        self.accumulated: dict[int, Hook] = {}
+        self.retained: weakref.ref[Tensor] | None = None
+
+    def add(self, kind: str, hook: Hook) -> Handle:
+        hooks: dict[int, Hook] = getattr(self, kind)
+        key = _ids()
+        hooks[key] = hook
+        return Handle(hooks, key)
+
+    def arriving(self, g: Any, create_graph: bool, deposit: Callable[..., None]) -> Any:
+        """The gradient as the hooks on the tensor leave it; a tensor that retains its gradient gets a copy."""
+        if self.tensor:
+            t = g if create_graph else wrap(g.copy())
+            for hook in list(self.tensor.values()):
+                t = _replaced(hook, t, hook(t))
+            g = t if create_graph else t._data
+        tensor = None if self.retained is None else self.retained()
+        if tensor is not None:
+            deposit(tensor, g if create_graph else g.copy(), create_graph)
+        return g
+
+    def before_node(self, g: Any, create_graph: bool) -> Any:
+        """The node's incoming gradient as its pre-hooks leave it."""
+        for hook in list(self.before.values()):
+            answer = hook(_tensors(g, create_graph))
+            if answer is not None:
+                g = _like(g, answer if isinstance(answer, tuple) else (answer,), create_graph)
+        return g
+
+    def after_node(self, g: Any, shares: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+        """The node's contributions as its hooks leave them."""
+        for hook in list(self.after.values()):
+            inputs = tuple(None if s is None else s if create_graph else wrap(s) for s in shares)
+            answer = hook(inputs, _tensors(g, create_graph))
+            if answer is not None:
+                answers = answer if isinstance(answer, tuple) else (answer,)
+                if len(answers) != len(shares):
+                    raise RuntimeError(
+                        f"hook '{_name(hook)}' has returned an incorrect number of values "
+                        f"(got {len(answers)}, but expected {len(shares)})"
+                    )
+                shares = tuple(a if a is None or create_graph else a._data for a in answers)
+        return shares
+
+
+def _tensors(g: Any, create_graph: bool) -> tuple[Any, ...]:
+    gradients = g if isinstance(g, tuple) else (g,)
+    return tuple(x if x is None or isinstance(x, Tensor) else wrap(x) for x in gradients)
+
+
+def _like(g: Any, answer: tuple[Any, ...], create_graph: bool) -> Any:
+    values = tuple(a if a is None or create_graph else a._data for a in answer)
+    return type(g)(values) if isinstance(g, tuple) else values[0]
+
+
+def _replaced(hook: Hook, old: Tensor, new: Any) -> Tensor:
+    if new is None:
+        return old
+    if not isinstance(new, Tensor):
+        raise TypeError(f"expected Variable, but hook '{_name(hook)}' returned {type(new).__name__}")
+    if new.shape != old.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    if new._data.dtype != old._data.dtype:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {old.dtype}, got {new.dtype})")
+    return new
+
+
+def _name(hook: Hook) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)

@@ -1,0 +1,201 @@
+"""Writing into a tensor that exists: `y += 1`, `y.add_(1)`, `y[0] = 5`, and views that share memory.
+
+The idea: compute the new value like any operation (that records a node), write it into the old memory, and give the
+tensor the new node.  Three things make it safe.  Every write adds one to the version counter that all views of the
+memory share, so a node that kept the old numbers notices.  A leaf that requires grad refuses.  And a write through a
+view is also a write to its base: the base gets a CopySlices node, and the views get nodes that read from the new base.
+
+A version counter is a list: [number of writes, (who wrote last, the line), weak references to the views...].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import dtypes, tape
+from minigrad.tape import Node, mode, touch
+from minigrad.tensor import Tensor, wrap
+
+LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+NO_GRAD_VIEW = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
+    "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+    "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
+    "the inplace to be tracked)."
+)
+OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation."
+)
+PARTIAL_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+INFERENCE = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
+    "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+
+
+def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
+    """target.operation_(*args): replace target's numbers by operation(target, *args), and its history accordingly.
+
+    RuntimeError for a leaf that requires grad, a result of another shape or a wider type, memory that overlaps itself.
+    """
+    check_writable(target)
+    _check_overlap(target, args)
+    result = operation(target, *args)
+    if result is NotImplemented:
+        return result
+    commit(target, result)
+    return target
+
+
+def check_writable(target: Tensor) -> None:
+    """Raise if PyTorch would not let anybody write into this tensor now."""
+    if target._inference and not mode.inference:
+        raise RuntimeError(INFERENCE)
+    recording = mode.record is not None
+    if recording and target._node is not None and target.is_leaf:
+        raise RuntimeError(LEAF if target._view is None else LEAF_VIEW)
+    if recording and target._view is not None:
+        base = root_of(target)
+        if base._node is not None and base.is_leaf:
+            raise RuntimeError(LEAF_VIEW)
+        _check_view(target, base)
+    array = target._data
+    if isinstance(array, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise RuntimeError(OVERLAP)
+
+
+def _check_view(target: Tensor, base: Tensor) -> None:
+    if base._node is None and target._node is None:
+        return
+    if not target._view[3]:
+        raise RuntimeError(NO_GRAD_VIEW)
+    name = target.__dict__.get("_one_of")
+    if name is not None:
+        raise RuntimeError(
+            f"Output {target.output_nr} of {name} is a view and is being modified inplace. This view is the output of a "
+            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
+            "You should replace the inplace operation by an out-of-place one."
+        )
+
+
+def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
+    array = target._data
+    for other in args:
+        data = other._data if isinstance(other, Tensor) else None
+        if isinstance(data, np.ndarray) and isinstance(array, np.ndarray) and data is not array:
+            same = data.ctypes.data == array.ctypes.data and data.strides == array.strides and data.shape == array.shape
+            if not same and np.may_share_memory(array, data) and np.shares_memory(array, data):
+                raise RuntimeError(PARTIAL_OVERLAP)
+
+
+def commit(target: Tensor, result: Tensor) -> None:
+    """Write the numbers of `result` into `target`, and make its node target's node."""
+    array, value = target._writable(), result._data
+    if np.shape(value) != array.shape:
+        raise RuntimeError(
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(np.shape(value))}"
+        )
+    into, came = dtypes.of(array.dtype), dtypes.of(value.dtype)
+    if not dtypes.can_cast(came, into):
+        raise RuntimeError(
+            f"result type {came.tensor_name} can't be cast to the desired output type {into.tensor_name}"
+        )
+    array[...] = value
+    node = result._node if mode.record is not None else None
+    touch(target._version, node)
+    if node is not None:
+        _move_guards(node, result._version, target._version)
+        _rewrite_history(target, node)
+
+
+def _move_guards(node: Node, old: list[Any], now: list[Any]) -> None:
+    """A node that kept its own result kept what is now in the target's memory: watch the target's counter."""
+    if node.guards:
+        pairs = list(node.guards)
+        for i in range(0, len(pairs), 2):
+            if pairs[i] is old:
+                pairs[i], pairs[i + 1] = now, now[0]
+        node.guards = tuple(pairs)
+
+
+def root_of(view: Tensor) -> Tensor:
+    """The tensor whose memory this is a view of (itself, if it is none)."""
+    while view._view is not None:
+        view = view._view[0]
+    return view
+
+
+def path_of(view: Tensor) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
+    """The view operations that lead from the root to this view."""
+    path: list[tuple[Any, tuple[Any, ...]]] = []
+    while view._view is not None:
+        base, operation, statics, _ = view._view
+        path.append((operation, statics))
+        view = base
+    return tuple(reversed(path))
+
+
+def follow(x: Any, path: tuple[tuple[Any, tuple[Any, ...]], ...]) -> Any:
+    """The view of `x` that these view operations make (of an array or of a Tensor)."""
+    for operation, statics in path:
+        x = operation(x, *statics)
+    return x
+
+
+def _rewrite_history(target: Tensor, node: Node) -> None:
+    base = root_of(target)
+    if base is target:
+        base._node = node
+    else:
+        path = path_of(target)
+        parents = (base._node, node)
+        kept = tuple(None if p is None else (path,) for p in parents)
+        base._node = tape.record(COPY_SLICES.operation.node, parents, kept, None, base._data)
+    for reference in list(base._version[2:]):
+        view = reference()
+        if view is not None:
+            seen = follow(_alias(base), path_of(view))
+            view._node = seen._node
+            if view._node is not None:
+                view._node.__class__ = as_strided(type(view._node))
+
+
+def _alias(base: Tensor) -> Tensor:
+    """A tensor with the base's memory and node, but outside the family: following it registers nothing."""
+    return wrap(base._data, base._node)
+
+
+_strided: dict[type[Node], type[Node]] = {}
+
+
+def as_strided(kind: type[Node]) -> type[Node]:
+    """The node of a view whose base was rewritten: the same rule, under the name PyTorch shows for it."""
+    if kind.__name__ == "AsStridedBackward0":
+        return kind
+    if kind not in _strided:
+        _strided[kind] = type("AsStridedBackward0", (kind,), {"__slots__": ()})
+    return _strided[kind]
+
+
+def _without(g: Any, path: Any) -> Any:
+    copy = g.copy()
+    follow(copy, path)[...] = 0
+    return copy
+
+
+def _copied_slice(x: Any, y: Any, path: Any) -> Any:
+    copy = x.copy()
+    follow(copy, path)[...] = y
+    return copy
+
+
+# The old base loses the part that was overwritten; what was written there gets the gradient of that part.
+erase = tape.operation("Erase", lambda x, path: _without(x, path), lambda g, path: erase(g, path))
+COPY_SLICES = tape.operation("CopySlices", _copied_slice, lambda g, path: erase(g, path), lambda g, path: follow(g, path))

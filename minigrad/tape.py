@@ -1,0 +1,975 @@
+"""The tape: each operation on a tensor that wants a gradient writes one Node; `backward()` walks them back.
+
+Second of the four files.  You meet, in this order:
+
+  grad mode   the switch, one per thread, that says whether operations write to the tape (no_grad, enable_grad, ...)
+  Node        one step: which rules apply, which nodes its inputs came from, what the rules need to remember
+  operation   how a line of the derivative table becomes a function that computes and records
+  walk        the backward pass: newest node first, each node once, its gradient complete when it speaks
+  backward    what `loss.backward()` and `autograd.grad` check before the walk starts
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from heapq import heappop, heappush
+from itertools import count
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from minigrad import anomaly, dtypes, errors
+from minigrad.birthplace import OURS, caller, quoted
+from minigrad.hooks import Handle, Hook, Hooks
+from minigrad.tensor import Array, Tensor, method, wrap
+
+new = object.__new__
+tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
+last_write = 0  # the tick of the latest in-place write anywhere: nodes newer than it need no version check
+
+Rule = Callable[..., Any]
+NEVER_WRITTEN = [0]  # the version of a Python number
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+# ---------------------------------------------------------------------------------------------------- grad mode
+
+
+class GradMode(threading.local):
+    """What this thread is doing: `record` writes a node to the tape, and is None while nothing is to be recorded."""
+
+    def __init__(self) -> None:
+        self.record: Callable[..., Node] | None = record
+        self.recorder: Callable[..., Node] = record  # what `record` is while recording is on
+        self.inference = False
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations of this thread are being recorded."""
+    return mode.record is not None
+
+
+class set_grad_enabled:
+    """Switch recording on or off, at once; as a context manager, or around a function, switch back at the end."""
+
+    def __init__(self, mode: bool) -> None:
+        self.enabled, self.before = bool(mode), is_grad_enabled()
+        _switch(self.enabled)
+
+    def __enter__(self) -> None:
+        _switch(self.enabled)
+
+    def __exit__(self, *_: object) -> None:
+        _switch(self.before)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        _switch(self.before)  # used as a decorator: nothing is switched until the function runs
+        return _decorated(function, lambda: set_grad_enabled(self.enabled))
+
+
+class _Mode:
+    """A grad mode as a context manager and as a decorator, with or without brackets, nested, exception-safe."""
+
+    enabled: bool
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        self = object.__new__(cls)
+        return self if function is None else _decorated(function, cls)
+
+    def __enter__(self) -> None:
+        self.before = is_grad_enabled()
+        _switch(self.enabled)
+
+    def __exit__(self, *_: object) -> None:
+        _switch(self.before)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return _decorated(function, type(self))
+
+
+class no_grad(_Mode):
+    """Inside, nothing is recorded: results require no gradient, and nothing is kept for a backward pass."""
+
+    enabled = False
+
+
+class enable_grad(_Mode):
+    """Inside, operations are recorded again, also within `no_grad`."""
+
+    enabled = True
+
+
+class inference_mode:
+    """A stricter `no_grad`: what is made inside can never be part of a graph."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = object.__new__(cls)
+        self.on = True if callable(mode) else bool(mode)
+        return _decorated(mode, cls) if callable(mode) else self
+
+    def __enter__(self) -> None:
+        global new
+        self.before = mode.inference, is_grad_enabled()
+        mode.inference = self.on
+        _switch(not self.on)
+        new = _new_marked  # operations make their results with `new`: only now need it look at the mode
+
+    def __exit__(self, *_: object) -> None:
+        mode.inference, enabled = self.before
+        _switch(enabled)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return _decorated(function, lambda: inference_mode(self.on))
+
+
+def _new_marked(cls: type) -> Any:
+    made = object.__new__(cls)
+    if mode.inference and cls is Tensor:
+        made._inference = True
+    return made
+
+
+def _switch(enabled: bool) -> None:
+    mode.record = mode.recorder if enabled else None
+
+
+def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def generator(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            steps = function(*args, **kwargs)
+            answer: Any = None
+            while True:  # the mode holds while the generator runs, not while its caller does
+                try:
+                    with context():
+                        step = steps.send(answer)
+                except StopIteration as stop:
+                    return stop.value
+                answer = yield step
+
+        return generator
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with context():
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+# ---------------------------------------------------------------------------------------------------- nodes
+
+
+class Node:
+    """One recorded operation.  PyTorch calls it a grad_fn; each operation has its own subclass (MulBackward0, ...)."""
+
+    __slots__ = ("seq", "parents", "kept", "guards", "shape", "dtype", "code", "at", "__dict__", "__weakref__")
+
+    seq: int  # its place on the tape: smaller is newer
+    parents: tuple[Node | None, ...]  # the nodes that made its inputs; None where no gradient is wanted
+    kept: tuple[tuple[Any, ...] | None, ...] | None  # for each rule, its arguments after g; None once freed
+    guards: tuple[Any, ...] | None  # counter, version, counter, version, ... of the tensors among them
+    shape: tuple[int, ...] | None
+    dtype: np.dtype[Any] | None
+    code: Any  # with `at`: which instruction of whose code made it
+    at: int
+
+    operation: Operation
+    rules: tuple[Rule | None, ...] | None = None  # None: ask `evaluate` instead (a custom Function, a hook, ...)
+    hooks: Hooks | None = None
+    output_nr = 0
+
+    @property
+    def owner(self) -> Node:
+        """The node whose output this is: itself, unless it stands for one of several outputs."""
+        return self
+
+    def name(self) -> str:
+        """PyTorch's name for this kind of node, such as 'MulBackward0'."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input, the node that made it and which of that node's outputs it was; (None, 0) for a constant."""
+        return tuple((None, 0) if p is None else (p.owner, p.output_nr) for p in self.parents)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        notes: dict[str, Any] = self.__dict__.setdefault("_metadata", {})
+        return notes
+
+    def lift(self, kept: Any) -> tuple[Any, ...]:
+        """What was kept, as Tensors tied to the nodes they came from: what a differentiable backward works on."""
+        sources = (*self.parents, self)
+
+        def lifted(value: Any, source: int | None) -> Any:
+            return value if source is None or not hasattr(value, "dtype") else wrap(value, sources[source])
+
+        return tuple(
+            args and tuple(map(lifted, args, places)) for args, places in zip(kept, self.operation.places, strict=True)
+        )
+
+    def evaluate(self, g: Any, create_graph: bool) -> tuple[tuple[Rule, ...], tuple[Any, ...]]:
+        """Where the plain rules are not enough: the contributions, disguised as rules that already know the answer."""
+        if self.hooks is not None:
+            g = self.hooks.before_node(g, create_graph)
+        rules = type(self).rules
+        if rules is None:
+            shares = self.contributions(g, create_graph)
+        else:
+            kept = self.lift(self.unpacked()) if create_graph else self.unpacked()
+            shares = tuple(
+                None if parent is None or rule is None else rule(g, *args)
+                for parent, rule, args in zip(self.parents, rules, kept, strict=True)
+            )
+        shares = tuple(s if s is None else fit(s, p) for s, p in zip(shares, self.parents, strict=True))
+        if self.hooks is not None:
+            shares = self.hooks.after_node(g, shares, create_graph)
+        if anomaly.state.enabled:
+            anomaly.check(self, shares)
+        return (_given,) * len(shares), tuple((share,) for share in shares)
+
+    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
+        """All contributions at once: what a custom Function has in place of rules."""
+        raise NotImplementedError(f"{self.name()} has no rules")
+
+    def unpacked(self) -> Any:
+        """What was kept, with what a saved-tensor hook packed unpacked again."""
+        return self.kept
+
+    def register_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
+        self.rules = None
+        return hooks_of(self).add("after", hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> Handle:
+        """Call `hook(grad_outputs)` before this node; a tuple it returns replaces grad_outputs."""
+        self.rules = None
+        return hooks_of(self).add("before", hook)
+
+
+def _given(_g: Any, contribution: Any) -> Any:
+    return contribution
+
+
+class AccumulateGrad(Node):
+    """Where the tape ends: adds what arrives to the `.grad` of its leaf."""
+
+    __slots__ = ()
+
+    def __init__(self, leaf: Tensor) -> None:
+        self.seq = tick()
+        self.parents, self.kept, self.guards = (), (), None
+        self.shape, self.dtype = leaf._data.shape, leaf._data.dtype
+        frame = caller()
+        self.code, self.at = (frame.f_code, frame.f_lasti) if frame else (None, 0)
+        self.leaf = weakref.ref(leaf)  # weak: the tensor holds its node, and nothing may go round in circles
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf itself."""
+        return self.leaf()
+
+    def accumulate(self, g: Any, create_graph: bool) -> None:
+        """Add `g` to the leaf's .grad: in place, unless the sum is to be differentiated itself."""
+        leaf = self.leaf()
+        if leaf is None or leaf._node is not self:
+            return  # nobody can look any more, or requires_grad was switched off
+        deposit(leaf, g, create_graph)
+        if self.hooks is not None:
+            for hook in list(self.hooks.accumulated.values()):
+                hook(leaf)
+
+
+def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
+    """tensor.grad += g, where None counts as nothing yet."""
+    old = tensor._grad
+    if old is None:
+        tensor._grad = g.clone() if create_graph else wrap(g)
+    elif create_graph:
+        tensor._grad = old + g
+    else:
+        if isinstance(old._data, np.ndarray):
+            old._data += g
+        else:
+            old._data = old._data + g
+        touch(old._version)
+
+
+def touch(version: list[Any], writer: Node | None = None) -> None:
+    """Note that the memory behind this counter was written to (by `writer`, if that was recorded)."""
+    global last_write
+    last_write = tick()
+    version[0] += 1
+    frame = caller()
+    version[1:2] = [(writer, frame and frame.f_code, frame.f_lasti if frame else 0)]
+
+
+# ---------------------------------------------------------------------------------------------------- operations
+
+
+def record(kind: type[Node], parents: tuple[Any, ...], kept: Any, guards: Any, out: Array) -> Node:
+    """Write one node to the tape."""
+    node: Node = object.__new__(kind)
+    node.seq = tick()
+    node.parents = parents
+    node.kept = kept
+    node.guards = guards
+    node.shape = out.shape
+    node.dtype = out.dtype
+    frame = _getframe(2)  # whoever called the operation; inside the engine, whoever called that
+    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    node.code = frame.f_code
+    node.at = frame.f_lasti
+    return node
+
+
+mode = GradMode()
+TABLE: dict[str, Operation] = {}  # every operation of derivatives.py, by name
+
+
+class Operation:
+    """A line of the derivative table: its name, its forward function, its rules and what they keep."""
+
+    def __init__(self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None]) -> None:
+        self.name = ""  # its name in the table, set when the table is complete
+        self.forward = forward
+        self.inputs = INPUTS[: len(rules)]
+        self.statics = parameters(forward)[len(rules) :]
+        self.node_name = node_name if node_name[-1].isdigit() or node_name in BARE else f"{node_name}Backward0"
+        self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
+        self.keep: list[Callable[..., Any] | None] = []
+        self.set_rules(rules)
+
+    def set_rules(self, rules: Sequence[Rule | None]) -> None:
+        """Use these rules from now on, for nodes that are already recorded too."""
+        self.rules = self.node.rules = tuple(rules)
+        self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
+        where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
+        self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
+        self.keep[:] = [self._keeper(wanted) for wanted in range(2 ** len(rules))]
+
+    def saves(self, wanted: int) -> bool:
+        """Whether a backward pass frees something when the inputs in the bit set `wanted` want a gradient."""
+        named = {name for i, names in enumerate(self.arguments) if wanted >> i & 1 for name in names}
+        return bool(named & {*self.inputs, "out", *SAVED_STATICS})
+
+    def _keeper(self, wanted: int) -> Callable[..., Any] | None:
+        """A function of (out, inputs, their versions, statics) that picks what the wanted rules name.
+
+        For mul with both gradients wanted it is  lambda ...: (((y,), (x,)), (v_y, v_y[0], v_x, v_x[0])).
+        """
+        tensors = ("out", *self.inputs)
+        picks, guarded = [], []
+        for i, names in enumerate(self.arguments):
+            values = [f"{n[:-6]}.shape" if n.endswith("_shape") else n for n in names]
+            picks.append(f"({''.join(v + ',' for v in values)})" if wanted >> i & 1 else "None")
+            guarded += [n for n in names if n in tensors and wanted >> i & 1]
+        if not any(self.arguments):
+            return None
+        guards = "".join(f"v_{n}, v_{n}[0]," for n in dict.fromkeys(guarded))
+        frees = bool(guards) or self.saves(wanted)  # nodes without guards keep what they have after a backward pass
+        signature = ", ".join((*tensors, *(f"v_{n}" for n in tensors), *self.statics))
+        keeper: Callable[..., Any] = eval(
+            f"lambda {signature}: (({', '.join(picks)},), {f'({guards})' if frees else None})"
+        )
+        return keeper
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name} ({self.node_name})>"
+
+
+INPUTS = ("x", "y", "z", "u", "v", "w")
+BARE = ("CopySlices",)  # node names that PyTorch writes without "Backward0"
+SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
+
+
+def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's positional parameters; none for numpy's own functions."""
+    if hasattr(function, "takes"):
+        return tuple(function.takes)
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if code else ()
+
+
+def operation(name: str, forward: Callable[..., Any], *rules: Rule | None, view: bool = False) -> Callable[..., Any]:
+    """A recorded operation from one line of the table: the node's name, the forward function, one rule per input.
+
+    A rule's first parameter is g, the gradient of the result.  The others say what it needs, and so what is kept:
+    x, y, z (the inputs), out (the result), x_shape, ..., and the forward function's further parameters.  None in place
+    of a rule means that no gradient reaches that input.  `view=True`: the result may share its input's memory.
+    The function that comes out takes Tensors and records, or takes arrays and only computes; rules are made of such
+    functions, and so run on arrays in a plain backward pass and on Tensors in one that is differentiated itself.
+    """
+    made = Operation(name, forward, rules)
+    build = _view if view else {1: _unary, 2: _binary}.get(len(rules), _general)
+    function = build(made, forward, made.node, made.keep)
+    function.__name__ = function.__qualname__ = name.lower()
+    function.operation = made
+    return function
+
+
+def _unary(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
+    nothing = ((),)
+
+    def apply(x: Any, *statics: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return forward(x, *statics)
+        a = x._data
+        out = new(Tensor)
+        out._data = c = forward(a, *statics)
+        out._version = version = [0]
+        out._node = None
+        parent = x._node
+        if parent is not None and (write := mode.record) is not None:
+            if (pick := keep[1]) is None:
+                out._node = write(kind, (parent,), nothing, None, c)
+            else:
+                out._node = write(kind, (parent,), *pick(c, a, version, x._version, *statics), c)
+        return out
+
+    return apply
+
+
+def _binary(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
+    nothing = ((), ())
+
+    def apply(x: Any, y: Any, *statics: Any) -> Any:
+        if isinstance(x, Tensor):
+            a, p, v = x._data, x._node, x._version
+            if isinstance(y, Tensor):
+                b, q, w = y._data, y._node, y._version
+                if a.dtype is not b.dtype:
+                    a, b = dtypes.promote(a, b)
+            else:
+                q, w = None, NEVER_WRITTEN
+                b = y if type(y) is float or type(y) is int else number(y)
+                if b is NotImplemented:
+                    return b
+                if a.dtype.kind != "f":
+                    a, b = dtypes.promote(a, b)
+        elif isinstance(y, Tensor):
+            b, p, q, v, w = y._data, None, y._node, NEVER_WRITTEN, y._version
+            a = x if type(x) is float or type(x) is int else number(x)
+            if a is NotImplemented:
+                return a
+            if b.dtype.kind != "f":
+                a, b = dtypes.promote(a, b)
+        else:
+            return forward(x, y, *statics)
+        try:
+            c = forward(a, b, *statics)
+        except ValueError as error:
+            raise errors.broadcast_mismatch(np.shape(a), np.shape(b)) or error from None
+        out = new(Tensor)
+        out._data = c
+        out._version = version = [0]
+        out._node = None
+        if (p is not None or q is not None) and (write := mode.record) is not None:
+            pick = keep[(p is not None) + 2 * (q is not None)]
+            if pick is None:
+                out._node = write(kind, (p, q), nothing, None, c)
+            else:
+                out._node = write(kind, (p, q), *pick(c, a, b, version, v, w, *statics), c)
+        return out
+
+    return apply
+
+
+def _general(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
+    """Any number of inputs (an input may be None); the forward function does its own promotion and checks."""
+    n = len(made.inputs)
+
+    def apply(*args: Any) -> Any:
+        inputs, statics = args[:n], args[n:]
+        tensors = [x if isinstance(x, Tensor) else None for x in inputs]
+        arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
+        c = forward(*arrays, *statics)
+        if not any(t is not None for t in tensors):
+            return c
+        out = new(Tensor)
+        out._data = c
+        out._version = version = [0]
+        out._node = None
+        parents = tuple(None if t is None else t._node for t in tensors)
+        wanted = sum(1 << i for i, p in enumerate(parents) if p is not None)
+        if wanted and (write := mode.record) is not None:
+            versions = [NEVER_WRITTEN if t is None else t._version for t in tensors]
+            pick = keep[wanted]
+            kept, guards = (((),) * n, None) if pick is None else pick(c, *arrays, version, *versions, *statics)
+            out._node = write(kind, parents, kept, guards, c)
+        return out
+
+    return apply
+
+
+def _view(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
+    """One input whose memory the result may share: then they share the version counter too (see inplace.py)."""
+    nothing = ((),)
+
+    def apply(x: Any, *statics: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return forward(x, *statics)
+        a = x._data if isinstance(x._data, np.ndarray) else x._writable()
+        out = new(Tensor)
+        out._data = c = forward(a, *statics)
+        out._node = None
+        parent = x._node
+        owner = c.base
+        if owner is not None and (owner is a or owner is a.base):
+            out._version = x._version
+            out._view = (x, apply, statics, mode.record is not None)
+            views = x._version
+            if len(views) == 1:
+                views.append(None)
+            elif len(views) > 30:
+                views[2:] = [r for r in views[2:] if r() is not None]
+            views.append(weakref.ref(out))
+        else:
+            out._version = [0]
+        if parent is not None and (write := mode.record) is not None:
+            pick = keep[1]
+            kept, guards = (nothing, None) if pick is None else pick(c, a, out._version, x._version, *statics)
+            out._node = write(kind, (parent,), kept, guards, c)
+        return out
+
+    return apply
+
+
+def number(value: Any) -> Any:
+    """A Python number from a number of any kind; NotImplemented for what is none."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (bool, int, float)) else NotImplemented
+
+
+# ---------------------------------------------------------------------------------------------------- the walk
+
+
+def walk(
+    roots: Iterable[tuple[Node, Any]],
+    create_graph: bool = False,
+    retain_graph: bool = False,
+    targets: dict[Node, Any] | None = None,
+) -> None:
+    """The backward pass: carry each root's gradient back to the leaves.
+
+    Take the newest node.  Its gradient is complete, for all who used it are newer and have spoken.  Ask each of its
+    rules for a contribution, add that to what its parent has received so far, and go on until nothing is left.
+
+    Gradients are arrays, or Tensors if `create_graph`.  With `targets`, only the gradients of those nodes are wanted:
+    they are stored there, and no leaf accumulates.  Everything the walk needs is local to it: an exception, another
+    thread or a backward pass inside a hook disturbs nothing.
+    """
+    heap: list[int] = []
+    arrived: dict[int, tuple[Node, Any]] = {}  # tick -> (node, the sum of its gradient so far)
+    checking = anomaly.state.enabled
+    for node, g in roots:
+        if node.seq in arrived:
+            g = g + arrived[node.seq][1]
+        else:
+            heappush(heap, node.seq)
+        arrived[node.seq] = node, g
+    needed = None if targets is None else _on_the_way([node for node, _ in arrived.values()], targets)
+
+    while heap:
+        node, g = arrived.pop(heappop(heap))
+        if node.hooks is not None:
+            g = node.hooks.arriving(g, create_graph, deposit)
+        if targets is not None:
+            if node in targets:
+                targets[node] = g
+            if node not in needed:  # type: ignore[operator]
+                continue
+        if not node.parents:
+            node.accumulate(g, create_graph)  # type: ignore[attr-defined]
+            continue
+        kept, rules = node.kept, node.rules
+        if kept is None:
+            raise noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+        if node.seq > last_write:
+            check_versions(node)
+        if rules is None or checking:
+            rules, kept = node.evaluate(g, create_graph)
+        elif create_graph:
+            kept = node.lift(kept)
+
+        for parent, rule, args in zip(node.parents, rules, kept):  # noqa: B905 (strict costs time here)
+            if parent is None or rule is None or (needed is not None and parent not in needed and parent not in targets):  # type: ignore[operator]
+                continue
+            share = rule(g, *args)
+            if share is None:
+                continue
+            raw = share._data if create_graph and parent.shape is not None else share
+            if raw.shape != parent.shape or raw.dtype is not parent.dtype:
+                share = raw = fit(share, parent)
+            before = arrived.get(parent.seq)
+            fresh = share is not g and not create_graph and share.base is None  # nobody else holds this array
+            if before is None:
+                heappush(heap, parent.seq)
+                if not fresh and not create_graph and not parent.parents:
+                    share = share.copy()  # a leaf keeps its gradient: it must be nobody else's
+            elif fresh:
+                share += before[1]
+            else:
+                share = share + before[1]
+            arrived[parent.seq] = parent, share
+
+        if not retain_graph and node.guards is not None:
+            node.kept = None  # give the memory back as the walk proceeds
+
+
+def _on_the_way(roots: list[Node], targets: dict[Node, Any]) -> set[Node]:
+    """The nodes that must speak for a gradient to reach the targets: those with a target among their ancestors."""
+    oldest = max((t.seq for t in targets), default=0)
+    seen, stack = set(roots), list(roots)
+    while stack:
+        for parent in stack.pop().parents:
+            if parent is not None and parent.seq <= oldest and parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    needed: set[Node] = set()
+    for node in sorted(seen, key=_seq, reverse=True):  # oldest first
+        if any(parent in targets or parent in needed for parent in node.parents):
+            needed.add(node)
+    return needed
+
+
+def _seq(node: Node) -> int:
+    return node.seq
+
+
+def fit(g: Any, node: Node | None) -> Any:
+    """Undo broadcasting and promotion: bring gradient `g` to the shape and dtype of the node it is for.
+
+    A dimension that broadcasting stretched was used many times, once per copy: its gradient is the sum over them.
+    """
+    if node is None or node.shape is None:  # a node with several outputs takes a gradient for each
+        return g
+    shape, dtype = node.shape, node.dtype
+    have = tuple(g.shape)
+    lead = len(have) - len(shape)
+    stretched = tuple(i for i, n in enumerate(have) if i < lead or (n != 1 and shape[i - lead] == 1))
+    reduced = (1,) * lead + tuple(1 if i + lead in stretched else have[i + lead] for i in range(len(have) - lead))
+    if lead < 0 or reduced[lead:] != shape:
+        raise RuntimeError(
+            f"a rule returned an invalid gradient - got {list(have)} but expected shape compatible with {list(shape)}"
+        )
+    if isinstance(g, Tensor):
+        if stretched:
+            g = g.sum(stretched, keepdim=True).reshape(shape)
+        return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))  # type: ignore[arg-type]
+    if stretched:
+        g = np.add.reduce(g, stretched, None, None, True).reshape(shape)
+    return g if g.dtype is dtype else g.astype(dtype)[()]
+
+
+def check_versions(node: Node) -> None:
+    """Raise if something this node kept has been written to since."""
+    guards = node.guards or ()
+    for counter, version in zip(guards[::2], guards[1::2], strict=True):
+        if counter[0] != version:
+            raise _overwritten(node, counter, version)
+
+
+def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
+    """The error for a node that kept something with this counter, with our note on who wrote what."""
+    made = node.operation
+    for names, args in zip(made.arguments, node.kept or (), strict=True):
+        for name, value in zip(names, args or (), strict=bool(args)):
+            if name in ("out", *made.inputs) and hasattr(value, "dtype"):
+                maker = node if name == "out" else node.parents[made.inputs.index(name)]
+                if _counter_of(node, name) is counter:
+                    array, origin = value, maker
+    writer, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
+    error = modified(array, writer or origin, counter[0], version)
+    error.add_note(
+        f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
+        "make a new tensor there instead, as in y = y + 1."
+    )
+    return error
+
+
+def _counter_of(node: Node, name: str) -> list[Any] | None:
+    """The version counter among the guards that watches what was kept under this name."""
+    made = node.operation
+    wanted = [i for i, args in enumerate(node.kept or ()) if args is not None]
+    named = [n for i in wanted for n in made.arguments[i] if n in ("out", *made.inputs)]
+    place = list(dict.fromkeys(named)).index(name)
+    counter: list[Any] = (node.guards or ())[2 * place]
+    return counter
+
+
+def modified(array: Array, maker: Node | None, now: int, expected: int) -> RuntimeError:
+    """PyTorch's sentence for a saved tensor that was changed in place."""
+    kind = f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
+    made = "" if maker is None or not maker.parents else f", which is output {maker.output_nr} of {short(maker)},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {expected} instead. Hint: enable "
+        "anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+def short(node: Node) -> str:
+    """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0."""
+    name = node.owner.name()
+    if name == "CopyBackwards":
+        return "torch::autograd::CopyBackwards"
+    return name.rstrip("0123456789").removesuffix("Backward")
+
+
+def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:
+    """The error with a note that says which of the student's lines it is about."""
+    where = quoted(node.code, node.at)
+    if where:
+        error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {what}.")
+    return error
+
+
+# ---------------------------------------------------------------------------------------------------- backward
+
+
+def run(
+    roots: Sequence[Tensor],
+    gradients: Sequence[Tensor | None],
+    create_graph: bool,
+    retain_graph: bool,
+    targets: dict[Node, Any] | None = None,
+) -> None:
+    """Check where the backward pass starts, and walk."""
+    started = []
+    for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
+        if root._node is None:
+            raise _no_graph(i)
+        g = _start(i, root, gradient)
+        started.append((root._node, g if create_graph else g._data.copy()))
+    with set_grad_enabled(create_graph):
+        walk(started, create_graph, retain_graph, targets)
+
+
+def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
+    """What the walk starts from: the given gradient, or 1 for a root that holds one number."""
+    if gradient is None:
+        if root._data.dtype.kind != "f":
+            raise RuntimeError(f"grad can be computed only for real scalar outputs but got {root.dtype}")
+        if root._data.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return wrap(np.ones(root._data.shape, root._data.dtype)[()])
+    if gradient.shape != root.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a shape of "
+            f"{root.shape}."
+        )
+    same = gradient._data.dtype == root._data.dtype
+    return gradient if same else wrap(gradient._data.astype(root._data.dtype)[()], None)
+
+
+def _no_graph(i: int) -> RuntimeError:
+    return RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+
+
+@method
+def backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Sequence[Tensor] | Tensor | None = None,
+) -> None:
+    """Add d(self)/d(leaf) to the `.grad` of every leaf this tensor was computed from.
+
+    gradient: a tensor of this tensor's shape, how much the rest of the world cares about each element; may be left out
+    if there is just one element.  retain_graph: keep what the rules saved, for another pass.  create_graph: record the
+    pass itself, so that gradients can be differentiated.  inputs: accumulate into these tensors only.
+    RuntimeError if there is no graph, if it was freed, or if something it needs was overwritten.
+    """
+    backward_all(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
+    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
+    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
+    "avoid the leak."
+)
+
+
+def backward_all(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """`autograd.backward`: one backward pass from several tensors, accumulating into leaves (see Tensor.backward)."""
+    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = sequence(tensors)
+    gradients = given_gradients(grad_variables if grad_tensors is None else grad_tensors, len(roots))
+    retain = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        warnings.warn(CYCLE, UserWarning, stacklevel=3)
+    if inputs is None:
+        return run(roots, gradients, create_graph, retain)
+    wanted = sequence(inputs)
+    for t in wanted:
+        if t._node is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
+    run(roots, gradients, create_graph, retain, targets)
+    for t in wanted:
+        g = targets[t._node]  # type: ignore[index]
+        if g is None:
+            continue
+        if isinstance(t._node, AccumulateGrad):
+            t._node.accumulate(g if create_graph else g.copy(), create_graph)
+        else:
+            deposit(t, g if create_graph else g.copy(), create_graph)
+
+
+def sequence(tensors: Any) -> tuple[Tensor, ...]:
+    """One tensor or several, as a tuple."""
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def given_gradients(gradients: Any, n: int) -> list[Tensor | None]:
+    """The starting gradients as a list of n Tensors or Nones."""
+    if gradients is None:
+        return [None] * n
+    found = [gradients] if isinstance(gradients, Tensor) else list(gradients)
+    for g in found:
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    if len(found) != n:
+        raise RuntimeError(f"got {n} tensors and {len(found)} gradients")
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- on a tensor
+
+
+@method
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Ask for a gradient of this leaf (or stop asking); returns the tensor itself.  No effect on a non-leaf."""
+    if requires_grad and self._data.dtype.kind != "f":
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    if requires_grad and self._inference and not mode.inference:
+        raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    if self.is_leaf and requires_grad != self.requires_grad:
+        self._node = AccumulateGrad(self) if requires_grad else None
+    elif not requires_grad and not self.is_leaf:
+        raise RuntimeError(
+            "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+            "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+        )
+    return self
+
+
+@method
+def retain_grad(self: Tensor) -> None:
+    """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway)."""
+    if self._node is None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if not self.is_leaf:
+        hooks_of(self._node).retained = weakref.ref(self)
+
+
+@method
+def register_hook(self: Tensor, hook: Hook) -> Handle:
+    """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place."""
+    if self._node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return hooks_of(self._node).add("tensor", hook)
+
+
+@method
+def register_post_accumulate_grad_hook(self: Tensor, hook: Hook) -> Handle:
+    """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
+    if self._node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not self.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return hooks_of(self._node).add("accumulated", hook)
+
+
+def hooks_of(node: Node) -> Hooks:
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks
+
+
+def _retains_grad(self: Tensor) -> bool:
+    """Whether a non-leaf keeps its gradient (`retain_grad()` was called)."""
+    hooks = None if self._node is None else self._node.hooks
+    return not self.is_leaf and hooks is not None and hooks.retained is not None
+
+
+Tensor.retains_grad = property(_retains_grad)
+
+
+@contextmanager
+def replace(name: str, rule: Any) -> Iterator[None]:
+    """Run another rule for the operation `name` inside the real engine, for all passes within the `with` block.
+
+    rule: a function of g and what it needs by name (x, y, out, ...) that returns one gradient for each input, or a tuple
+    of such functions, one per input.  KeyError if there is no such operation.
+    """
+    if name not in TABLE:
+        raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
+    made = TABLE[name]
+    before = made.rules
+    n = len(before)
+    rules = tuple(rule) if isinstance(rule, (tuple, list)) else tuple(_nth(rule, i, n) for i in range(n))
+    if len(rules) != n:
+        raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(rules)}")
+    made.set_rules(tuple(map(_student_rule, rules)))
+    try:
+        yield
+    finally:
+        made.set_rules(before)
+
+
+def _nth(rule: Rule, i: int, n: int) -> Rule:
+    """The i-th answer of a rule that returns the gradients of all n inputs at once."""
+
+    def nth(g: Any, *kept: Any) -> Any:
+        shares = rule(g, *kept)
+        if n == 1:
+            return shares[0] if isinstance(shares, tuple) else shares
+        if not isinstance(shares, tuple) or len(shares) != n:
+            raise RuntimeError(f"the rule must return a tuple of {n} gradients, one for each input")
+        return shares[i]
+
+    nth.takes = parameters(rule)  # type: ignore[attr-defined]
+    return nth
+
+
+def _student_rule(rule: Rule) -> Rule:
+    """A rule that may return a number, or one of the very arrays it was given: the walk must not write into those."""
+
+    def careful(g: Any, *kept: Any) -> Any:
+        share = rule(g, *kept)
+        return share if share is None or isinstance(share, Tensor) else np.array(share)[()]
+
+    careful.takes = parameters(rule)  # type: ignore[attr-defined]
+    return careful

@@ -1,0 +1,313 @@
+"""A Tensor: an array, and the node of the tape that made it.
+
+This is the first of four files to read (tensor.py, tape.py, derivatives.py, function.py).  Here you meet
+
+  _data     the numbers: a numpy array (or a numpy scalar, which is faster, where there is only one number)
+  _node     the step of the tape that produced them; None means that nobody wants a gradient
+  _version  how often the numbers were written to, in a list that every view of the same memory shares
+
+and what can be asked of a tensor without computing anything: its shape, its place in the graph, its numbers.
+Operations (`x * y`, `x.sum()`, ...) are not written here: each is one line of derivatives.py, and becomes a method there.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from minigrad import dtypes, printing
+from minigrad.dtypes import DType
+from minigrad.size import Size
+
+if TYPE_CHECKING:
+    from minigrad.tape import Node
+
+Array = Any  # numpy.ndarray or numpy.generic
+F = TypeVar("F", bound=Callable[..., Any])
+
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
+    "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+)
+
+
+class Tensor:
+    """An n-dimensional array that can remember how it was computed.  Make one with `minigrad.tensor(...)`."""
+
+    __slots__ = ("_data", "_node", "_version", "__dict__", "__weakref__")
+    __array_ufunc__ = None  # numpy must not take `array * tensor` apart element by element
+    __hash__ = object.__hash__
+
+    _data: Array
+    _node: Node | None
+    _version: list[Any]  # [number of writes], then what inplace.py adds
+
+    # What few tensors have: the class holds the default, and a tensor that differs keeps its own value.
+    _grad: Tensor | None = None
+    _view: Any = None  # for a view: how to find it in its base (see inplace.py)
+    _inference: bool = False
+
+    if TYPE_CHECKING:  # operations are attached by the modules that define them
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __new__(cls, data: Any = (), requires_grad: bool = False) -> Self:
+        """The legacy constructor `Tensor([1, 2])`: always the default float type, always a copy."""
+        self = object.__new__(cls)
+        source = data._data if isinstance(data, Tensor) else data
+        self._data = np.array(source, dtype=dtypes.get_default_dtype().numpy)
+        self._node = None
+        self._version = [0]
+        if requires_grad:
+            self.requires_grad_()
+        return self
+
+    # ------------------------------------------------------------------ what it holds
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._data.shape)
+
+    @property
+    def dtype(self) -> DType:
+        return dtypes.of(self._data.dtype)
+
+    @property
+    def ndim(self) -> int:
+        return int(self._data.ndim)
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim_index(dim, self.ndim)]
+
+    def numel(self) -> int:
+        return int(self._data.size)
+
+    def dim(self) -> int:
+        return int(self._data.ndim)
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
+        array = np.asarray(self._data)
+        steps = tuple(s // array.itemsize for s in array.strides)
+        return steps if dim is None else steps[dim_index(dim, self.ndim)]
+
+    def is_contiguous(self) -> bool:
+        return bool(np.asarray(self._data).flags.c_contiguous)
+
+    # ------------------------------------------------------------------ its place in the graph
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not self.is_leaf:
+            hint = (
+                " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+            raise RuntimeError(f"you can only change requires_grad flags of leaf variables.{'' if value else hint}")
+        self.requires_grad_(value)
+
+    @property
+    def is_leaf(self) -> bool:
+        """True for what the user made, False for what an operation made on the way to a gradient."""
+        return self._node is None or not self._node.parents
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor, None for a leaf."""
+        return None if self.is_leaf else self._node.owner  # type: ignore[union-attr]
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its node's outputs this tensor is."""
+        return 0 if self._node is None else self._node.output_nr
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up here; None before the first."""
+        if self._grad is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            self._check_grad(value)
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def _check_grad(self, value: Any) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if value.shape != self.shape:
+            raise RuntimeError(
+                f"assigned grad has data of a different size: expected {list(self.shape)}, got {list(value.shape)}"
+            )
+        if value.dtype != self.dtype:
+            theirs, ours = value.dtype.c_name, self.dtype.tensor_name
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{theirs}' to a tensor with grad_dtype '{ours}'. The "
+                "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+                "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
+                "Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match."
+            )
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory with no history and a version counter of its own: writes through it go unnoticed."""
+        return wrap(self._writable())
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self._data = value._writable()
+
+    # ------------------------------------------------------------------ its numbers
+
+    def _writable(self) -> Array:
+        """The array itself, fit to be shared: a numpy scalar becomes an array without dimensions first."""
+        if not isinstance(self._data, np.ndarray):
+            self._data = np.asarray(self._data)
+        return self._data
+
+    def numpy(self) -> Array:
+        """The numbers as an ndarray that shares this tensor's memory."""
+        if self._node is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        return self._writable()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        return array.astype(dtype) if dtype is not None else array.copy() if copy else array
+
+    def item(self) -> Any:
+        """The one number in here as a Python number (cut off from the graph)."""
+        if self._data.size != 1:
+            raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
+        return self._data.item()
+
+    def tolist(self) -> Any:
+        return self._data.tolist()
+
+    def __float__(self) -> float:
+        if self._node is not None:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._data.dtype.kind == "f" or self._data.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._data.item())
+
+    def __bool__(self) -> bool:
+        if self._data.size != 1:
+            what = "no values" if self._data.size == 0 else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+        return bool(self._data.item())
+
+    def __len__(self) -> int:
+        if self._data.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self._data)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._data.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value: Any) -> bool:
+        other = value._data if isinstance(value, Tensor) else value
+        return bool(np.any(self._data == other))
+
+    # ------------------------------------------------------------------ how it looks
+
+    def __repr__(self) -> str:
+        name = None if self.is_leaf else self._node.owner.name()  # type: ignore[union-attr]
+        return printing.format_tensor(self._data, requires_grad=self.requires_grad, grad_fn_name=name)
+
+    def __format__(self, spec: str) -> str:
+        if self._data.ndim == 0:
+            return format(self.item(), spec)
+        if spec:
+            raise TypeError("unsupported format string passed to Tensor.__format__")
+        return repr(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
+                "  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm "
+                "usage, see https://github.com/pytorch/pytorch/pull/103001"
+            )
+        if id(self) not in memo:
+            twin = _like(type(self), np.array(self._data))
+            memo[id(self)] = twin
+            if self._node is not None:
+                twin.requires_grad_()
+            twin._grad = copy.deepcopy(self._grad, memo)
+        return memo[id(self)]  # type: ignore[no-any-return]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError("Cannot pickle a Tensor that requires grad and is not a leaf: use detach() first.")
+        return _rebuild, (type(self), np.array(self._data), self.requires_grad)
+
+
+def _like(cls: type[Tensor], array: Array) -> Tensor:
+    t = object.__new__(cls)
+    t._data, t._node, t._version = array, None, [0]
+    return t
+
+
+def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
+    t = _like(cls, array)
+    return t.requires_grad_() if requires_grad else t  # type: ignore[no-any-return]
+
+
+def wrap(array: Array, node: Node | None = None) -> Tensor:
+    """A Tensor around this very array (no copy, no conversion)."""
+    t = object.__new__(Tensor)
+    t._data = array
+    t._node = node
+    t._version = [0]
+    return t
+
+
+def method(function: F) -> F:
+    """Attach a function to Tensor under its own name: how the later files add their operations."""
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+def dim_index(dim: int, ndim: int) -> int:
+    """A dimension counted from the front: -1 is the last.  IndexError if there is no such dimension."""
+    n = max(ndim, 1)
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
