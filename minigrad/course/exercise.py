@@ -138,9 +138,9 @@ class Exercise:
     options: Mapping[str, str] = field(default_factory=dict)
     before: tuple[Before, ...] = ()
     items: tuple[Any, ...] = ()
-    rtol: float = 1e-7
+    rtol: float = 1e-9
     atol: float = 1e-9
-    seconds: float = 2.0
+    seconds: float = 1.0
     memory: int = 512
 
     def __post_init__(self) -> None:

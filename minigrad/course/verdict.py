@@ -10,7 +10,6 @@ same in every run.
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -123,7 +122,7 @@ class Bench:
         for probe in self.probes:
             answer = ask(exercise, self.student, probe)
             self.answers.append(answer)
-            if isinstance(answer, Failure) and answer.kind in FATAL and answer.type != "MemoryError":
+            if isinstance(answer, Failure) and answer.kind in FATAL:
                 return self.fatal(answer, probe)
         problems = [
             trouble(exercise, p, a, t) for p, a, t in zip(self.probes, self.answers, self.truths, strict=True)
@@ -155,18 +154,19 @@ class Bench:
         probe, answer, truth, problem = self.probes[first], self.answers[first], self.truths[first], problems[first]
         lines = []
         if wrong is None:
+            whole = observation(answer, truth, exercise)
             probe, answer, truth, problem = self.smallest(failing, problems)
-            lines = [problem, observation(answer, truth, exercise)]
+            lines = [problem, whole if whole.startswith("Every") else observation(answer, truth, exercise)]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
         left = [name for name, state in self.states.items() if state == "blank"]
         if left and wrong is None:
             lines.append(f"{left[0]} is still blank.")
         says = feedback(wrong) if wrong else ""
-        failed = isinstance(answer, Failure) and answer.kind in ("raised", "memory", "missing")
-        status = "error" if failed and wrong is None and not isinstance(truth, Raises) else "wrong"
+        raised = isinstance(answer, Failure) and answer.kind in ("raised", "missing")
+        status = "error" if raised and wrong is None and not isinstance(truth, Raises) else "wrong"
         return self.say(
-            "memory" if failed and answer.kind == "memory" else status, *lines, says,
+            status, *lines, says,
             call=shown_call(exercise, probe), got=shown_answer(answer),
             expected=shown_truth(truth) if probe.shown else "",
             misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
@@ -201,9 +201,10 @@ class Bench:
     def fatal(self, failure: Failure, probe: Probe | None = None) -> Verdict:
         """Time, memory or the process itself ran out."""
         exercise = self.exercise
+        spent = f"may compute for {exercise.seconds:g} s, and this took longer"
+        loop = "Does your code wait for something?" if failure.message else "Is there a loop that never ends?"
         lines = {
-            "timeout": (f"Stopped: the check of {exercise.id} may compute for {exercise.seconds:g} s and this took longer.",
-                        "Is there a loop that never ends?"),
+            "timeout": (f"Stopped: the check of {exercise.id} {failure.message or spent}.", loop),
             "memory": (f"Stopped: the check of {exercise.id} may use {exercise.memory} MB of memory and this took more.",
                        "Does a list or an array grow without end?"),
             "killed": ("Your code ended the whole process instead of returning a value.", failure.message),
@@ -306,8 +307,6 @@ def failed(failure: Failure) -> str:
         return f"I cannot find {failure.message}. Run the cell that defines it, then check again."
     if failure.kind == "not plain":
         return f"It gave {failure.message}, which is no plain value. Give back numbers, lists or arrays."
-    if failure.kind == "memory":
-        return "It ran out of memory."
     if failure.type == "SystemExit":
         return "It called sys.exit() (or exit()). Return a value instead."
     if failure.type == "RecursionError":
@@ -645,7 +644,7 @@ def shown_answer(answer: Any) -> str:
         if answer.kind == "printed":
             return "None"
         if answer.kind == "raised":
-            return f"{answer.type}: {answer.message}".rstrip(": ")
+            return f"no value, but {answer.type}"
         return {"not plain": answer.message, "missing": "nothing"}.get(answer.kind, answer.kind)
     text = spelled(answer)
     shape = f"   (shape {answer.shape})" if isinstance(answer, np.ndarray) and answer.ndim != 1 else ""
@@ -673,8 +672,3 @@ def kind_of(value: Any) -> str:
     names = {int: "a whole number", float: "a number", list: "a list", tuple: "a tuple", dict: "a dict",
              Tensor: "a tensor", np.float64: "a number"}  # fmt: skip
     return names.get(type(value), f"a {type(value).__name__}")
-
-
-def signature(function: Any) -> str:
-    """The parameters of a function, for messages."""
-    return str(inspect.signature(function))

@@ -1,0 +1,141 @@
+"""What a check says, twice: as plain text, the same in every run, and as a card for the notebook.
+
+The card takes its colours from the page it stands on, so it reads in light and dark; a word says what the coloured
+bar says, headings and lists carry the structure for a screen reader, and there is no script in it.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .verdict import Verdict
+
+__all__ = ["Card", "heading", "show", "verdict_card"]
+
+WIDTH = 96
+BARS = {"passed": "#0072B2", "not yet": "#C75000", "not attempted": "#767676", "": "#767676"}
+
+
+@dataclass(frozen=True)
+class Card:
+    """A title with a state, labelled code, paragraphs and a last line."""
+
+    title: str
+    state: str = ""
+    code: tuple[tuple[str, str], ...] = ()
+    paragraphs: tuple[str, ...] = ()
+    foot: str = ""
+    table: tuple[tuple[str, ...], ...] = ()  # the first row is the head
+
+    def text(self) -> str:
+        """Plain text, at most 96 columns of prose."""
+        out = [f"{self.title}: {self.state}" if self.state else self.title]
+        width = max((len(label) for label, _ in self.code), default=0)
+        for label, code in self.code:
+            first, *rest = code.split("\n")
+            out.append(f"  {label:{width}}  {first}")
+            out += [f"  {'':{width}}  {line}" for line in rest]
+        for paragraph in self.paragraphs:
+            out += textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        out += aligned(self.table)
+        if self.foot:
+            out += textwrap.wrap(self.foot, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        return "\n".join(out)
+
+    def html(self) -> str:
+        """The card: no script, no style sheet, nothing fetched."""
+        bar = BARS.get(self.state, BARS[""])
+        title = html.escape(self.title)
+        state = f": <span style='font-weight:normal'>{html.escape(self.state)}</span>" if self.state else ""
+        label = html.escape(f"{self.title}: {self.state}" if self.state else self.title, quote=True)
+        out = [
+            f'<div role="group" aria-label="{label}" style="border-left:5px solid {bar};padding:0.3em 0.9em;'
+            'margin:0.3em 0;max-width:56em;line-height:1.45">',
+            f'<p style="margin:0 0 0.3em 0"><strong>{title}{state}</strong></p>',
+        ]
+        for name, code in self.code:
+            out.append(
+                f'<p style="margin:0.2em 0 0 0">{html.escape(name)}</p>'
+                f'<pre style="margin:0 0 0.2em 1.2em;white-space:pre-wrap">{html.escape(code)}</pre>'
+            )
+        out += [f'<p style="margin:0.4em 0">{html.escape(paragraph)}</p>' for paragraph in self.paragraphs]
+        out += html_table(self.table)
+        if self.foot:
+            out.append(f'<p style="margin:0.4em 0 0 0"><small>{html.escape(self.foot)}</small></p>')
+        return "\n".join([*out, "</div>"])
+
+    def bundle(self) -> dict[str, str]:
+        """What is shown: text always, the card unless outputs are to be stored."""
+        if os.environ.get("MINIGRAD_DISPLAY") == "static":
+            return {"text/plain": self.text()}
+        return {"text/plain": self.text(), "text/html": self.html()}
+
+
+def aligned(table: Iterable[tuple[str, ...]]) -> list[str]:
+    """The rows of a table in columns."""
+    rows = list(table)
+    if not rows:
+        return []
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  " + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def html_table(table: tuple[tuple[str, ...], ...]) -> list[str]:
+    """The same as a real table with a head."""
+    if not table:
+        return []
+    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in table[0])
+    rows = [
+        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in row) + "</tr>"
+        for row in table[1:]
+    ]
+    return ["<table>", f"<thead><tr>{head}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"]
+
+
+def heading(verdict: Verdict) -> str:
+    """One word or two for a verdict."""
+    return verdict.status if verdict.status in ("passed", "not attempted", "not graded") else "not yet"
+
+
+def verdict_card(title: str, verdict: Verdict, hint: str = "", note: str = "") -> Card:
+    """The card of a verdict. `hint` names the next rung; `note` is the last line."""
+    code = [("you wrote" if not verdict.call else "it gave", verdict.got)] if verdict.got else []
+    if verdict.call:
+        code.insert(0, ("called" if "\n" not in verdict.call else "run", verdict.call))
+    if verdict.expected:
+        code.append(("expected", verdict.expected))
+    lines = list(verdict.lines)
+    if verdict.misconception and lines:
+        lines[-1] += f" ({verdict.misconception})"
+    if verdict.status in ("passed", "not attempted", "missing"):
+        code = []
+    paragraphs = [*lines, *([f"Next: {hint}"] if hint else [])]
+    return Card(f"{verdict.exercise} {title}", heading(verdict), tuple(code), tuple(paragraphs), note)
+
+
+def show(card: Card) -> None:
+    """Display in a notebook, print elsewhere."""
+    if in_notebook():
+        from IPython.display import display
+
+        display(card.bundle(), raw=True)
+    else:
+        print(card.text())
+
+
+def in_notebook() -> bool:
+    """True inside an IPython shell (a kernel, or the terminal one)."""
+    module: Any = sys.modules.get("IPython")
+    return module is not None and module.get_ipython() is not None
+
+
+def table_of(rows: Iterable[Mapping[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """Rows of a table from mappings with the same keys."""
+    listed = list(rows)
+    return (tuple(listed[0]), *(tuple(row.values()) for row in listed)) if listed else ()

@@ -1,0 +1,287 @@
+"""`check`, `hint`, `predict` and `progress`: the four words of the course in a notebook.
+
+`check("5.1")` takes what the notebook has defined under the names the exercise asks for, has it judged in a child
+process, and shows a card. `hint("5.1")` gives the next rung of the ladder that fits the last mistake.
+`predict("5.0", 4)` locks an answer before the cell that reveals it. `progress()` is the table of all of it.
+
+With `MINIGRAD_CHECK=raise`, and when nbgrader runs the notebook, a check that does not pass shows its card and then
+raises `NotPassed`: a notebook is judged by its answers, never by its stored outputs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from . import lessons, misconceptions, progress_store, wire, worker
+from .card import Card, heading, in_notebook, show, verdict_card
+from .child import examine
+from .exercise import Exercise
+from .student import Local
+from .verdict import Verdict, judge, shown_answer
+
+__all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
+
+TRIES_BEFORE_WORKED = 2
+
+
+class NotPassed(Exception):
+    """An exercise is not solved (raised only while notebooks are tested or graded)."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints instead of a traceback through the course's code."""
+        return [f"NotPassed: {self}"]
+
+
+def check(exercise: str, *more: str) -> None:
+    """Check an exercise, for example `check("5.1")`, and show what was found.
+
+    Args:
+        exercise: its id, or a name it asks for (`check("vjp_square")`); several may be given.
+
+    Raises:
+        KeyError: there is no such exercise.
+        NotPassed: only when `MINIGRAD_CHECK=raise` is set or nbgrader runs the notebook.
+    """
+    namespace = names_of(sys._getframe(1))
+    found = [asked_for(e, namespace) for e in (exercise, *more)]
+    verdicts = [check_one(e, namespace) for e in found]
+    refuse([v for v in verdicts if not v.passed])
+
+
+def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
+    """Judge, note the progress, show the card."""
+    verdict = examine(exercise, namespace)
+    record = remember(exercise, verdict)
+    show(card_of(exercise, verdict, record))
+    if verdict.status == "not attempted" or (not verdict.passed and (exercise.options or exercise.items)):
+        offer_controls(exercise, namespace)
+    return verdict
+
+
+def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
+    """Judge a prediction and note it; the first answer stays the one that is counted."""
+    worker.predictions[exercise.id] = answer
+    verdict = judge(exercise, Local({}))
+    record = progress_store.load().get(exercise.id, {})
+    now = plain_text(answer)
+    first = str(record.get("answer", now))
+    remember(exercise, verdict, answer=first, right_at_first=record.get("right_at_first", verdict.passed))
+    return verdict, prediction_card(exercise, verdict, first, now)
+
+
+def hint(exercise: str) -> None:
+    """Show the next hint for an exercise, for example `hint("5.1")`.
+
+    The ladder fits the last mistake that a check recognised; its last rung, the worked solution, opens after two
+    more tries.
+
+    Raises:
+        KeyError: there is no such exercise.
+    """
+    found = asked_for(exercise, names_of(sys._getframe(1)))
+    record = progress_store.load().get(found.id, {})
+    rungs = ladder(found, record)
+    given = rung_reached(found, record)
+    title = f"{found.id} {found.title}"
+    if given < len(rungs):
+        last = given == len(rungs) - 1 and bool(found.worked)
+        if last and record.get("tries", 0) < record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED:
+            left = record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED - record.get("tries", 0)
+            words = f"The worked solution opens after {left} more {'try' if left == 1 else 'tries'} with check()."
+            show(Card(title, paragraphs=(f"So far: {rungs[given - 1]}" if given else "", words)))
+            return
+        progress_store.note(
+            found.id, rung=given + 1, ladder=ladder_key(found, record), hints=record.get("hints", 0) + 1,
+            tries_at_rung=record.get("tries", 0),
+        )  # fmt: skip
+        name = "worked solution" if last else f"hint {given + 1} of {len(rungs) - bool(found.worked)}"
+        show(Card(f"{title}: {name}", paragraphs=(rungs[given],)))
+    else:
+        show(Card(f"{title}: all hints", paragraphs=tuple(rungs) or ("There is no hint for this one.",)))
+
+
+def predict(exercise: str, answer: Any = ...) -> None:
+    """Lock in what you think will happen, for example `predict("5.0", [4, 6])`, before the cell that shows it.
+
+    The first answer is kept in your progress; a later one is judged too and changes nothing there. In a reading
+    notebook an open question never stops the cells after it.
+
+    Raises:
+        NotPassed: in an exercise notebook, as `check`.
+        KeyError: there is no such prediction.
+    """
+    found = lessons.find(exercise)
+    reading = found.points == 0 or Path.cwd().name == "notebooks"
+    if worker.unanswered(answer):
+        show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
+        offer_controls(found, {})
+        if not reading:
+            refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
+        return
+    verdict, card = lock(found, answer)
+    show(card)
+    if not verdict.passed and not reading:
+        refuse([verdict])
+
+
+def progress() -> None:
+    """Show all exercises: which pass, how many tries and hints they took."""
+    show(progress_card(progress_store.load()))
+
+
+# --- who is asked, and for what -----------------------------------------------------------------------------------
+
+
+def names_of(frame: FrameType) -> dict[str, Any]:
+    """What the caller can see: its globals, and its locals inside a function."""
+    if frame.f_locals is frame.f_globals:
+        return frame.f_globals
+    return {**frame.f_globals, **frame.f_locals}
+
+
+def asked_for(exercise: Any, namespace: dict[str, Any]) -> Exercise:
+    """The exercise of an id or of a name it asks for."""
+    if not isinstance(exercise, str):
+        exercise = getattr(exercise, "__name__", exercise)
+    text = str(exercise).strip()
+    if text[:1].isdigit():
+        return lessons.find(text)
+    asking = [e for e in lessons.all_exercises() if text in e.names]
+    if len(asking) > 1:  # the same name in two lessons: the one whose other names are here too
+        home = lessons.best_lesson(namespace)
+        asking = [e for e in asking if home is not None and e in home.exercises] or asking
+    if not asking:
+        raise KeyError(f'no exercise asks for {text!r}; use its id, for example check("5.1")')
+    return asking[0]
+
+
+def refuse(failed: list[Verdict]) -> None:
+    """Raise NotPassed for verdicts that are not passed, where answers decide."""
+    if failed and raising():
+        raise NotPassed("; ".join(f"{v.exercise}: {heading(v)}" for v in failed))
+
+
+def raising() -> bool:
+    """True where a check that does not pass has to stop its cell."""
+    return os.environ.get("MINIGRAD_CHECK") == "raise" or bool(os.environ.get("NBGRADER_EXECUTION"))
+
+
+# --- records and ladders ------------------------------------------------------------------------------------------
+
+
+def remember(exercise: Exercise, verdict: Verdict, **more: Any) -> dict[str, Any]:
+    """Note a verdict in the progress file; the exercise's record."""
+    record = progress_store.load().get(exercise.id, {})
+    tried = verdict.status not in ("not attempted", "missing", "not graded")
+    return progress_store.note(
+        exercise.id, state=heading(verdict), tries=record.get("tries", 0) + tried,
+        passed=bool(record.get("passed")) or verdict.passed, misconception=verdict.misconception,
+        mistake=verdict.mistake, **more,
+    )  # fmt: skip
+
+
+def ladder_key(exercise: Exercise, record: dict[str, Any]) -> str:
+    """Which ladder the last mistake leads to."""
+    wrong = next((w for w in exercise.wrong if w.id == record.get("mistake")), None)
+    if wrong is not None and wrong.hints:
+        return f"mistake {wrong.id}"
+    if record.get("misconception") in misconceptions.CATALOGUE:
+        return str(record["misconception"])
+    return "exercise"
+
+
+def ladder(exercise: Exercise, record: dict[str, Any]) -> list[str]:
+    """The rungs: of the wrong answer, else of its misconception, else of the exercise; then the worked solution."""
+    key = ladder_key(exercise, record)
+    if key == "exercise":
+        rungs = list(exercise.hints)
+    elif key.startswith("mistake "):
+        rungs = list(next(w for w in exercise.wrong if w.id == record.get("mistake")).hints)
+    else:
+        rungs = list(misconceptions.find(key).hints)
+    return rungs + ([exercise.worked] if exercise.worked else [])
+
+
+def rung_reached(exercise: Exercise, record: dict[str, Any]) -> int:
+    """How many rungs of this ladder have been given; a new mistake starts its own ladder."""
+    return int(record.get("rung", 0)) if record.get("ladder") == ladder_key(exercise, record) else 0
+
+
+def next_hint(exercise: Exercise, record: dict[str, Any]) -> str:
+    """What the card says about hints."""
+    rungs, given = ladder(exercise, record), rung_reached(exercise, record)
+    if given >= len(rungs):
+        return f'hint("{exercise.id}") shows all hints again' if rungs else ""
+    if exercise.worked and given == len(rungs) - 1:
+        return f'hint("{exercise.id}") gives the worked solution, after two more tries'
+    return f'hint("{exercise.id}") gives hint {given + 1} of {len(rungs) - bool(exercise.worked)}'
+
+
+# --- what is shown ------------------------------------------------------------------------------------------------
+
+
+def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Card:
+    """The card of a check."""
+    wants_help = not verdict.passed and verdict.status not in ("not attempted", "missing", "not graded")
+    note = ""
+    if exercise.kind in ("function", "program") and verdict.passed:
+        note = "At hand-in the same questions are asked with other numbers."
+    elif exercise.kind in ("function", "program") and wants_help:
+        note = f"Numbers of seed {verdict.seed}: the same ones come at every check."
+    return verdict_card(exercise.title, verdict, next_hint(exercise, record) if wants_help else "", note)
+
+
+def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) -> Card:
+    """What a locked answer earns. The right answer is not shown: the next cell shows it."""
+    lines = [f"Locked in: {first}."]
+    if now != first:
+        lines = [f"Your first answer stays locked in: {first}. This one: {now}."]
+    if verdict.passed:
+        lines.append("That is what happens. Run on and see.")
+    else:
+        lines += list(verdict.lines[:-1])
+        says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
+        lines.append(says + (f" ({verdict.misconception})" if verdict.misconception else ""))
+    return Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
+
+
+def progress_card(records: dict[str, dict[str, Any]]) -> Card:
+    """The course as a table."""
+    rows = []
+    earned = possible = 0.0
+    for lesson in lessons.all_lessons():
+        for exercise in lesson.exercises:
+            record = records.get(exercise.id, {})
+            if not exercise.points and not record:
+                continue
+            possible += exercise.points
+            earned += exercise.points * bool(record.get("passed"))
+            state = "passed" if record.get("passed") else record.get("state", "-")
+            rows.append((exercise.id, exercise.title, state, count(record, "tries"), count(record, "hints")))
+    head = ("exercise", "title", "state", "tries", "hints")
+    return Card("Progress", f"{earned:g} of {possible:g} points", (), (), "", (head, *rows))
+
+
+def count(record: dict[str, Any], field: str) -> str:
+    return str(record.get(field, 0) or "-")
+
+
+def plain_text(answer: Any) -> str:
+    """A prediction as it is kept and shown."""
+    try:
+        return shown_answer(wire.unpack(wire.pack(answer)))
+    except wire.WireError:
+        return type(answer).__name__
+
+
+def offer_controls(exercise: Exercise, namespace: dict[str, Any]) -> None:
+    """Buttons and fields for a question, where there is a front end to show them."""
+    if os.environ.get("MINIGRAD_DISPLAY") == "static" or progress_store.judged() or not in_notebook():
+        return
+    from . import controls
+
+    controls.offer(exercise, namespace)

@@ -1,0 +1,188 @@
+"""Where a check runs the student's code: a forked child of this process, with limits, or a watched call.
+
+The child is a copy, so whatever the student's code does to its variables happens to the copy; it may loop, exit,
+recurse or eat memory, and the kernel lives. `examine` starts it, lets the judge talk to its `worker`, and ends it.
+Where there is no fork (Windows), the code runs in this process and a watchdog raises an exception in it when the
+time is up: no memory limit there, and no copy; `minigrad doctor` says which of the two it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import wire, worker
+from .exercise import Exercise
+from .student import WALL, Local, Remote
+from .verdict import Verdict, judge
+from .wire import Failure
+
+__all__ = ["can_fork", "examine"]
+
+
+def can_fork() -> bool:
+    """True where checks run in a forked child."""
+    return hasattr(os, "fork") and sys.platform != "emscripten"
+
+
+def examine(exercise: Exercise, namespace: dict[str, Any], seed: int = 0) -> Verdict:
+    """Judge what a namespace holds, within the exercise's limits. The namespace is left as it was."""
+    if not can_fork():
+        return judge(exercise, Watched(namespace, exercise.seconds * WALL), seed)
+    child = Child(exercise, namespace)
+    try:
+        return judge(exercise, child.student, seed)
+    finally:
+        child.end()
+
+
+class Child:
+    """A forked copy of this process that serves one namespace."""
+
+    def __init__(self, exercise: Exercise, namespace: dict[str, Any]) -> None:
+        self.limit = exercise.seconds
+        self.ended = False
+        self.status = 0
+        self.cpu = 0.0
+        requests, to_child = os.pipe()
+        from_child, replies = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # "fork in a process with threads": the child uses none
+            self.pid = os.fork()
+        if self.pid == 0:
+            serve_and_exit(exercise, namespace, requests, replies, (to_child, from_child))
+        os.close(requests)
+        os.close(replies)
+        self.pipes = (from_child, to_child)
+        self.student = Remote(from_child, to_child, seconds=self.limit * WALL, cause=self.cause)
+
+    def end(self) -> None:
+        """Kill the child and all it started; collect its status."""
+        if self.ended:
+            return
+        self.ended = True
+        for descriptor in self.pipes:
+            os.close(descriptor)
+        for kill, target in ((os.killpg, self.pid), (os.kill, self.pid)):
+            try:
+                kill(target, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue  # it has gone already, or had not made its group yet
+        _, self.status, usage = os.wait4(self.pid, 0)
+        self.cpu = usage.ru_utime + usage.ru_stime
+
+    def cause(self, error: wire.WireError) -> Failure:
+        """Why the child is lost; it is ended here."""
+        if isinstance(error, wire.Closed):
+            time.sleep(0.01)  # let a process that is exiting finish, so that its own status is seen
+        self.end()
+        number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else 0
+        if number == signal.SIGXCPU or self.cpu >= 0.95 * self.limit:
+            return Failure("timeout")
+        if isinstance(error, wire.TooLate):
+            return Failure("timeout", message=f"waited {self.limit * WALL:.1f} s for an answer")
+        if not isinstance(error, wire.Closed):
+            return Failure("protocol", message=f"({error})")
+        if number and number != signal.SIGKILL:
+            return Failure("killed", message=f"It crashed (signal {number}): a recursion without an end does this.")
+        return Failure("killed", message="Is there a call of os._exit(), or does it use up all memory?")
+
+
+def serve_and_exit(
+    exercise: Exercise, namespace: dict[str, Any], requests: int, replies: int, others: tuple[int, int]
+) -> None:
+    """The child's whole life; never returns."""
+    try:
+        os.setsid()
+        for descriptor in others:
+            os.close(descriptor)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(nowhere, standard)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
+            signal.signal(number, signal.SIG_DFL)
+        signal.alarm(math.ceil(exercise.seconds * WALL) + 2)  # an orphan that sleeps ends too
+        gc.disable()
+        sys.settrace(None)
+        limit(exercise)
+        worker.serve(requests, replies, namespace)
+    finally:
+        os._exit(0)
+
+
+def limit(exercise: Exercise) -> None:
+    """CPU time and memory of this process, from now on."""
+    import resource
+
+    seconds = math.ceil(exercise.seconds)
+    for kind, soft, hard in (
+        (resource.RLIMIT_CPU, seconds, seconds + 1),
+        (resource.RLIMIT_CORE, 0, 0),
+        *([(resource.RLIMIT_AS, *[in_use() + (exercise.memory << 20)] * 2)] if in_use() else []),
+    ):
+        ceiling = resource.getrlimit(kind)[1]
+        if ceiling != resource.RLIM_INFINITY:
+            soft, hard = min(soft, ceiling), min(hard, ceiling)
+        resource.setrlimit(kind, (soft, hard))
+
+
+def in_use() -> int:
+    """Bytes of address space this process has now; 0 where the system does not tell."""
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return 0
+    return int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class TimeIsUp(BaseException):
+    """Raised inside the student's code by the watchdog."""
+
+
+class Watched(Local):
+    """The student's code in this process; a watchdog interrupts it when the time is up."""
+
+    def __init__(self, namespace: dict[str, Any], seconds: float) -> None:
+        super().__init__(namespace)
+        self.deadline = time.monotonic() + seconds
+        self.dead: Failure | None = None
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return self.timed(lambda: super(Watched, self).call(name, *args, **kwargs))
+
+    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
+        return self.timed(lambda: super(Watched, self).run(code, data, prelude))
+
+    def timed(self, action: Callable[[], Any]) -> Any:
+        """The action's result, or a timeout for it and for everything after it."""
+        if self.dead:
+            return self.dead
+        over = threading.Event()
+        watchdog = threading.Thread(target=self.watch, args=(over, threading.get_ident()), daemon=True)
+        watchdog.start()
+        try:
+            result = action()
+        except TimeIsUp:
+            result = Failure("raised", "TimeIsUp")
+        finally:
+            over.set()
+        if isinstance(result, Failure) and result.type == "TimeIsUp":
+            self.dead = result = Failure("timeout")
+        return result
+
+    def watch(self, over: threading.Event, thread: int) -> None:
+        """Interrupt the thread at the deadline, again and again until it is over."""
+        if over.wait(max(0.0, self.deadline - time.monotonic())):
+            return
+        while not over.is_set():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUp))
+            over.wait(0.5)

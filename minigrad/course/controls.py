@@ -1,0 +1,99 @@
+"""Controls for a question that is answered by a choice, an order or a few numbers.
+
+They save typing and nothing else: pressing the button does what the line of code shown beneath it does, and that
+line can be typed instead. Every control has a label; nothing is sent anywhere; without a front end they are not
+offered. Pressing the button puts the answer into the student's variable and shows the check's card below.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+from typing import Any
+
+import ipywidgets
+from IPython.display import display
+
+from .exercise import Exercise
+
+__all__ = ["offer", "panel"]
+
+
+def offer(exercise: Exercise, namespace: dict[str, Any]) -> None:
+    """Show the controls of an exercise that has any."""
+    if exercise.kind in ("value", "choice", "ordering", "prediction"):
+        display(panel(exercise, namespace))
+
+
+def panel(exercise: Exercise, namespace: dict[str, Any]) -> ipywidgets.VBox:
+    """A question's controls, the code that does the same, and room for the card."""
+    field = choices(exercise) if exercise.options else written(exercise)
+    button = ipywidgets.Button(description="Check this answer", tooltip=f"check exercise {exercise.id}")
+    same_as = ipywidgets.HTML()
+    card = ipywidgets.HTML()
+
+    def answer() -> Any:
+        return field.value if exercise.options else read(field.value)
+
+    def show_code(change: Any = None) -> None:
+        same_as.value = f"the same in code: <code>{html.escape(code(exercise, answer()))}</code>"
+
+    def pressed(_: Any) -> None:
+        given = answer()
+        if given is not None and given != "":
+            card.value = judged(exercise, namespace, given)
+
+    field.observe(show_code, names="value")
+    button.on_click(pressed)
+    show_code()
+    parts = [ipywidgets.HTML(listing(exercise))] if exercise.items else []
+    return ipywidgets.VBox([*parts, field, button, same_as, card])
+
+
+def choices(exercise: Exercise) -> ipywidgets.RadioButtons:
+    """One button for each option, none chosen."""
+    options = [(f"{letter}: {text}", letter) for letter, text in exercise.options.items()]
+    return ipywidgets.RadioButtons(
+        options=options, value=None, description=f"{exercise.id}:", layout={"width": "max-content"}
+    )
+
+
+def written(exercise: Exercise) -> ipywidgets.Text:
+    """A field for a number or a list."""
+    example = "for example 3, 1, 2" if exercise.kind == "ordering" else "a number, or a list such as [1, 2]"
+    return ipywidgets.Text(description=f"{exercise.id}:", placeholder=example)
+
+
+def listing(exercise: Exercise) -> str:
+    """The items of an ordering, numbered."""
+    return "<ol>" + "".join(f"<li>{html.escape(str(item))}</li>" for item in exercise.items) + "</ol>"
+
+
+def read(text: str) -> Any:
+    """What was typed into the field as a value; the text itself if it is none."""
+    for source in (text.strip(), f"[{text}]"):
+        try:
+            found = ast.literal_eval(source)
+            return list(found) if type(found) is tuple else found
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+    return text.strip()
+
+
+def code(exercise: Exercise, answer: Any) -> str:
+    """The line that does what the button does."""
+    shown = "..." if answer in (None, "") else repr(answer)
+    if exercise.kind == "prediction":
+        return f'predict("{exercise.id}", {shown})'
+    return f'{exercise.name} = {shown}; check("{exercise.id}")'
+
+
+def judged(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> str:
+    """Do it; the card's HTML."""
+    from . import checking
+
+    if exercise.kind == "prediction":
+        return checking.lock(exercise, answer)[1].html()
+    namespace[exercise.name] = answer
+    verdict = checking.examine(exercise, namespace)
+    return checking.card_of(exercise, verdict, checking.remember(exercise, verdict)).html()
