@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import linecache
+import sys
 import threading
 import warnings
 import weakref
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import anomaly, dtypes, errors
-from minigrad.birthplace import OURS, caller, quoted
+from minigrad.birthplace import OURS, PACKAGE, caller, quoted
 from minigrad.hooks import Handle, Hook, Hooks
 from minigrad.tensor import Array, Tensor, method, wrap
 
@@ -48,11 +50,11 @@ FREED = (
 
 
 class GradMode(threading.local):
-    """What this thread is doing: `record` writes a node to the tape, and is None while nothing is to be recorded."""
+    """What this thread is doing: whether operations are recorded (`record` is not None), whether in inference mode."""
 
     def __init__(self) -> None:
-        self.record: Callable[..., Node] | None = record
-        self.recorder: Callable[..., Node] = record  # what `record` is while recording is on
+        self.record: Any = True  # None: nothing is recorded; a function: called with each new node
+        self.recorder: Any = True  # what `record` is while recording is on
         self.inference = False
 
 
@@ -325,19 +327,17 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
 
 
 def record(kind: type[Node], parents: tuple[Any, ...], kept: Any, guards: Any, out: Array) -> Node:
-    """Write one node to the tape."""
+    """Write one node to the tape.  (The functions that `operation` makes do the same, spelled out.)"""
     node: Node = object.__new__(kind)
     node.seq = tick()
-    node.parents = parents
-    node.kept = kept
-    node.guards = guards
-    node.shape = out.shape
-    node.dtype = out.dtype
-    frame = _getframe(2)  # whoever called the operation; inside the engine, whoever called that
+    node.parents, node.kept, node.guards = parents, kept, guards
+    node.shape, node.dtype = out.shape, out.dtype
+    frame = _getframe(1)
     while OURS[frame.f_code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
-    node.code = frame.f_code
-    node.at = frame.f_lasti
+    node.code, node.at = frame.f_code, frame.f_lasti
+    if callable(mode.record):
+        mode.record(node)
     return node
 
 
@@ -348,52 +348,158 @@ TABLE: dict[str, Operation] = {}  # every operation of derivatives.py, by name
 class Operation:
     """A line of the derivative table: its name, its forward function, its rules and what they keep."""
 
-    def __init__(self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None]) -> None:
+    def __init__(self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None], view: bool) -> None:
         self.name = ""  # its name in the table, set when the table is complete
         self.forward = forward
+        self.view = view
         self.inputs = INPUTS[: len(rules)]
         self.statics = parameters(forward)[len(rules) :]
         self.node_name = node_name if node_name[-1].isdigit() or node_name in BARE else f"{node_name}Backward0"
         self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
-        self.keep: list[Callable[..., Any] | None] = []
-        self.set_rules(rules)
+        self.function = self.make(rules)
 
-    def set_rules(self, rules: Sequence[Rule | None]) -> None:
-        """Use these rules from now on, for nodes that are already recorded too."""
+    def make(self, rules: Sequence[Rule | None]) -> Callable[..., Any]:
+        """The function that computes and records, for these rules."""
         self.rules = self.node.rules = tuple(rules)
         self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
         where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
         self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
-        self.keep[:] = [self._keeper(wanted) for wanted in range(2 ** len(rules))]
+        if len(rules) > 2:
+            return _general(self)
+        self.source = (_UNARY if len(rules) == 1 else _BINARY).format(**self._pieces())
+        return _compiled(self.source, self)
 
-    def saves(self, wanted: int) -> bool:
-        """Whether a backward pass frees something when the inputs in the bit set `wanted` want a gradient."""
-        named = {name for i, names in enumerate(self.arguments) if wanted >> i & 1 for name in names}
-        return bool(named & {*self.inputs, "out", *SAVED_STATICS})
+    def set_rules(self, rules: Sequence[Rule | None]) -> None:
+        """Use these rules from now on, for nodes that are already recorded too."""
+        self.function.__code__ = self.make(rules).__code__
 
-    def _keeper(self, wanted: int) -> Callable[..., Any] | None:
-        """A function of (out, inputs, their versions, statics) that picks what the wanted rules name.
-
-        For mul with both gradients wanted it is  lambda ...: (((y,), (x,)), (v_y, v_y[0], v_x, v_x[0])).
-        """
-        tensors = ("out", *self.inputs)
-        picks, guarded = [], []
+    def keeps(self, wanted: int) -> str:
+        """Source of (kept, guards) for the inputs in the bit set `wanted`: only what their rules name."""
+        place = {"out": "c", **dict(zip(self.inputs, "ab", strict=False))}
+        picks, guarded, frees = [], {}, False
         for i, names in enumerate(self.arguments):
-            values = [f"{n[:-6]}.shape" if n.endswith("_shape") else n for n in names]
-            picks.append(f"({''.join(v + ',' for v in values)})" if wanted >> i & 1 else "None")
-            guarded += [n for n in names if n in tensors and wanted >> i & 1]
-        if not any(self.arguments):
-            return None
-        guards = "".join(f"v_{n}, v_{n}[0]," for n in dict.fromkeys(guarded))
-        frees = bool(guards) or self.saves(wanted)  # nodes without guards keep what they have after a backward pass
-        signature = ", ".join((*tensors, *(f"v_{n}" for n in tensors), *self.statics))
-        keeper: Callable[..., Any] = eval(
-            f"lambda {signature}: (({', '.join(picks)},), {f'({guards})' if frees else None})"
-        )
-        return keeper
+            values = [f"{place[n[:-6]]}.shape" if n.endswith("_shape") else place.get(n, n) for n in names]
+            picks.append(f"({''.join(v + ', ' for v in values)})" if wanted >> i & 1 else "None")
+            if wanted >> i & 1:
+                guarded.update(dict.fromkeys(n for n in names if n in place))
+                frees = frees or any(n in SAVED_STATICS for n in names)
+        counters = {n: f"{n}._version" for n in guarded}
+        for i, n in enumerate(self.inputs):
+            if n in counters and not wanted >> i & 1:  # a constant: perhaps a number, which has no version
+                counters[n] = f"({n}._version if isinstance({n}, Tensor) else NEVER_WRITTEN)"
+        guards = "".join(f"{counter}, {counter}[0], " for counter in counters.values())
+        return f"({', '.join(picks)},), {f'({guards})' if guards or frees else None}"
+
+    def _pieces(self) -> dict[str, str]:
+        statics = "".join(f", {name}" for name in self.statics)
+        name = self.node_name.rstrip("0123456789").removesuffix("Backward").lower() + "_"
+        return {
+            "name": name,
+            "statics": statics,
+            "share": _SHARE.format(name=name, statics="".join(f"{s}, " for s in self.statics)) if self.view else "[0]",
+            "array": "x._writable()" if self.view else "x._data",
+            "keep": self.keeps(1),
+            "keep_x": self.keeps(1),
+            "keep_y": self.keeps(2),
+            "keep_both": self.keeps(3),
+        }
 
     def __repr__(self) -> str:
         return f"<operation {self.name} ({self.node_name})>"
+
+
+# What `operation` writes for a line of the table, ready to be filled in.  `print(operation.source)` shows the result,
+# e.g. for mul; the templates exist because a function that is spelled out runs a third faster than a generic one.
+
+_RECORD = """
+    out._node = node = make(Kind)
+    node.seq = tick()
+    {parents}
+    node.shape = c.shape
+    node.dtype = c.dtype
+    frame = getframe(1)  # whoever called the operation; inside the engine, whoever called that
+    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    node.code = frame.f_code
+    node.at = frame.f_lasti
+    if write is not True:
+        write(node)
+    return out
+"""
+
+_UNARY = """
+def {name}(x{statics}):
+    if not isinstance(x, Tensor):
+        return forward(x{statics})
+    a = {array}
+    c = forward(a{statics})
+    out = tape.new(Tensor)
+    out._data = c
+    out._version = {share}
+    p = x._node
+    if p is None or (write := mode.record) is None:
+        out._node = None
+        return out
+""" + _RECORD.replace("{parents}", """node.parents = (p,)
+    node.kept, node.guards = {keep}""")
+
+_BINARY = """
+def {name}(x, y{statics}):
+    if isinstance(x, Tensor):
+        a, p = x._data, x._node
+        if isinstance(y, Tensor):
+            b, q = y._data, y._node
+            if a.dtype is not b.dtype:
+                a, b = promote(a, b)
+        else:
+            b, q = y if type(y) is float or type(y) is int else number(y), None
+            if b is NotImplemented:
+                return b
+            if a.dtype.kind != "f":
+                a, b = promote(a, b)
+    elif isinstance(y, Tensor):
+        a, p = x if type(x) is float or type(x) is int else number(x), None
+        b, q = y._data, y._node
+        if a is NotImplemented:
+            return a
+        if b.dtype.kind != "f":
+            a, b = promote(a, b)
+    else:
+        return forward(x, y{statics})
+    try:
+        c = forward(a, b{statics})
+    except ValueError as error:
+        raise broadcast_mismatch(shape(a), shape(b)) or error from None
+    out = tape.new(Tensor)
+    out._data = c
+    out._version = [0]
+    if (p is None and q is None) or (write := mode.record) is None:
+        out._node = None
+        return out
+""" + _RECORD.replace("{parents}", """node.parents = (p, q)
+    if q is None:
+        node.kept, node.guards = {keep_x}
+    elif p is None:
+        node.kept, node.guards = {keep_y}
+    else:
+        node.kept, node.guards = {keep_both}""")
+
+_SHARE = "share(x, a, c, out, {name}, ({statics}))"
+
+
+def _compiled(source: str, made: Operation) -> Callable[..., Any]:
+    """The function a filled-in template defines; tracebacks and `inspect` show its source."""
+    filename = f"{PACKAGE}/<{made.node_name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace = {
+        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "tape": sys.modules[__name__],
+        "mode": mode, "tick": tick, "getframe": _getframe, "OURS": OURS, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
+        "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
+    }  # fmt: skip
+    exec(compile(source, filename, "exec"), namespace)
+    function: Any = namespace[made._pieces()["name"]]
+    function.operation = made
+    return function  # type: ignore[no-any-return]
 
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
@@ -418,139 +524,56 @@ def operation(name: str, forward: Callable[..., Any], *rules: Rule | None, view:
     The function that comes out takes Tensors and records, or takes arrays and only computes; rules are made of such
     functions, and so run on arrays in a plain backward pass and on Tensors in one that is differentiated itself.
     """
-    made = Operation(name, forward, rules)
-    build = _view if view else {1: _unary, 2: _binary}.get(len(rules), _general)
-    function = build(made, forward, made.node, made.keep)
-    function.__name__ = function.__qualname__ = name.lower()
-    function.operation = made
+    function = Operation(name, forward, rules, view).function
     return function
 
 
-def _unary(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
-    nothing = ((),)
-
-    def apply(x: Any, *statics: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return forward(x, *statics)
-        a = x._data
-        out = new(Tensor)
-        out._data = c = forward(a, *statics)
-        out._version = version = [0]
-        out._node = None
-        parent = x._node
-        if parent is not None and (write := mode.record) is not None:
-            if (pick := keep[1]) is None:
-                out._node = write(kind, (parent,), nothing, None, c)
-            else:
-                out._node = write(kind, (parent,), *pick(c, a, version, x._version, *statics), c)
-        return out
-
-    return apply
-
-
-def _binary(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
-    nothing = ((), ())
-
-    def apply(x: Any, y: Any, *statics: Any) -> Any:
-        if isinstance(x, Tensor):
-            a, p, v = x._data, x._node, x._version
-            if isinstance(y, Tensor):
-                b, q, w = y._data, y._node, y._version
-                if a.dtype is not b.dtype:
-                    a, b = dtypes.promote(a, b)
-            else:
-                q, w = None, NEVER_WRITTEN
-                b = y if type(y) is float or type(y) is int else number(y)
-                if b is NotImplemented:
-                    return b
-                if a.dtype.kind != "f":
-                    a, b = dtypes.promote(a, b)
-        elif isinstance(y, Tensor):
-            b, p, q, v, w = y._data, None, y._node, NEVER_WRITTEN, y._version
-            a = x if type(x) is float or type(x) is int else number(x)
-            if a is NotImplemented:
-                return a
-            if b.dtype.kind != "f":
-                a, b = dtypes.promote(a, b)
-        else:
-            return forward(x, y, *statics)
-        try:
-            c = forward(a, b, *statics)
-        except ValueError as error:
-            raise errors.broadcast_mismatch(np.shape(a), np.shape(b)) or error from None
-        out = new(Tensor)
-        out._data = c
-        out._version = version = [0]
-        out._node = None
-        if (p is not None or q is not None) and (write := mode.record) is not None:
-            pick = keep[(p is not None) + 2 * (q is not None)]
-            if pick is None:
-                out._node = write(kind, (p, q), nothing, None, c)
-            else:
-                out._node = write(kind, (p, q), *pick(c, a, b, version, v, w, *statics), c)
-        return out
-
-    return apply
-
-
-def _general(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
-    """Any number of inputs (an input may be None); the forward function does its own promotion and checks."""
+def _general(made: Operation) -> Callable[..., Any]:
+    """Three inputs or more (an input may be None); the forward function does its own promotion and checks."""
     n = len(made.inputs)
 
     def apply(*args: Any) -> Any:
         inputs, statics = args[:n], args[n:]
         tensors = [x if isinstance(x, Tensor) else None for x in inputs]
-        arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
-        c = forward(*arrays, *statics)
         if not any(t is not None for t in tensors):
-            return c
-        out = new(Tensor)
-        out._data = c
-        out._version = version = [0]
-        out._node = None
+            return made.forward(*args)
+        arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
+        out = wrap(made.forward(*arrays, *statics))
         parents = tuple(None if t is None else t._node for t in tensors)
-        wanted = sum(1 << i for i, p in enumerate(parents) if p is not None)
-        if wanted and (write := mode.record) is not None:
-            versions = [NEVER_WRITTEN if t is None else t._version for t in tensors]
-            pick = keep[wanted]
-            kept, guards = (((),) * n, None) if pick is None else pick(c, *arrays, version, *versions, *statics)
-            out._node = write(kind, parents, kept, guards, c)
+        if mode.record is None or not any(p is not None for p in parents):
+            return out
+        values = {"out": out._data, **dict(zip(made.inputs, arrays, strict=True)),
+                  **dict(zip(made.statics, statics, strict=True))}  # fmt: skip
+        values |= {f"{name}_shape": np.shape(array) for name, array in zip(made.inputs, arrays, strict=True)}
+        used = [names if p is not None else () for p, names in zip(parents, made.arguments, strict=True)]
+        kept = tuple(None if p is None else tuple(values[n] for n in names)
+                     for p, names in zip(parents, made.arguments, strict=True))  # fmt: skip
+        counters = {"out": out._version, **{n: t._version for n, t in zip(made.inputs, tensors, strict=True) if t is not None}}
+        named = dict.fromkeys(n for names in used for n in names if n in values)
+        guards = [v for n in named if n in counters for v in (counters[n], counters[n][0])]
+        frees = bool(guards) or any(n in SAVED_STATICS for n in named)
+        out._node = record(made.node, parents, kept, tuple(guards) if frees else None, out._data)
         return out
 
+    apply.operation = made  # type: ignore[attr-defined]
     return apply
 
 
-def _view(made: Operation, forward: Any, kind: type[Node], keep: list[Any]) -> Any:
-    """One input whose memory the result may share: then they share the version counter too (see inplace.py)."""
-    nothing = ((),)
-
-    def apply(x: Any, *statics: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return forward(x, *statics)
-        a = x._data if isinstance(x._data, np.ndarray) else x._writable()
-        out = new(Tensor)
-        out._data = c = forward(a, *statics)
-        out._node = None
-        parent = x._node
-        owner = c.base
-        if owner is not None and (owner is a or owner is a.base):
-            out._version = x._version
-            out._view = (x, apply, statics, mode.record is not None)
-            views = x._version
-            if len(views) == 1:
-                views.append(None)
-            elif len(views) > 30:
-                views[2:] = [r for r in views[2:] if r() is not None]
-            views.append(weakref.ref(out))
-        else:
-            out._version = [0]
-        if parent is not None and (write := mode.record) is not None:
-            pick = keep[1]
-            kept, guards = (nothing, None) if pick is None else pick(c, a, out._version, x._version, *statics)
-            out._node = write(kind, (parent,), kept, guards, c)
-        return out
-
-    return apply
+def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tuple[Any, ...]) -> list[Any]:
+    """The version counter of a result that may share its input's memory; then it joins the views (see inplace.py)."""
+    if not isinstance(a, np.ndarray):
+        return [0]
+    owner = c.base
+    if owner is None or (owner is not a and owner is not a.base):
+        return [0]
+    views = x._version
+    out._view = (x, apply, statics, mode.record is not None)
+    if len(views) == 1:
+        views.append(None)
+    elif len(views) > 30:
+        views[2:] = [r for r in views[2:] if r() is not None]
+    views.append(weakref.ref(out))
+    return views
 
 
 def number(value: Any) -> Any:
@@ -580,14 +603,14 @@ def walk(
     """
     heap: list[int] = []
     arrived: dict[int, tuple[Node, Any]] = {}  # tick -> (node, the sum of its gradient so far)
-    checking = anomaly.state.enabled
     for node, g in roots:
         if node.seq in arrived:
             g = g + arrived[node.seq][1]
         else:
             heappush(heap, node.seq)
         arrived[node.seq] = node, g
-    needed = None if targets is None else _on_the_way([node for node, _ in arrived.values()], targets)
+    speakers, useful = (None, None) if targets is None else _on_the_way([n for n, _ in arrived.values()], targets)
+    checking = anomaly.state.enabled
 
     while heap:
         node, g = arrived.pop(heappop(heap))
@@ -596,9 +619,10 @@ def walk(
         if targets is not None:
             if node in targets:
                 targets[node] = g
-            if node not in needed:  # type: ignore[operator]
+            if node not in speakers:  # type: ignore[operator]
                 continue
-        if not node.parents:
+        parents = node.parents
+        if not parents:
             node.accumulate(g, create_graph)  # type: ignore[attr-defined]
             continue
         kept, rules = node.kept, node.rules
@@ -611,33 +635,33 @@ def walk(
         elif create_graph:
             kept = node.lift(kept)
 
-        for parent, rule, args in zip(node.parents, rules, kept):  # noqa: B905 (strict costs time here)
-            if parent is None or rule is None or (needed is not None and parent not in needed and parent not in targets):  # type: ignore[operator]
+        for parent, rule, args in zip(parents, rules, kept):  # noqa: B905 (`strict` costs time here)
+            if parent is None or rule is None or (useful is not None and parent not in useful):
                 continue
             share = rule(g, *args)
             if share is None:
                 continue
             raw = share._data if create_graph and parent.shape is not None else share
             if raw.shape != parent.shape or raw.dtype is not parent.dtype:
-                share = raw = fit(share, parent)
-            before = arrived.get(parent.seq)
+                share = fit(share, parent)
+            seq = parent.seq
             fresh = share is not g and not create_graph and share.base is None  # nobody else holds this array
-            if before is None:
-                heappush(heap, parent.seq)
+            if seq not in arrived:
+                heappush(heap, seq)
                 if not fresh and not create_graph and not parent.parents:
                     share = share.copy()  # a leaf keeps its gradient: it must be nobody else's
             elif fresh:
-                share += before[1]
+                share += arrived[seq][1]
             else:
-                share = share + before[1]
-            arrived[parent.seq] = parent, share
+                share = share + arrived[seq][1]
+            arrived[seq] = parent, share
 
         if not retain_graph and node.guards is not None:
             node.kept = None  # give the memory back as the walk proceeds
 
 
-def _on_the_way(roots: list[Node], targets: dict[Node, Any]) -> set[Node]:
-    """The nodes that must speak for a gradient to reach the targets: those with a target among their ancestors."""
+def _on_the_way(roots: list[Node], targets: dict[Node, Any]) -> tuple[set[Node], set[Node]]:
+    """The nodes that must speak, for a target is among their ancestors; and the nodes that they must speak to."""
     oldest = max((t.seq for t in targets), default=0)
     seen, stack = set(roots), list(roots)
     while stack:
@@ -645,11 +669,12 @@ def _on_the_way(roots: list[Node], targets: dict[Node, Any]) -> set[Node]:
             if parent is not None and parent.seq <= oldest and parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
-    needed: set[Node] = set()
+    speakers, useful = set(), set(targets)
     for node in sorted(seen, key=_seq, reverse=True):  # oldest first
-        if any(parent in targets or parent in needed for parent in node.parents):
-            needed.add(node)
-    return needed
+        if not useful.isdisjoint(node.parents):
+            speakers.add(node)
+            useful.add(node)
+    return speakers, useful
 
 
 def _seq(node: Node) -> int:
