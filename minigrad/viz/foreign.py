@@ -1,0 +1,361 @@
+"""The stepper on a student's own engine: any graph of objects with data, grad, parents and an operation's
+name.
+
+`record(root)` looks for the usual names (`_prev`, `parents`, `children`, ...; `_op`, `op`, ...; `_backward`,
+...), runs the student's own backward functions one node at a time, and writes down what each of them added
+where. Beside each contribution stands the one that minigrad's derivative table gives for the same operation:
+where they differ, the stepper stops and shows both. Everybody's `.grad` is put back as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..recording import Array, Kept, Place, Recording, Share, Step, arithmetic, short
+from ..tape import TABLE, AccumulateGrad, fit, parameters
+from ..tensor import Tensor, wrap
+
+PARENTS = (
+    "_prev",
+    "parents",
+    "_parents",
+    "children",
+    "_children",
+    "prev",
+    "inputs",
+    "operands",
+    "sources",
+    "args",
+)
+OPERATION = ("_op", "op", "operation", "op_name", "_operation", "kind", "fn_name")
+BACKWARD = ("_backward", "backward_fn", "_backward_fn", "grad_fn", "_grad_fn", "local_backward", "push")
+NAME = ("label", "name", "_label")
+LIKE = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "mm", "matmul": "mm", "truediv": "div", "**": "square_power",
+        "pow": "square_power", "sum": "sum_all", "add": "add", "neg": "neg"}  # fmt: skip
+SIGN = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "mm": "@",
+    "square_power": "**",
+    "sum_all": "sum",
+    "neg": "-",
+}
+
+
+def is_foreign(thing: Any) -> bool:
+    """Whether this is a node of somebody's own engine."""
+    return (
+        not isinstance(thing, Tensor)
+        and hasattr(thing, "data")
+        and hasattr(thing, "grad")
+        and found(thing, PARENTS) is not None
+    )
+
+
+def found(thing: Any, names: Iterable[str]) -> str | None:
+    """The first of these attributes that the object has."""
+    return next((n for n in names if hasattr(thing, n)), None)
+
+
+def parents_of(thing: Any) -> list[Any]:
+    """Its inputs, as a list; of a set in an order of our own, for it has none."""
+    name = found(thing, PARENTS)
+    value = getattr(thing, name) if name else ()
+    value = value() if callable(value) else value
+    if isinstance(value, (set, frozenset)):
+        both = sorted(value, key=lambda v: (getattr(v, "label", "") or "", short(array(v.data))))
+        return sort_set(thing, both)
+    return [v for v in (value or ()) if hasattr(v, "data")]
+
+
+def sort_set(thing: Any, both: list[Any]) -> list[Any]:
+    """Operands that were kept in a set: the order in which the operation gives the value, once or twice
+    the same.
+    """
+    table = table_name(thing)
+    if table not in TABLE or len(TABLE[table].inputs) != 2:
+        return both
+    choices = [both * 2] if len(both) == 1 else [both, both[::-1]]
+    for choice in choices:
+        value = TABLE[table].forward(*(array(v.data) for v in choice))
+        if np.shape(value) == np.shape(thing.data) and np.allclose(value, array(thing.data)):
+            return choice
+    return both
+
+
+def operation_of(thing: Any) -> str:
+    name = found(thing, OPERATION)
+    value = getattr(thing, name) if name else ""
+    return getattr(value, "__name__", None) or str(value or "")
+
+
+def table_name(thing: Any) -> str:
+    """The line of the derivative table for its operation, or nothing."""
+    op = operation_of(thing).strip()
+    op = "**" if op.startswith("**") else op
+    plain = op.strip("_").lower().removesuffix("backward")
+    name = LIKE.get(op) or LIKE.get(plain) or plain
+    return name if name in TABLE else ""
+
+
+def array(value: Any) -> Array:
+    return np.array(getattr(value, "_data", value), dtype=np.float64)
+
+
+def record(
+    root: Any, gradient: Any = None, names: Mapping[str, Any] | None = None, rules: Any = None
+) -> Recording:
+    """The backward pass of a student's own graph as a Recording. Every .grad is put back afterwards."""
+    order = topological(root)
+    keep = [(v, v.grad) for v in order]
+    try:
+        return Walk(root, order, gradient, names or {}).run()
+    finally:
+        for v, grad in keep:
+            v.grad = grad
+
+
+def topological(root: Any) -> list[Any]:
+    """Inputs first, the root last; without recursion."""
+    order: list[Any] = []
+    seen: set[int] = set()
+    stack: list[tuple[Any, bool]] = [(root, False)]
+    while stack:
+        thing, entered = stack.pop()
+        if entered:
+            order.append(thing)
+        elif id(thing) not in seen:
+            seen.add(id(thing))
+            stack.append((thing, True))
+            stack.extend((p, False) for p in reversed(parents_of(thing)))
+    return order
+
+
+class Walk:
+    """Runs the student's backward functions one by one and writes down what each adds."""
+
+    def __init__(self, root: Any, order: list[Any], gradient: Any, names: Mapping[str, Any]) -> None:
+        self.root, self.order = root, order
+        self.index = {id(v): i for i, v in enumerate(order)}
+        self.parents = [parents_of(v) for v in order]
+        self.seed = np.ones_like(array(root.data)) if gradient is None else array(gradient)
+        self.given = gradient is not None
+        self.old = [None if not np.any(g := array(0.0 if v.grad is None else v.grad)) else g for v in order]
+        self.places = self.named(names)
+        self.edges = [
+            (self.index[id(p)], i, slot) for i, ps in enumerate(self.parents) for slot, p in enumerate(ps)
+        ]
+        self.expected = [sum(a == i for a, _, _ in self.edges) for i in range(len(order))]
+        self.arrived = [0] * len(order)
+        self.sums: list[Array | None] = [None] * len(order)
+
+    def named(self, names: Mapping[str, Any]) -> list[Place]:
+        mine = {
+            id(v): k for k, v in reversed(list(names.items())) if isinstance(k, str) and not k.startswith("_")
+        }
+        places: list[Place] = []
+        used: set[str] = set(mine.values())
+        for i, v in enumerate(self.order):
+            op = operation_of(v)
+            sign = SIGN.get(table_name(v), op)
+            own = found(v, NAME)
+            label = mine.get(id(v)) or (getattr(v, own) if own and isinstance(getattr(v, own), str) else "")
+            inputs = [places[self.index[id(p)]].name for p in self.parents[i]]
+            expression = expressed(op, sign, inputs)
+            name = label or (expression if 0 < len(expression) <= 24 else sign) or short(array(v.data))
+            n = 1
+            while not label and (name if n == 1 else f"{name} ({n})") in used:
+                n += 1
+            name = name if n == 1 else f"{name} ({n})"
+            used.add(name)
+            places.append(
+                Place(
+                    i,
+                    name,
+                    op,
+                    np.shape(v.data),
+                    "float64",
+                    leaf=not inputs,
+                    named=bool(label),
+                    expression=expression if inputs else "",
+                    value=array(v.data),
+                    symbol=sign,
+                    spot=op,
+                    old_grad=self.old[i] if not inputs else None,
+                )
+            )
+        return places
+
+    def run(self) -> Recording:
+        for v in self.order:
+            v.grad = like(v, np.zeros_like(array(v.data)))
+        self.root.grad = like(self.root, self.seed)
+        steps = [self.speak(i) for i in reversed(range(len(self.order)))]
+        return Recording(len(self.order) - 1, self.places, self.edges, steps, self.seed, self.given)
+
+    def speak(self, i: int) -> Step:
+        v, inputs = self.order[i], self.parents[i]
+        g = array(v.grad)
+        if not inputs:
+            old = self.old[i]
+            return Step("leaf", i, g, before=old, after=g if old is None else old + g)
+        step = Step("node", i, g)
+        reference = [reference_share(v, inputs, slot, g) for slot in range(len(inputs))]
+        before = [array(p.grad) for p in inputs]
+        push = own_backward(v)
+        if push is not None:
+            push()
+        elif any(r is None for r in reference):
+            raise TypeError(
+                f"{self.places[i].name} has no backward function of a known name "
+                f"({', '.join(BACKWARD)}), and its operation {operation_of(v)!r} is not in the derivative table"
+            )
+        else:
+            for p, r in zip(inputs, reference, strict=True):
+                assert r is not None
+                p.grad = like(p, array(p.grad) + r.contribution)
+        for slot, p in enumerate(inputs):
+            step.shares.append(self.share(step, slot, p, inputs, before, reference, push is not None))
+        return step
+
+    def share(
+        self,
+        step: Step,
+        slot: int,
+        parent: Any,
+        inputs: list[Any],
+        before: list[Array],
+        reference: list[Share | None],
+        own: bool,
+    ) -> Share:
+        """One contribution: what the table says, and whether the student's function did the same."""
+        j = self.index[id(parent)]
+        twins = [k for k, p in enumerate(inputs) if p is parent]
+        known = reference[slot]
+        moved = array(parent.grad) - before[slot]
+        share = known or Share(slot, j, rule="_backward()", how="function")
+        share.parent = j
+        for name in share.kept:
+            k = {"x": 0, "y": 1}.get(name.name)
+            name.label = (
+                self.places[self.index[id(inputs[k])]].name
+                if k is not None and k < len(inputs)
+                else (self.places[step.node].name if name.name == "out" else name.label)
+            )
+        total = moved if known is None else sum_of([reference[k] for k in twins])
+        if known is None:
+            share.raw = share.contribution = moved / len(twins)
+        share.before = self.sums[j]
+        last = slot == twins[-1]
+        assert share.contribution is not None
+        right = share.contribution if share.before is None else share.before + share.contribution
+        share.after = array(parent.grad) if last else right
+        self.sums[j] = share.after
+        self.arrived[j] += 1
+        share.arrived, share.expected = self.arrived[j], self.expected[j]
+        if own and known is not None and last:
+            share.yours = moved if len(twins) == 1 else moved - (total - share.contribution)
+            share.verdict = self.judge(share, moved, total, before[slot], parent)
+        return share
+
+    def judge(self, share: Share, moved: Array, total: Any, before: Array, parent: Any) -> str:
+        if moved.shape == np.shape(total) and np.allclose(moved, total, rtol=1e-6, atol=1e-9):
+            return "agrees"
+        now, name = array(parent.grad), self.places[share.parent].name
+        assert share.contribution is not None
+        if np.any(before) or self.expected[share.parent] > 1:
+            if now.shape == share.contribution.shape and np.allclose(now, share.contribution):
+                return (
+                    f"{name}.grad held {short(before)} and this share is {short(share.contribution)}, but your engine "
+                    f"left {short(now)}: the new share took the place of the old ones. Use += where you have =."
+                )
+        if (
+            share.local is not None
+            and np.shape(share.local) == moved.shape
+            and np.allclose(moved, share.local)
+        ):
+            return (
+                "Your function adds the local factor alone: multiply by out.grad, what arrives from behind."
+            )
+        return f"Your function adds {short(moved)}; the derivative table gives {short(np.asarray(total))}."
+
+
+def expressed(op: str, sign: str, inputs: list[str]) -> str:
+    if not inputs:
+        return ""
+    safe = [
+        f"({n})" if re.search(r"[ +\-*/@]", n) and sign not in ("+", "sum") and len(inputs) > 1 else n
+        for n in inputs
+    ]
+    if sign in ("+", "-", "*", "/", "@", "**") and len(inputs) == 2:
+        return f"{safe[0]} {sign} {safe[1]}"
+    if op.startswith("**"):
+        return f"{safe[0]}{op}" if len(inputs) == 1 else op
+    return f"{sign}({', '.join(inputs)})"
+
+
+def own_backward(v: Any) -> Callable[[], Any] | None:
+    """The student's function that hands a node's gradient to its inputs, if it takes no arguments."""
+    name = found(v, BACKWARD)
+    push = getattr(v, name) if name else None
+    return push if callable(push) else None
+
+
+def like(v: Any, grad: Array) -> Any:
+    """A gradient in the form in which this engine keeps its data: a Tensor, an array, or a plain number."""
+    if isinstance(v.data, Tensor):
+        return wrap(grad)
+    return grad if isinstance(v.data, np.ndarray) else float(grad) if np.ndim(grad) == 0 else grad
+
+
+def reference_share(v: Any, inputs: list[Any], slot: int, g: Array) -> Share | None:
+    """The contribution by the derivative table, or None where the operation is not in it."""
+    name = table_name(v)
+    if not name:
+        return None
+    made = TABLE[name]
+    values: dict[str, Any] = dict(zip(made.inputs, (array(p.data)[()] for p in inputs), strict=False))
+    values.update(
+        out=array(v.data)[()], **{f"{n}_shape": np.shape(values[n]) for n in made.inputs if n in values}
+    )
+    power = re.fullmatch(r"\*\*\s*\(?(-?[\d.]+)\)?", operation_of(v).strip())
+    if power:
+        values["exponent"] = float(power[1])
+    rule = made.rules[slot] if slot < len(made.rules) else None
+    if rule is None or any(n not in values for n in parameters(rule)[1:]):
+        return None
+    arguments = [values[n] for n in parameters(rule)[1:]]
+    raw = np.array(rule(g[()], *arguments))
+    share = Share(slot, 0, rule=made.formulas()[slot], raw=raw)
+    target = array(inputs[slot].data)
+    if raw.shape != target.shape:
+        raw = np.array(fit(raw, AccumulateGrad(wrap(target))))
+    share.contribution = raw
+    assert share.raw is not None
+    share.summed = tuple(
+        i for i in range(share.raw.ndim) if share.raw.ndim > target.ndim and i < share.raw.ndim - target.ndim
+    )
+    share.kept = tuple(
+        Kept(n, str(a) if isinstance(a, tuple) else "", None if isinstance(a, tuple) else np.array(a))
+        for n, a in zip(parameters(rule)[1:], arguments, strict=True)
+    )
+    step = Step("node", 0, g)
+    share.how, share.terms = arithmetic(share, step)
+    if share.how == "elementwise":
+        share.local = np.array(rule(np.ones_like(g)[()], *arguments))
+    return share
+
+
+def sum_of(shares: list[Share | None]) -> Array:
+    """What several uses of one input add up to."""
+    total: Array = np.zeros(())
+    for share in shares:
+        if share is not None and share.contribution is not None:
+            total = total + share.contribution
+    return total

@@ -1,0 +1,465 @@
+"""Where the boxes of a graph go: a small layered layout, the same for every picture.
+
+`lay_out(data)` reads a recording's plain data and returns boxes and ready-made paths. The rules a reader can
+see: inputs stand left of what is made from them; operands keep their order, first on top; the longest path
+runs straight and the parameters hang above and below it; an operation that uses a tensor twice gets two
+lines; a long chain wraps into rows like text; a pattern that repeats (the body of a loop) can be folded into
+one copy that stands for all. No recursion, no randomness: the same graph gives the same picture.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Key = Hashable
+Edge = tuple[int, int, int]
+
+HEIGHT = 58  # of a box
+GAP_X, GAP_Y = 44, 20
+MARGIN = 14
+ROW_WIDTH = 8  # layers in a row before the picture wraps
+FOLD_ABOVE = 60  # boxes before repeated patterns start folded
+MOST_BOXES = 300  # boxes that are ever drawn at once
+
+
+@dataclass(slots=True)
+class Graph:
+    """What is laid out: boxes in an order where inputs come first, and lines with their slot."""
+
+    ids: list[int]
+    edges: list[Edge]
+    width: dict[int, float] = field(default_factory=dict)
+
+
+def lay_out(data: dict[str, Any]) -> dict[str, Any]:
+    """The layout of a recording's data: `full`, `folded` (None where nothing repeats) and which one to
+    `start` with.
+    """
+    ids = [n["id"] for n in data["nodes"]]
+    edges: list[Edge] = [(a, b, s) for a, b, s in data["edges"]]
+    values = data["vals"]
+    width = {n["id"]: box_width(n, None if n["val"] is None else values[n["val"]]) for n in data["nodes"]}
+    folding = fold(data)
+    folded = None
+    if folding is not None:
+        rep, turn, group, groups = folding
+        kept = [i for i in ids if rep[i] == i]
+        lines: dict[Edge, int] = {}
+        which: list[int] = []
+        for a, b, s in edges:
+            line = (rep[a], rep[b], s)
+            if rep[a] >= rep[b] and (rep[a] != a or rep[b] != b):
+                which.append(-1)  # from one turn of the loop to the next: the arrow on the frame says it
+            else:
+                which.append(lines.setdefault(line, len(lines)))
+        wide = {i: max(width[j] for j in ids if rep[j] == i) for i in kept}
+        folded = draw(Graph(kept, list(lines), wide))
+        folded.update(
+            rep=[rep[i] for i in ids],
+            line=which,
+            turn=[[group[i], turn[i]] if i in turn else None for i in ids],
+            groups=[{"n": n, "box": frame(folded["nodes"], members)} for n, members in groups],
+        )
+    full = None
+    if len(ids) <= MOST_BOXES or folded is None:
+        full = draw(Graph(ids, edges, width))
+    start = "folded" if folded is not None and (len(ids) > FOLD_ABOVE or full is None) else "full"
+    return {"full": full, "folded": folded, "start": start}
+
+
+def box_width(node: dict[str, Any], value: Any) -> float:
+    """Wide enough for the name and the operation, within limits."""
+    alone = value is not None and not isinstance(value, dict)
+    shown = f"= {value}" if alone else "x".join(map(str, node["shape"]))
+    longest = max(len(label(node)) + 2, len(node["symbol"]) + 2 + len(shown))
+    return float(min(190, max(100, 7.4 * longest + 22)))
+
+
+def label(node: dict[str, Any], limit: int = 18) -> str:
+    name: str = node["name"]
+    return name if len(name) <= limit else name[: limit - 1] + "\u2026"
+
+
+# ---------------------------------------------------------------- one drawing
+def draw(graph: Graph) -> dict[str, Any]:
+    """Boxes `[x, y, w, h]` by id and lines `{d, a, b}`: an SVG path, its first and its last point."""
+    layer = layers(graph)
+    chains, down, up, nodes = split_long(graph, layer)
+    order = ordered(graph, layer, down, up, nodes)
+    spine = longest_path(graph, layer)
+    y = heights(order, down, up, spine, graph)
+    boxes, row_of, size = wrapped(graph, layer, order, y, nodes)
+    lines = routed(graph, chains, boxes, row_of, layer, size)
+    shown = {i: [round(v, 1) for v in boxes[i]] for i in graph.ids}
+    return {"w": round(size[0], 1), "h": round(size[1], 1), "nodes": shown, "edges": lines}
+
+
+def layers(graph: Graph) -> dict[Key, int]:
+    """Longest distance from an input; an input stands just left of its first user."""
+    parents: dict[int, list[int]] = defaultdict(list)
+    users: dict[int, list[int]] = defaultdict(list)
+    for a, b, _ in graph.edges:
+        parents[b].append(a)
+        users[a].append(b)
+    layer: dict[Key, int] = {}
+    for i in graph.ids:
+        layer[i] = 1 + max((layer[p] for p in parents[i]), default=-1)
+    for i in graph.ids:
+        if not parents[i] and users[i]:
+            layer[i] = min(layer[u] for u in users[i]) - 1
+    return layer
+
+
+def split_long(
+    graph: Graph, layer: dict[Key, int]
+) -> tuple[dict[tuple[int, int], list[Key]], dict[Key, list[Key]], dict[Key, list[Key]], list[Key]]:
+    """Lines that jump over layers get a bend in each of them, so that they find a way between the boxes."""
+    chains: dict[tuple[int, int], list[Key]] = {}
+    down: dict[Key, list[Key]] = defaultdict(list)
+    up: dict[Key, list[Key]] = defaultdict(list)
+    nodes: list[Key] = list(graph.ids)
+    for a, b, _ in sorted(graph.edges, key=lambda e: (e[1], e[2])):
+        if (a, b) in chains:
+            continue
+        chain: list[Key] = [a]
+        for level in range(layer[a] + 1, layer[b]):
+            bend = ("bend", a, b, level)
+            layer[bend] = level
+            nodes.append(bend)
+            chain.append(bend)
+        chain.append(b)
+        chains[a, b] = chain
+        for p, q in itertools.pairwise(chain):
+            down[p].append(q)
+            up[q].append(p)
+    return chains, down, up, nodes
+
+
+def ordered(
+    graph: Graph,
+    layer: dict[Key, int],
+    down: dict[Key, list[Key]],
+    up: dict[Key, list[Key]],
+    nodes: list[Key],
+    sweeps: int = 12,
+) -> list[list[Key]]:
+    """The boxes of each layer from top to bottom: in the order of the operands, swapped only to uncross
+    lines.
+    """
+    order: list[list[Key]] = [[] for _ in range(max(layer.values()) + 1)]
+    seen: set[Key] = set()
+    for start in [*reversed(graph.ids), *nodes]:
+        stack: list[Key] = [start]
+        while stack:
+            v = stack.pop()
+            if v not in seen:
+                seen.add(v)
+                order[layer[v]].append(v)
+                stack.extend(reversed(up[v]))
+    best, fewest = [list(row) for row in order], crossings(order, down)
+    for sweep in range(sweeps):
+        if not fewest:
+            break
+        forward = sweep % 2 == 0
+        levels = range(1, len(order)) if forward else range(len(order) - 2, -1, -1)
+        for level in levels:
+            near = {v: i for i, v in enumerate(order[level - 1 if forward else level + 1])}
+            order[level] = by_median(order[level], up if forward else down, near)
+        swap_neighbours(order, up, down)
+        now = crossings(order, down)
+        if now < fewest:
+            best, fewest = [list(row) for row in order], now
+    return best
+
+
+def by_median(row: list[Key], linked: dict[Key, list[Key]], near: dict[Key, int]) -> list[Key]:
+    def middle(place: tuple[int, Key]) -> float:
+        i, v = place
+        at = sorted(near[u] for u in linked[v])
+        return (at[len(at) // 2] + at[(len(at) - 1) // 2]) / 2 if at else float(i)
+
+    return [v for _, v in sorted(enumerate(row), key=middle)]
+
+
+def swap_neighbours(order: list[list[Key]], up: dict[Key, list[Key]], down: dict[Key, list[Key]]) -> None:
+    at = {v: i for row in order for i, v in enumerate(row)}
+    for row in order:
+        for i in range(len(row) - 1):
+            a, b = row[i], row[i + 1]
+            kept = sum(at[p] > at[q] for link in (up, down) for p in link[a] for q in link[b])
+            swapped = sum(at[q] > at[p] for link in (up, down) for p in link[a] for q in link[b])
+            if swapped < kept:
+                row[i], row[i + 1] = b, a
+                at[a], at[b] = i + 1, i
+
+
+def crossings(order: list[list[Key]], down: dict[Key, list[Key]]) -> int:
+    """How many pairs of lines cross: inversions, counted with a Fenwick tree."""
+    total = 0
+    for row, below in itertools.pairwise(order):
+        at = {v: i for i, v in enumerate(below)}
+        tree, seen = [0] * (len(below) + 1), 0
+        for end in (k for v in row for k in sorted(at[w] for w in down[v])):
+            smaller, i = 0, end + 1
+            while i:
+                smaller += tree[i]
+                i -= i & -i
+            total += seen - smaller
+            seen += 1
+            i = end + 1
+            while i <= len(below):
+                tree[i] += 1
+                i += i & -i
+    return total
+
+
+def longest_path(graph: Graph, layer: dict[Key, int]) -> set[Key]:
+    """The nodes of the longest path that ends in the last node; of equals the first operand's."""
+    parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    depth: dict[int, int] = {}
+    for a, b, s in graph.edges:
+        parents[b].append((s, a))
+    for i in graph.ids:
+        depth[i] = 1 + max((depth[p] for _, p in parents[i]), default=0)
+    path: set[Key] = set()
+    at: int | None = graph.ids[-1] if graph.ids else None
+    while at is not None:
+        path.add(at)
+        at = min(parents[at], key=lambda sp: (-depth[sp[1]], sp[0]))[1] if parents[at] else None
+    return path
+
+
+def heights(
+    order: list[list[Key]],
+    down: dict[Key, list[Key]],
+    up: dict[Key, list[Key]],
+    spine: set[Key],
+    graph: Graph,
+) -> dict[Key, float]:
+    """The middle of each box: pulled towards its neighbours, the longest path pinned to one line."""
+    real = set(graph.ids)
+
+    def gap(v: Key) -> float:
+        return HEIGHT + GAP_Y if v in real else 22.0
+
+    y: dict[Key, float] = {}
+    for row in order:
+        total = 0.0
+        for i, v in enumerate(row):
+            total += (gap(row[i - 1]) + gap(v)) / 2 if i else 0.0
+            y[v] = total
+    for sweep in range(14):
+        levels: Iterable[list[Key]] = order if sweep % 2 else reversed(order)
+        for row in levels:
+            wanted, weight = [], []
+            for v in row:
+                near = up[v] + down[v] if sweep > 3 else (up[v] if sweep % 2 else down[v])
+                wanted.append(0.0 if v in spine else sum(y[u] for u in near) / len(near) if near else y[v])
+                weight.append(1000.0 if v in spine else 1.0)
+            spread(row, wanted, weight, gap, y)
+    return y
+
+
+def spread(row: list[Key], wanted: list[float], weight: list[float], gap: Any, y: dict[Key, float]) -> None:
+    """As near to the wanted heights as order and distance allow (pool adjacent violators)."""
+    offset, total = [], 0.0
+    for i, v in enumerate(row):
+        total += (gap(row[i - 1]) + gap(v)) / 2 if i else 0.0
+        offset.append(total)
+    blocks: list[list[float]] = []  # sum of weighted wishes, weight, how many
+    for want, w, base in zip(wanted, weight, offset):
+        blocks.append([(want - base) * w, w, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            s, w2, n = blocks.pop()
+            blocks[-1][0] += s
+            blocks[-1][1] += w2
+            blocks[-1][2] += n
+    i = 0
+    for s, w, n in blocks:
+        for _ in range(int(n)):
+            y[row[i]] = s / w + offset[i]
+            i += 1
+
+
+# ---------------------------------------------------------------- rows
+def wrapped(
+    graph: Graph,
+    layer: dict[Key, int],
+    order: list[list[Key]],
+    y: dict[Key, float],
+    nodes: list[Key],
+) -> tuple[dict[Key, list[float]], dict[Key, int], tuple[float, float, list[float]]]:
+    """Cut the picture into rows of at most ROW_WIDTH layers. Gives boxes, the row of each node, and the
+    size.
+    """
+    count = len(order)
+    rows = 1 if count <= ROW_WIDTH + 2 else -(-count // ROW_WIDTH)
+    per = -(-count // rows)
+    real = set(graph.ids)
+    row_of: dict[Key, int] = {v: layer[v] // per for v in nodes}
+    inputs = real - {b for _, b, _ in graph.edges}
+    first_user: dict[int, int] = {}
+    for a, b, _ in graph.edges:
+        first_user[a] = min(first_user.get(a, layer[b]), layer[b])
+    for i in inputs & set(first_user):
+        row_of[i] = first_user[i] // per  # a parameter goes to the row of its user, in a column of its own
+    boxes: dict[Key, list[float]] = {}
+    tops: list[float] = []
+    top, widest = float(MARGIN), 0.0
+    for r in range(rows):
+        members = [v for v in nodes if row_of[v] == r]
+        if not members:
+            continue
+        low = min(y[v] - (HEIGHT / 2 if v in real else 11) for v in members)
+        high = max(y[v] + (HEIGHT / 2 if v in real else 11) for v in members)
+        x = float(MARGIN + (26 if r else 0))
+        for level in range(r * per - 1, (r + 1) * per):
+            column = [v for v in members if layer[v] == level]
+            if not column:
+                continue
+            width = max((graph.width[v] for v in column if isinstance(v, int)), default=12.0)
+            for v in column:
+                w = graph.width[v] if isinstance(v, int) else width  # a bend runs level past the whole column
+                h = float(HEIGHT if v in real else 0)
+                boxes[v] = [x + (width - w) / 2, top + y[v] - low - h / 2, w, h]
+            x += width + GAP_X
+        widest = max(widest, x - GAP_X + (26 if r < rows - 1 else 0))
+        tops.append(top)
+        top += high - low + (44 if r < rows - 1 else 0)
+    tops.append(top + 30)
+    return boxes, row_of, (widest + MARGIN, top + MARGIN, tops)
+
+
+def routed(
+    graph: Graph,
+    chains: dict[tuple[int, int], list[Key]],
+    boxes: dict[Key, list[float]],
+    row_of: dict[Key, int],
+    layer: dict[Key, int],
+    size: tuple[float, float, list[float]],
+) -> list[dict[str, Any]]:
+    """The path of every line, from the right side of its tensor to its slot on the left side of the user."""
+    slots: dict[int, list[int]] = defaultdict(list)
+    for _, b, s in graph.edges:
+        slots[b].append(s)
+    lines: list[dict[str, Any]] = []
+    used: dict[int, int] = defaultdict(int)
+    for a, b, s in graph.edges:
+        xa, ya, wa, ha = boxes[a]
+        xb, yb, _, hb = boxes[b]
+        ports = sorted(slots[b])
+        step = min(16.0, (hb - 16) / max(1, len(ports) - 1)) if len(ports) > 1 else 0.0
+        end = (xb, yb + hb / 2 + (ports.index(s) - (len(ports) - 1) / 2) * step)
+        points = [(xa + wa, ya + ha / 2)]
+        previous = row_of[a]
+        for v in [*chains[a, b][1:-1], b]:
+            x, y = end if v == b else (boxes[v][0], boxes[v][1])
+            if row_of[v] != previous:
+                lane = used[previous]
+                used[previous] += 1
+                right = size[0] - 8 - 5 * (lane % 4)
+                below = size[2][row_of[v]] - 30 + 7 * (lane % 4)
+                left = 8.0 + 5 * (lane % 4)
+                points += [(right, points[-1][1]), (right, below), (left, below), (left, y)]
+                previous = row_of[v]
+            points.append((x, y))
+            if v != b:
+                points.append((x + boxes[v][2], y))
+        lines.append({"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]})
+    return lines
+
+
+def path(points: Sequence[tuple[float, float]]) -> str:
+    """A smooth line that leaves and arrives level; straight across gutters."""
+    text = [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        if x1 <= x0 or abs(y1 - y0) < 0.5:
+            text.append(f"L{x1:.1f} {y1:.1f}")
+        else:
+            bend = min(40.0, (x1 - x0) / 2)
+            text.append(f"C{x0 + bend:.1f} {y0:.1f} {x1 - bend:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
+    return "".join(text)
+
+
+# ---------------------------------------------------------------- folding
+def fold(
+    data: dict[str, Any],
+) -> tuple[dict[int, int], dict[int, int], dict[int, int], list[tuple[int, list[int]]]] | None:
+    """Find the longest runs of a repeated pattern (three turns or more).
+
+    Gives for each node the one that stands for it; for each node of a run its turn (counted from 1) and the
+    number of its run; and for each run how many turns it has and the standing nodes. None where nothing
+    repeats.
+    """
+    made = [n for n in data["nodes"] if n["rg"] and not n["leaf"]]
+    signs = [(n["op"], n.get("spot") or n["line"], len(n["shape"])) for n in made]
+    parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for a, b, s in data["edges"]:
+        parents[b].append((s, a))
+    position = {n["id"]: i for i, n in enumerate(made)}
+
+    def alike(i: int, j: int) -> bool:
+        """Whether j does what i does, one turn later: same operation, same line of source, as many inputs."""
+        if signs[i] != signs[j]:
+            return False
+        return len(parents[made[i]["id"]]) == len(parents[made[j]["id"]])
+
+    runs: list[tuple[int, int, int]] = []  # start, period, turns
+    i = 0
+    while i < len(made):
+        best: tuple[int, int, int] | None = None
+        for period in range(1, min(24, (len(made) - i) // 3) + 1):
+            length = 0
+            while i + period + length < len(made) and alike(i + length, i + period + length):
+                length += 1
+            turns = length // period + 1
+            if turns >= 3 and (best is None or turns * period > best[1] * best[2]):
+                best = (i, period, turns)
+        if best is None:
+            i += 1
+        else:
+            runs.append(best)
+            i += best[1] * best[2]
+    if not runs:
+        return None
+    rep = {n["id"]: n["id"] for n in data["nodes"]}
+    turn: dict[int, int] = {}
+    standing: dict[int, list[int]] = {}
+    for start, period, turns in runs:
+        standing[start] = [made[start + j]["id"] for j in range(period)]
+        for k in range(period * turns):
+            node = made[start + k]["id"]
+            rep[node] = standing[start][k % period]
+            turn[node] = k // period + 1
+    owner = {made[s + k]["id"]: s for s, p, t in runs for k in range(p * t)}
+    first: dict[tuple[int, int], int] = {}
+    users: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for a, b, s in data["edges"]:
+        users[a].append((b, s))
+    for node in data["nodes"]:
+        uses = users[node["id"]]
+        if node["id"] in position or not uses:
+            continue
+        if all(b in owner for b, _ in uses) and len({(owner[b], turn[b]) for b, _ in uses}) == 1:
+            b, s = uses[0]
+            spot = (rep[b], s)
+            rep[node["id"]] = first.setdefault(spot, node["id"])
+            turn[node["id"]] = turn[b]
+            owner[node["id"]] = owner[b]
+            if rep[node["id"]] == node["id"]:
+                standing[owner[b]].append(node["id"])
+    number = {start: i for i, (start, _, _) in enumerate(runs)}
+    return rep, turn, {i: number[owner[i]] for i in turn}, [(t, standing[s]) for s, p, t in runs]
+
+
+def frame(boxes: dict[int, list[float]], members: list[int]) -> list[float]:
+    """The frame round the boxes of a folded pattern."""
+    x = min(boxes[m][0] for m in members) - 8
+    y = min(boxes[m][1] for m in members) - 20
+    right = max(boxes[m][0] + boxes[m][2] for m in members) + 8
+    low = max(boxes[m][1] + boxes[m][3] for m in members) + 8
+    return [round(v, 1) for v in (x, y, right - x, low - y)]
