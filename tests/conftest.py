@@ -14,6 +14,10 @@ from typing import Any
 
 import pytest
 
+from tests.browser.fixtures import chromium, lab, page, walk
+
+__all__ = ["chromium", "lab", "page", "walk"]
+
 STRICT = os.environ.get("MINIGRAD_CI") == "1"
 ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}

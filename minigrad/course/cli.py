@@ -97,7 +97,7 @@ def make_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
 
-    if find_spec("minigrad.course.grading.command"):
+    if find_spec("minigrad.course.grading") and find_spec("minigrad.course.grading.command"):
         from minigrad.course.grading.command import add_arguments
         from minigrad.course.grading.command import run as grade
 
@@ -214,7 +214,7 @@ def build(options: argparse.Namespace) -> int:
     try:
         for file, what in bar(notebooks.build(options.lesson, run=not options.no_run)):
             print(f"{what:10} {file.relative_to(notebooks.course_root())}", flush=True)
-    except RuntimeError as error:  # nbclient's CellExecutionError quotes the cell and its traceback
+    except notebooks.CellFailed as error:
         print(f"minigrad build: {error}", file=sys.stderr)
         return 1
     return 0

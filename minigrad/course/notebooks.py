@@ -291,16 +291,21 @@ def _is_ours(module: str | None) -> bool:
     return module is not None and module.split(".")[0] == "minigrad"
 
 
+class CellFailed(Exception):
+    """A cell that should run did not; the message quotes it, with its traceback."""
+
+
 # Running -----------------------------------------------------------------------------------------------
 
 
 def execute(nb: Notebook, folder: Path, timeout: float = 120) -> Notebook:
     """A copy with fresh outputs: all cells run in a new kernel in `folder`, pictures still, checks strict.
 
-    Raises nbclient's CellExecutionError when a cell fails that is not tagged `raises-exception`.
+    Raises CellFailed when a cell raises that is not tagged `raises-exception`.
     """
     import nbclient
     import nbformat
+    from nbclient.exceptions import CellExecutionError
 
     client = nbclient.NotebookClient(
         nbformat.from_dict(strip_outputs(nb)),
@@ -312,14 +317,16 @@ def execute(nb: Notebook, folder: Path, timeout: float = 120) -> Notebook:
         coalesce_streams=True,
     )
     env = {**os.environ, "MINIGRAD_DISPLAY": "static", "MINIGRAD_CHECK": "raise"}
-    ran = json.loads(
-        json.dumps(client.execute(env=env, stderr=subprocess.DEVNULL))
-    )  # stderr: the kernel's own log
+    try:
+        done = client.execute(env=env, stderr=subprocess.DEVNULL)  # where the kernel writes its own log
+    except CellExecutionError as error:
+        raise CellFailed(_ANSI.sub("", str(error))) from None
+    ran = json.loads(json.dumps(done))
     out = _copy(nb)
-    for cell, done in zip(out["cells"], ran["cells"], strict=True):
+    for cell, fresh in zip(out["cells"], ran["cells"], strict=True):
         if cell["cell_type"] == "code":
-            cell["execution_count"] = done["execution_count"]
-            cell["outputs"] = [_portable(output) for output in done["outputs"]]
+            cell["execution_count"] = fresh["execution_count"]
+            cell["outputs"] = [_portable(output) for output in fresh["outputs"]]
     return out
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from minigrad.course import lessons, notebooks
+from minigrad.course.card import verdict_card
 from minigrad.course.exercise import Exercise
 from minigrad.course.student import WALL, Remote
 from minigrad.course.verdict import Verdict, judge
@@ -37,7 +38,7 @@ def check_notebook(file: Path) -> bool:
     passed = 0
     for exercise, verdict in judged(file, exercises):
         passed += verdict.passed
-        print(report(exercise, verdict), flush=True)
+        print(verdict_card(exercise.title, verdict).text(), flush=True)
     print(f"{passed} of {len(exercises)} passed")
     return passed == len(exercises)
 
@@ -107,12 +108,8 @@ def worker(folder: Path) -> Iterator[Remote]:
         os.close(answer)
 
 
-def report(exercise: Exercise, verdict: Verdict) -> str:
-    """A verdict as plain text."""
-    lines = [f"  {exercise.id:6}{'passed' if verdict.passed else verdict.status:14}{exercise.title}"]
-    if not verdict.passed:
-        for label, text in (("call", verdict.call), ("got", verdict.got), ("expected", verdict.expected)):
-            if text:
-                lines.append(f"{label + ':':>18}  " + text.replace("\n", "\n" + " " * 20))
-        lines += [" " * 8 + line for line in verdict.lines]
-    return "\n".join(lines)
+def progress_table(folder: Path) -> str:
+    """The progress of a student's folder, as the table of `progress()` in plain text."""
+    from minigrad.course import checking, progress_store
+
+    return checking.progress_card(progress_store.load(folder)).text()

@@ -1,0 +1,94 @@
+"""The first hour of a stranger: open the course, run lesson 05, walk a backward pass, solve exercise 5.1."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.fixtures import Server, Walk, serve
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
+
+
+def first_hour(walk: Walk) -> None:
+    walk.open("notebooks/05_vectors.ipynb")
+    assert walk.notebook.locator(".jp-OutputArea-output").count() == 0, "a lesson arrives without outputs"
+    walk.run_all()
+    assert all("grad can be implicitly created only for scalar outputs" in error for error in walk.errors())
+    press_right_ten_times(walk)
+    solve_5_1(walk)
+    assert walk.page.errors == []
+    assert walk.page.refused == [], "the course asks nothing of the network"
+
+
+def press_right_ten_times(walk: Walk) -> None:
+    stepper = walk.notebook.locator(".mg").first
+    stepper.wait_for()
+    stepper.scroll_into_view_if_needed()
+    stepper.locator("button").first.focus()
+    seen = [stepper.locator(".mg-live").inner_text()]
+    for presses in range(1, 11):
+        walk.page.keyboard.press("ArrowRight")
+        walk.page.wait_for_function(
+            "n => document.querySelector('.mg input[type=range]').value === String(n)", arg=presses
+        )
+        seen.append(stepper.locator(".mg-live").inner_text())
+    assert len(set(seen)) == 11, "each press says something new"
+
+
+def solve_5_1(walk: Walk) -> None:
+    walk.open("exercises/05_vectors.ipynb")
+    walk.run_all()
+    assert walk.errors() == [], "a blank stops nothing"
+    check = r'check\("5\.1"\)'
+    assert "5.1" in walk.cell(check).inner_text()
+    assert "passed" not in walk.cell(check).locator(".jp-OutputArea").inner_text()
+    walk.replace_stub(r"def vjp_square", "return 2 * x * v")
+    walk.run(r"def vjp_square")
+    card = walk.run(check).locator(".jp-OutputArea")
+    assert "passed" in card.inner_text()
+
+
+def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
+    first_hour(walk)
+
+
+def test_lab_opens_at_the_first_lesson(page: Any, lab: Server) -> None:
+    page.goto(f"{lab.address}/?token={lab.token}")
+    page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
+    first = sorted(path.name for path in (lab.folder / "notebooks").glob("*.ipynb"))[0]
+    assert page.locator(".jp-DirListing, .lm-TabBar-tab.lm-mod-current", has_text=first).count() >= 1
+    page.wait_for_timeout(1500)  # the news prompt would come about now
+    assert page.locator(".Toastify__toast").count() == 0, "no prompt about news or updates"
+
+
+@pytest.mark.slow
+def test_the_first_hour_from_a_wheel(page: Any, tmp_path: Path) -> None:
+    """The wheel, alone in a new environment, outside the checkout."""
+    build = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(tmp_path / "dist"),
+        str(ROOT),
+    ]
+    subprocess.run(build, check=True, capture_output=True, timeout=300)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    for part in ("course/_files/exercises/05_vectors.ipynb", "viz/stepper.js", "viz/stepper.css", "py.typed"):
+        assert f"minigrad/{part}" in names
+    assert not [name for name in names if name.startswith("tests/")]
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "-q", f"{wheel}[course]"], check=True, timeout=900, cwd=tmp_path
+    )
+    with serve(tmp_path / "home", str(python)) as server:
+        first_hour(Walk(page, server))

@@ -1,0 +1,416 @@
+"""The commands, as a student or teacher types them: what they do, what they say, and how they end."""
+
+import argparse
+import builtins
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minigrad.course import cli, notebooks
+
+COMMANDS = ("lab", "check", "solution", "progress", "reset", "doctor", "build")
+LESSON = "05_vectors"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A student's folder with the course laid out; also the working directory."""
+    monkeypatch.delenv("MINIGRAD_CHECK", raising=False)
+    notebooks.lay_out(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def blank(folder: Path) -> Path:
+    return folder / "exercises" / f"{LESSON}.ipynb"
+
+
+@pytest.fixture
+def solved(blank: Path) -> Path:
+    nb = notebooks.read(notebooks.path("solutions", LESSON))
+    notebooks.write(notebooks.strip_outputs(nb), blank)
+    return blank
+
+
+def run(*arguments: str | Path) -> int:
+    return cli.main([str(argument) for argument in arguments])
+
+
+# Help and wrong use --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_that_parses(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run(command, "--help")
+    assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    example = re.search(r"^  minigrad (.+)$", shown, re.MULTILINE)
+    assert example and example[1].split()[0] == command
+    cli.make_parser().parse_args(example[1].split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fly"], ["lab", "--port", "0"], ["lab", "--port", "x"], ["check"], ["reset"], ["build", "--x"]],
+)
+def test_wrong_use_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run(*arguments)
+    assert stop.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "solution", "reset"])
+def test_a_missing_notebook_is_wrong_use(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command, "nowhere.ipynb") == 2
+    assert "there is no notebook nowhere.ipynb" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check", "solution", "reset"])
+def test_a_file_that_is_no_notebook(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.ipynb").write_text("hello", encoding="utf-8")
+    assert run(command, "a.ipynb") == 2
+    assert "is not a notebook" in capsys.readouterr().err
+    assert Path("a.ipynb").read_text(encoding="utf-8") == "hello"
+
+
+def test_an_unknown_lesson_cannot_be_built(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("build", "--lesson", "77") == 2
+    assert "05_vectors" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run("--version")
+    assert stop.value.code == 0
+    assert re.fullmatch(r"minigrad-course \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_as_a_program_it_prints_plain_ascii(blank: Path) -> None:
+    """In a pipe whose encoding is ASCII; no escape sequences either."""
+    done = subprocess.run(
+        [sys.executable, "-m", "minigrad.course.cli", "check", str(blank)],
+        capture_output=True, env={**__import__("os").environ, "PYTHONIOENCODING": "ascii"}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stdout.isascii() and b"\x1b" not in done.stdout + done.stderr
+
+
+# check ---------------------------------------------------------------------------------------------------
+
+
+def test_check_of_a_blank_notebook(blank: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", blank) == 1
+    shown = capsys.readouterr().out
+    assert "5.1 " in shown and "not attempted" in shown
+    assert re.search(r"^0 of \d+ passed$", shown, re.MULTILINE)
+
+
+def test_check_of_a_solved_notebook(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", solved) == 0
+    shown = capsys.readouterr().out
+    total = len(notebooks.exercise_ids(notebooks.read(solved)))
+    assert shown.count(": passed") == total
+    assert f"{total} of {total} passed" in shown
+
+
+def test_one_unsolved_notebook_among_several(solved: Path, folder: Path) -> None:
+    other = folder / "other.ipynb"
+    other.write_bytes(notebooks.path("exercises", LESSON).read_bytes())
+    assert run("check", solved, other) == 1
+
+
+def test_check_writes_nothing(solved: Path, folder: Path) -> None:
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    run("check", solved)
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+
+
+def spoil(file: Path, source: str) -> None:
+    """Put a cell before the first check of a notebook."""
+    nb = notebooks.read(file)
+    place = next(i for i, cell in enumerate(nb["cells"]) if cell["source"].startswith("check("))
+    nb["cells"].insert(place, {**nb["cells"][place], "source": source, "id": "spoiled", "metadata": {}})
+    notebooks.write(nb, file)
+
+
+def test_a_cell_that_raises_does_not_stop_later_cells(solved: Path) -> None:
+    spoil(solved, "raise ValueError('mine')")
+    assert run("check", solved) == 0
+
+
+def test_a_wrong_answer_says_what_it_gave(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(solved, "def vjp_square(x, v):\n    return x * v")
+    assert run("check", solved) == 1
+    shown = capsys.readouterr().out
+    assert "5.1" in shown and "not yet" in shown and "it gave" in shown
+
+
+def test_a_loop_costs_its_exercise_only(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(solved, "def vjp_square(x, v):\n    while True:\n        pass")
+    assert run("check", solved) == 1
+    total = len(notebooks.exercise_ids(notebooks.read(solved)))
+    assert f"{total - 1} of {total} passed" in capsys.readouterr().out
+
+
+def test_a_notebook_that_kills_its_process(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(solved, "import os\nos._exit(0)")
+    assert run("check", solved) == 1
+    assert "\n0 of " in capsys.readouterr().out
+
+
+def test_a_lesson_holds_no_graded_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nb = notebooks.read(folder / "notebooks" / f"{LESSON}.ipynb")
+    nb["cells"] = [
+        cell for cell in nb["cells"] if "predict(" not in cell["source"] and "check(" not in cell["source"]
+    ]
+    notebooks.write(nb, folder / "read.ipynb")
+    assert run("check", "read.ipynb") == 2
+    assert "holds no check" in capsys.readouterr().err
+
+
+# solution ------------------------------------------------------------------------------------------------
+
+
+def test_the_solution_of_a_solved_notebook(solved: Path) -> None:
+    assert run("solution", solved) == 0
+    written = solved.with_name(f"{LESSON}_solution.ipynb")
+    assert notebooks.code_cells(notebooks.read(written)) == notebooks.code_cells(notebooks.read(solved))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("reply", "code"), [("y", 0), ("n", 1), ("", 1)])
+def test_it_asks_first_while_unsolved(
+    blank: Path, reply: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(reply + "\n"))
+    assert run("solution", blank) == code
+    assert blank.with_name(f"{LESSON}_solution.ipynb").exists() == (code == 0)
+
+
+def test_without_a_terminal_it_says_how(
+    blank: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert run("solution", blank) == 2
+    assert "--yes" in capsys.readouterr().err
+    assert run("solution", "--yes", blank) == 0
+
+
+def test_a_solution_that_is_there_stays(solved: Path) -> None:
+    written = solved.with_name(f"{LESSON}_solution.ipynb")
+    written.write_text("my notes", encoding="utf-8")
+    assert run("solution", solved) == 0
+    assert written.read_text(encoding="utf-8") == "my notes"
+
+
+# reset ---------------------------------------------------------------------------------------------------
+
+
+def test_reset_keeps_the_old_one_under_a_dated_name(solved: Path) -> None:
+    mine = solved.read_bytes()
+    assert run("reset", solved) == 0
+    assert run("reset", solved) == 0
+    fresh = notebooks.path("exercises", LESSON).read_bytes()
+    assert solved.read_bytes() == fresh
+    kept = sorted(
+        file for file in solved.parent.iterdir() if re.search(r"\.\d{4}-\d\d-\d\d-\d{6}", file.name)
+    )
+    assert len(kept) == 2
+    assert mine in [file.read_bytes() for file in kept]
+
+
+def test_reset_of_a_lesson_gives_the_lesson(folder: Path) -> None:
+    file = folder / "notebooks" / f"{LESSON}.ipynb"
+    before = file.read_bytes()
+    file.write_bytes(before.replace(b"minutes", b"hours"))
+    assert run("reset", file) == 0
+    assert file.read_bytes() == before
+
+
+# progress, doctor, build ---------------------------------------------------------------------------------
+
+
+def test_progress_shows_every_exercise(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("progress", "--dir", folder) == 0
+    assert "5.1" in capsys.readouterr().out
+
+
+def test_progress_of_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("progress", "--dir", "nowhere") == 2
+    assert "minigrad lab" in capsys.readouterr().err
+
+
+def test_doctor_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("doctor") == 0
+    shown = capsys.readouterr().out
+    for thing in ("python", "numpy", "jupyterlab", "stepper", "checks", "browser", "grading", "kernel"):
+        assert re.search(rf"^(ok|note) +{thing} ", shown, re.MULTILINE), thing
+
+
+def test_doctor_without_jupyter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from minigrad.course import doctor
+
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    monkeypatch.setattr(doctor, "isolation", lambda: doctor.Finding("ok", "grading", "not looked at"))
+    assert run("doctor") == 1
+    shown = capsys.readouterr().out
+    assert shown.count("NO ") >= 5 and 'pip install -e ".[course]"' in shown
+
+
+def test_doctor_where_nothing_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from minigrad.course import doctor
+
+    monkeypatch.delattr("os.fork")
+    assert "watchdog" in str(doctor.checks())
+    monkeypatch.setattr("platform.system", lambda: "Windows")
+    assert doctor.python().level == "note"
+
+
+@pytest.mark.parametrize("command", ["lab", "build"])
+def test_without_the_extras_a_command_says_which_to_install(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from minigrad.course import lab
+
+    known, spec = builtins.__import__, lab.find_spec
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name.split(".")[0] in ("nbclient", "jupyterlab"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return known(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(lab, "find_spec", lambda name: None if name == "jupyterlab" else spec(name))
+    assert run(command) == 2
+    assert 'extra "course"' in capsys.readouterr().err
+
+
+def test_a_missing_module_of_our_own_is_a_bug_and_is_shown() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        cli.missing(ModuleNotFoundError("No module named 'minigrad.gone'", name="minigrad.gone"))
+
+
+@pytest.fixture
+def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course of one tiny lesson, in place of the real one."""
+    cell = {
+        "cell_type": "code",
+        "metadata": {},
+        "source": "print(2 * 21)",
+        "outputs": [],
+        "execution_count": None,
+    }
+    nb = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebooks.write(nb, tmp_path / "solutions" / "41_small.ipynb")
+    monkeypatch.setattr(notebooks, "course_root", lambda: tmp_path)
+    return tmp_path
+
+
+def test_build_writes_once_and_then_changes_nothing(
+    small_course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("build") == 0
+    assert capsys.readouterr().out.split() == [
+        "written",
+        "solutions/41_small.ipynb",
+        "written",
+        "exercises/41_small.ipynb",
+    ]
+    assert notebooks.read(small_course / "solutions" / "41_small.ipynb")["cells"][0]["outputs"][0][
+        "text"
+    ] == ["42\n"]
+    before = (small_course / "solutions" / "41_small.ipynb").read_bytes()
+    assert run("build", "--lesson", "41") == 0
+    assert capsys.readouterr().out.count("unchanged") == 2
+    assert (small_course / "solutions" / "41_small.ipynb").read_bytes() == before
+
+
+def test_build_stops_at_a_cell_that_fails(small_course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = small_course / "solutions" / "41_small.ipynb"
+    file.write_text(file.read_text(encoding="utf-8").replace("print(2 * 21)", "1 / 0"), encoding="utf-8")
+    before = file.read_bytes()
+    assert run("build") == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_build_for_nbgrader(tmp_path: Path) -> None:
+    assert run("build", "--nbgrader", tmp_path) == 0
+    assert (tmp_path / "source" / LESSON / f"{LESSON}.ipynb").exists()
+    assert "...  # your code here" in (tmp_path / "nbgrader_config.py").read_text(encoding="utf-8")
+
+
+def test_build_is_for_checkouts(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(notebooks, "is_installed", lambda: True)
+    assert run("build") == 2
+    assert "checkout" in capsys.readouterr().err
+
+
+# The bar -------------------------------------------------------------------------------------------------
+
+
+def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(cli.bar([1, 2, 3], 3)) == [1, 2, 3]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_in_a_terminal_is_cleared_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+
+    def items() -> Iterator[int]:
+        yield from (1, 2)
+
+    assert list(cli.bar(items(), 2)) == [1, 2]
+    assert "[##########          ] 1/2" in screen.getvalue() and screen.getvalue().isascii()
+    assert screen.getvalue().endswith("\r\x1b[K")
+
+
+# lab -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from minigrad.course import lab
+
+    line = lab.command(folder, browser=False, port=9000)
+    assert line[:3] == [sys.executable, "-m", "jupyterlab"]
+    assert "--no-browser" in line and "--ServerApp.port=9000" in line
+    assert f"--LabApp.default_url=/lab/tree/{lab.first_lesson(folder)}" in line
+    assert "--no-browser" not in lab.command(folder)
+    monkeypatch.setattr("os.geteuid", lambda: 1000, raising=False)
+    assert "--allow-root" not in lab.command(folder)
+    monkeypatch.delattr("os.geteuid")
+    assert "--allow-root" not in lab.command(folder)
+
+
+def test_the_users_own_jupyter_settings_come_first() -> None:
+    from minigrad.course import lab
+
+    path = lab.environment({"JUPYTER_CONFIG_PATH": "theirs"})["JUPYTER_CONFIG_PATH"]
+    assert path.split(":" if ":" in path else ";")[0] == "theirs" and str(lab.SETTINGS) in path
+    overrides = json.loads(
+        (lab.SETTINGS / "labconfig" / "default_setting_overrides.json").read_text(encoding="utf-8")
+    )
+    assert overrides["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+
+
+def test_port_is_a_port() -> None:
+    assert cli.port("8888") == 8888
+    with pytest.raises(argparse.ArgumentTypeError):
+        cli.port("65536")

@@ -1,0 +1,114 @@
+"""nbval and nbgrader decide by the answer: an exercise notebook is red while blank and green once solved.
+
+Five cases: blank and never run, run and saved, with outputs cleared; solved with stale outputs, with fresh
+ones. `pytest --nbval` runs outside the checkout, as a student would.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from minigrad.course import notebooks
+
+LESSONS = [lesson for lesson in notebooks.lessons() if notebooks.path("exercises", lesson).exists()]
+
+
+def nbval(file: Path) -> subprocess.CompletedProcess[str]:
+    ours = ("MINIGRAD_", "PYTEST", "NBGRADER")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", file.name]
+    return subprocess.run(
+        command, cwd=file.parent, env=env, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def as_saved_after_a_run(nb: notebooks.Notebook, folder: Path, lenient: bool) -> notebooks.Notebook:
+    """The notebook as JupyterLab saves it after "run all": checks show a card and raise nothing."""
+    import nbclient
+    import nbformat
+
+    client = nbclient.NotebookClient(
+        nbformat.from_dict(nb),
+        kernel_name="python3",
+        allow_errors=lenient,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MINIGRAD_")}
+    ran: notebooks.Notebook = client.execute(env=env, stderr=subprocess.DEVNULL)
+    return ran
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_blank_notebook_is_red(lesson: str, tmp_path: Path) -> None:
+    never_run = notebooks.read(notebooks.path("exercises", lesson))
+    saved = as_saved_after_a_run(never_run, tmp_path, lenient=False)
+    cleared = notebooks.strip_outputs(saved)
+    for name, nb in (("never_run", never_run), ("saved", saved), ("cleared", cleared)):
+        file = tmp_path / f"{name}.ipynb"
+        notebooks.write(nb, file)
+        done = nbval(file)
+        assert done.returncode == 1, f"{name}: {done.stdout}"
+        exercises = len(notebooks.exercise_ids(nb))
+        assert f"{exercises} failed" in done.stdout, (
+            f"{name}: each blank fails, and nothing else: {done.stdout}"
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_solved_notebook_is_green(lesson: str, tmp_path: Path) -> None:
+    blank = as_saved_after_a_run(notebooks.read(notebooks.path("exercises", lesson)), tmp_path, lenient=False)
+    solution = notebooks.read(notebooks.path("solutions", lesson))
+    stale = notebooks.read(notebooks.path("exercises", lesson))
+    for cell, solved, ran in zip(stale["cells"], solution["cells"], blank["cells"], strict=True):
+        cell["source"] = solved["source"]
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = ran["outputs"], ran["execution_count"]
+    fresh = as_saved_after_a_run(stale, tmp_path, lenient=False)
+    for name, nb in (("stale", stale), ("fresh", fresh)):
+        file = tmp_path / f"{name}.ipynb"
+        notebooks.write(nb, file)
+        done = nbval(file)
+        assert done.returncode == 0, f"{name}: {done.stdout}"
+
+
+ENVIRONMENT = "import os\nprint(os.environ.get('MINIGRAD_CHECK'), os.environ.get('MINIGRAD_DISPLAY'))"
+
+
+def test_the_plugin_reaches_the_kernel_and_leaves_no_trace(tmp_path: Path) -> None:
+    """The kernel sees the two variables; a test that runs after the notebook does not."""
+    shown = {"output_type": "stream", "name": "stdout", "text": "raise static\nobject at 0xabcdef12\n"}
+    source = ENVIRONMENT + "\nprint('object at', hex(id(os)))"
+    cell = {
+        "cell_type": "code",
+        "metadata": {},
+        "source": source,
+        "outputs": [shown],
+        "execution_count": 1,
+        "id": "a",
+    }
+    nb = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebooks.write(notebooks.tidy(nb), tmp_path / "a.ipynb")
+    after = "import os\ndef test_after():\n    assert 'MINIGRAD_CHECK' not in os.environ\n"
+    (tmp_path / "test_b.py").write_text(after, encoding="utf-8")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("MINIGRAD_", "PYTEST"))}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "a.ipynb",
+        "test_b.py",
+    ]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout

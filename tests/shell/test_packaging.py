@@ -1,0 +1,57 @@
+"""The wheel: what it carries, and that it works alone, with numpy only, outside the checkout."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRY = """
+import minigrad as torch, pathlib
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+(x**2).sum().backward()
+print(x.grad, "site-packages" in torch.__file__)
+from minigrad.course import notebooks
+print(notebooks.is_installed(), "05_vectors" in notebooks.lessons())
+"""
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_the_wheel_carries_all_that_runs_and_nothing_else(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for kind in ("notebooks", "exercises", "solutions"):
+        for file in (ROOT / kind).rglob("*"):
+            if file.is_file() and not any(part.startswith(".") for part in file.parts):
+                assert f"minigrad/course/_files/{file.relative_to(ROOT).as_posix()}" in names
+    for file in (ROOT / "minigrad").rglob("*"):
+        if file.is_file() and "__pycache__" not in file.parts:
+            assert file.relative_to(ROOT).as_posix() in names
+    assert not [
+        name for name in names if name.split("/")[0] not in ("minigrad",) and ".dist-info/" not in name
+    ]
+
+
+@pytest.mark.slow
+def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
+    python = tmp_path / "venv" / "bin" / "python"
+    install = [str(python), "-m", "pip", "install", "-q", str(wheel)]
+    subprocess.run(install, check=True, timeout=600, cwd=tmp_path)
+    shown = subprocess.run([str(python), "-c", TRY], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert shown.stdout == "tensor([2., 4.]) True\nTrue True\n"
+    command = [str(python.with_name("minigrad")), "lab", "--no-browser"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 2
+    assert 'extra "course"' in done.stderr and "jupyterlab" in done.stderr
+    assert not (tmp_path / "minigrad-course").exists()
