@@ -26,12 +26,16 @@ class _Ours(dict[str, bool]):
 OURS = _Ours()
 
 
-def caller(depth: int = 2) -> FrameType | None:
-    """The innermost frame that is not the engine's own."""
-    frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and OURS[frame.f_code.co_filename]:
+def outside(frame: FrameType) -> FrameType:
+    """The innermost frame from here on that is not the engine's own."""
+    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
     return frame
+
+
+def caller() -> FrameType:
+    """The frame of whoever called the engine."""
+    return outside(sys._getframe(1))
 
 
 def line_number(code: CodeType, at: int) -> int:

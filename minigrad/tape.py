@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-import sys
 import threading
 import warnings
 import weakref
@@ -28,13 +27,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import anomaly, dtypes, errors
-from minigrad.birthplace import OURS, PACKAGE, caller, quoted
+from minigrad.birthplace import OURS, PACKAGE, caller, outside, quoted
 from minigrad.hooks import Handle, Hook, Hooks
 from minigrad.tensor import Array, Tensor, method, wrap
 
-new = object.__new__
 tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
 last_write = 0  # the tick of the latest in-place write anywhere: nodes newer than it need no version check
+
+unusual: set[int] = set()  # the threads that are not simply recording: while there are none, nobody need look closer
 
 Rule = Callable[..., Any]
 NEVER_WRITTEN = [0]  # the version of a Python number
@@ -122,11 +122,9 @@ class inference_mode:
         return _decorated(mode, cls) if callable(mode) else self
 
     def __enter__(self) -> None:
-        global new
         self.before = mode.inference, is_grad_enabled()
         mode.inference = self.on
         _switch(not self.on)
-        new = _new_marked  # operations make their results with `new`: only now need it look at the mode
 
     def __exit__(self, *_: object) -> None:
         mode.inference, enabled = self.before
@@ -136,15 +134,12 @@ class inference_mode:
         return _decorated(function, lambda: inference_mode(self.on))
 
 
-def _new_marked(cls: type) -> Any:
-    made = object.__new__(cls)
-    if mode.inference and cls is Tensor:
-        made._inference = True
-    return made
-
-
 def _switch(enabled: bool) -> None:
     mode.record = mode.recorder if enabled else None
+    if mode.record is True and not mode.inference:
+        unusual.discard(threading.get_ident())
+    else:
+        unusual.add(threading.get_ident())
 
 
 def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
@@ -332,9 +327,7 @@ def record(kind: type[Node], parents: tuple[Any, ...], kept: Any, guards: Any, o
     node.seq = tick()
     node.parents, node.kept, node.guards = parents, kept, guards
     node.shape, node.dtype = out.shape, out.dtype
-    frame = _getframe(1)
-    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
+    frame = outside(_getframe(1))
     node.code, node.at = frame.f_code, frame.f_lasti
     if callable(mode.record):
         mode.record(node)
@@ -417,13 +410,15 @@ _RECORD = """
     {parents}
     node.shape = c.shape
     node.dtype = c.dtype
-    frame = getframe(1)  # whoever called the operation; inside the engine, whoever called that
-    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
-    node.code = frame.f_code
+    frame = getframe(1)
+    code = frame.f_code
+    if OURS[code.co_filename]:  # called from inside the engine: look for whoever called that
+        frame = outside(frame)
+        code = frame.f_code
+    node.code = code
     node.at = frame.f_lasti
-    if write is not True:
-        write(node)
+    if unusual and mode.record is not True:
+        mode.record(node)
     return out
 """
 
@@ -433,11 +428,13 @@ def {name}(x{statics}):
         return forward(x{statics})
     a = {array}
     c = forward(a{statics})
-    out = tape.new(Tensor)
+    out = make(Tensor)
     out._data = c
     out._version = {share}
+    if unusual and mode.inference:
+        out._inference = True
     p = x._node
-    if p is None or (write := mode.record) is None:
+    if p is None or (unusual and mode.record is None):
         out._node = None
         return out
 """ + _RECORD.replace("{parents}", """node.parents = (p,)
@@ -470,10 +467,12 @@ def {name}(x, y{statics}):
         c = forward(a, b{statics})
     except ValueError as error:
         raise broadcast_mismatch(shape(a), shape(b)) or error from None
-    out = tape.new(Tensor)
+    out = make(Tensor)
     out._data = c
     out._version = [0]
-    if (p is None and q is None) or (write := mode.record) is None:
+    if unusual and mode.inference:
+        out._inference = True
+    if (p is None and q is None) or (unusual and mode.record is None):
         out._node = None
         return out
 """ + _RECORD.replace("{parents}", """node.parents = (p, q)
@@ -492,7 +491,7 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
     filename = f"{PACKAGE}/<{made.node_name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = {
-        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "tape": sys.modules[__name__],
+        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
         "mode": mode, "tick": tick, "getframe": _getframe, "OURS": OURS, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
         "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
     }  # fmt: skip
