@@ -181,7 +181,7 @@ class Exercise:
         space = self.scaffold() if self.scaffold else {}
         several = isinstance(answer, dict) and bool(answer) and set(answer) <= {*self.names, *space, *roots(self.names)}
         for name, thing in (answer if several else {self.name: answer}).items():
-            owner, _, attribute = name.rpartition(".")
+            owner, _, attribute = name.rpartition(".") if self.kind != "prediction" else ("", "", name)
             if owner and isinstance(thing, type):
                 space[owner] = thing
             elif owner:

@@ -55,44 +55,1015 @@ def feedback(id: str) -> str:
 
 
 entry(
-    "M06", "gradient follows value",
-    "When the value changes, its gradient changes with it.",
-    "x = torch.tensor(2.0, requires_grad=True)\n(x**2).backward()\nx.data = torch.tensor(5.0)\nprint(x.grad)",
-    "tensor(4.): the slope at the old point, 2",
-    "A gradient is a number computed once, at one point. What has to run again when the point moves?",
+    "M01", "accumulate",
+    "Each backward pass gives a fresh gradient.",
+    "x = torch.tensor(3.0, requires_grad=True)\n"
+    "(x**2).backward()\n"
+    "(x**2).backward()\n"
+    "print(x.grad)",
+    "tensor(12.)",
+    "12 = 6 + 6: `.grad` is added to, not replaced. What should happen to it between two passes?",
     (
-        "`.grad` is a stored result, like a photograph: it does not move when its subject does.",
-        "The slope of x**3 at 1 is 3. Set x to 10 and the stored 3 stays until forward and backward run again.",
-        "Look for the place where a value is changed and a gradient from before is used.",
+        "`.grad` is a running sum of everything that ever arrived.",
+        "Three passes of 5*x leave 15 in x.grad; clearing after the second leaves 5.",
+        "Look at what runs between one backward and the next: is there a line that clears?",
+    ),
+    API + "torch.optim.Optimizer.zero_grad.html",
+)  # fmt: skip
+
+entry(
+    "M02", "non-leaf has none",
+    "Every tensor gets a .grad.",
+    "x = torch.tensor(3.0, requires_grad=True)\n"
+    "y = x * 2\n"
+    "(y**2).backward()\n"
+    "print(y.is_leaf, x.grad)",
+    "False tensor(24.)",
+    "The tensor was computed from another one, so it is no leaf: its gradient passed through and was "
+    "not kept. Which call keeps it?",
+    (
+        "Only leaves, the tensors you made yourself with requires_grad, collect gradients.",
+        "In a = w*x; b = a+1; b.backward() the gradient of a is used to find that of w, and then dropped.",
+        "Look where the tensor is made: by you, or by an operation? retain_grad() has to come before "
+        "backward.",
+    ),
+    API + "torch.Tensor.retain_grad.html",
+)  # fmt: skip
+
+entry(
+    "M03", "wrong owner",
+    "The gradient is stored in the loss.",
+    "x = torch.tensor(3.0, requires_grad=True)\n"
+    "loss = x**2\n"
+    "loss.backward()\n"
+    "print(x.grad)",
+    "tensor(6.)",
+    "`a.grad` means d(what you called backward on) / d a. You looked at the thing that is "
+    "differentiated. Where is the answer stored?",
+    (
+        "A gradient belongs to an input: it says how the loss reacts to it.",
+        "After area.backward(), width.grad says how the area reacts to the width; area.grad would be d area"
+        " / d area.",
+        "Look at the name before `.grad`: it has to be the one you could nudge.",
     ),
     API + "torch.Tensor.grad.html",
 )  # fmt: skip
 
 entry(
-    "M26", "meaning of the gradient argument",
-    "`gradient=` says at which point to differentiate, or which entries to keep.",
-    "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n(x**2).backward(torch.tensor([1.0, 0.5, -2.0]))\n"
+    "M04", "which derivative",
+    "x.grad is the derivative of whatever comes right after x.",
+    "x = torch.tensor(3.0, requires_grad=True)\n"
+    "y = x * 2\n"
+    "z = y**2\n"
+    "z.backward()\n"
     "print(x.grad)",
-    "tensor([  2.,   2., -12.]): 2x, weighted by the argument",
-    "v has one number for each output: it says how much the final loss cares about that output. Where does it enter?",
+    "tensor(24.)",
+    "x.grad is the derivative of what you called backward on, through everything in between. On what "
+    "would you call it to get dy/dx?",
     (
-        "The argument has the shape of the output, not of the input: one weight for each number that came out.",
-        "y = [3a, 5a] at any a, with v = [1, 10]: the answer is 1*3 + 10*5 = 53, one number, because there is one input.",
-        "Look at the line where v is used: each local slope is multiplied by the weight of the output it belongs to.",
+        "There are many derivatives in a chain; the call decides which one you get.",
+        "With t = 3s and u = t**2 at s = 1: du/ds = 18, dt/ds = 3, du/dt = 6.",
+        "Look at the tensor before `.backward()`: that is the numerator.",
     ),
     API + "torch.Tensor.backward.html",
 )  # fmt: skip
 
 entry(
-    "M27", "gradient has another shape",
-    "A gradient has the shape of the output (or is one number).",
-    "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nx.sum().backward()\nprint(x.grad.shape)",
-    "torch.Size([3]): one number for each entry of x",
-    "The gradient of x answers 'what if I nudge this entry?' once for each entry. How many entries does x have?",
+    "M05", "unused is None",
+    "A parameter that plays no part gets the gradient 0.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "u = torch.tensor(1.0, requires_grad=True)\n"
+    "(x * 3).backward()\n"
+    "print(u.grad)",
+    "None",
+    "No path leads from it to the loss. 'No gradient' (None) is not 'gradient 0': who has to be able to"
+    " tell them apart?",
     (
-        "A gradient always has the shape of the thing it is the gradient of.",
-        "mean() of a (2, 5) table is one number; its gradient has ten entries, each a tenth of what arrives.",
-        "Compare the shape of what you return with the shape of the input; spread a single number over all entries.",
+        "None says: nobody asked. Zero says: asked, and nudging changes nothing.",
+        "x * 0 gives x the gradient 0; leaving x out gives it None.",
+        "Look at the path from this tensor to the loss: is there one?",
+    ),
+    API + "torch.autograd.grad.html",
+)  # fmt: skip
+
+entry(
+    "M06", "gradient follows value",
+    "The gradient is a property of the current value (or is the value).",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "(x**2).backward()\n"
+    "x.data = torch.tensor(5.0)\n"
+    "print(x.grad)",
+    "tensor(4.)",
+    "A gradient is a number computed once, at one point: how fast the output moves there. What has to "
+    "run again when the point moves?",
+    (
+        "`.grad` is a stored result, like a photograph: it does not move when its subject does.",
+        "The slope of x**3 at 1 is 3. Set x to 10 and the stored 3 stays until forward and backward run "
+        "again.",
+        "Look for the place where a value is used although a slope is asked for, or changed after the slope"
+        " was taken.",
+    ),
+    API + "torch.Tensor.grad.html",
+)  # fmt: skip
+
+entry(
+    "M07", "nothing to clear",
+    "There is always a .grad to set to zero.",
+    "x = torch.tensor(1.0, requires_grad=True)\n"
+    "x.grad.zero_()",
+    "AttributeError: 'NoneType' object has no attribute 'zero_'",
+    "Before the first backward there is no gradient: `.grad` is None. What does 'clear' mean then?",
+    (
+        "None and zero are different states: nothing arrived yet, or what arrived adds up to zero.",
+        "Clearing by setting to None works before and after the first pass; filling with zeros works only "
+        "after.",
+        "Look at the first time the clearing line runs: has a backward pass come before it?",
+    ),
+    API + "torch.optim.Optimizer.zero_grad.html",
+)  # fmt: skip
+
+entry(
+    "M08", "zero_grad on the loss",
+    "The loss owns the gradients, so it can clear them.",
+    "x = torch.tensor(1.0, requires_grad=True)\n"
+    "loss = x**2\n"
+    "loss.zero_grad()",
+    "AttributeError: 'Tensor' object has no attribute 'zero_grad'",
+    "The loss owns no gradients; its leaves do. Who knows all the leaves?",
+    (
+        "Clearing is done where gradients are stored: at the parameters.",
+        "With two parameters w and b there are two `.grad` to clear, however many losses there are.",
+        "Look at what the method is called on: an optimiser or a module knows its parameters, a tensor does"
+        " not.",
+    ),
+    API + "torch.optim.Optimizer.zero_grad.html",
+)  # fmt: skip
+
+entry(
+    "M09", "backward builds the graph",
+    "backward() builds the graph.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "y = x**2\n"
+    "print(y.grad_fn is not None)",
+    "True",
+    "`grad_fn` is there before any backward: the graph was written down while you computed. What does "
+    "backward do with it?",
+    (
+        "Forward writes the graph, backward reads it.",
+        "After c = a*b there is already a node that knows a and b, whether or not anyone ever calls "
+        "backward.",
+        "Look at what exists just before the call to backward.",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
+
+entry(
+    "M10", "backward twice",
+    "A graph can be walked as often as you like.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "y = x**2\n"
+    "y.backward()\n"
+    "y.backward()",
+    "RuntimeError: Trying to backward through the graph a second time",
+    "The first pass gave back the saved numbers to free memory. Compute the forward again, or say why "
+    "the same graph is needed twice.",
+    (
+        "Nodes keep the numbers their rules need, until the first backward pass.",
+        "x + 2 keeps nothing and can be walked twice; x**2 keeps x and cannot.",
+        "Look for two backward calls after one forward.",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M11", "retain_graph as a cure",
+    "retain_graph=True is what one adds when backward complains.",
+    "w = torch.tensor(1.0, requires_grad=True)\n"
+    "hidden = w * w\n"
+    "for _ in range(3):\n"
+    "    (hidden * 2).backward(retain_graph=True)\n"
+    "print(w.grad)",
+    "tensor(12.)",
+    "Something computed before the loop is part of the loss, so each step walks the same old graph. "
+    "Should it be computed inside, or be cut off?",
+    (
+        "The message says that a graph is walked twice; the question is why it is the same graph.",
+        "A table of features computed once outside the loop belongs to no step: either recompute it or "
+        "detach it.",
+        "Look for a tensor that requires a gradient and is made above the loop.",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M12", "detach, no_grad and copies",
+    "detach and no_grad do the same, or make a copy.",
+    "x = torch.tensor(3.0, requires_grad=True)\n"
+    "y = x**2\n"
+    "z = y.detach() * x\n"
+    "z.backward()\n"
+    "print(x.grad)",
+    "tensor(9.)",
+    "detach cuts one edge, no_grad records nothing at all, and neither copies the numbers. Which paths "
+    "are left after the cut?",
+    (
+        "A cut path carries no gradient; the other paths still do.",
+        "In (a.detach() + a) * 5 only the second a gets a gradient: 5, not 10.",
+        "Look at every way from the loss back to the leaf, and cross out those that pass the cut.",
+    ),
+    API + "torch.Tensor.detach.html",
+)  # fmt: skip
+
+entry(
+    "M13", "rewrapped",
+    "A tensor made from a tensor's numbers continues its history.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "y = torch.tensor((x**2).item())\n"
+    "y.backward()",
+    "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+    "You made a new tensor from the numbers; the history stayed behind with the old one. How can the "
+    "value be used without leaving it?",
+    (
+        "Numbers have no history; tensors have.",
+        "torch.tensor(y.item()), torch.tensor(y.data) and y.tolist() all start from nothing.",
+        "Look for the constructor that is called on a result.",
+    ),
+    API + "torch.tensor.html",
+)  # fmt: skip
+
+entry(
+    "M14", "numpy in the middle",
+    "NumPy functions can be used inside a graph.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "x.numpy()",
+    "RuntimeError: Can't call numpy() on Tensor that requires grad",
+    "NumPy keeps no history, so the chain would break there. Does the tensor have an operation of its "
+    "own for this?",
+    (
+        "Every step between a parameter and the loss has to be recorded.",
+        "np.log(x) would hand back numbers only; x.log() writes a node.",
+        "Look for the call that is not a tensor's own.",
+    ),
+    API + "torch.Tensor.numpy.html",
+)  # fmt: skip
+
+entry(
+    "M15", "in-place on a saved tensor",
+    "A value may be overwritten once it has been used.",
+    "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    "y = x * 2\n"
+    "z = y**2\n"
+    "y += 1\n"
+    "z.sum().backward()",
+    "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace"
+    " operation",
+    "An operation kept this tensor for its rule, and you changed it afterwards. Which operations need "
+    "their input, which their output?",
+    (
+        "A rule that needs a number keeps the tensor itself, not a copy.",
+        "exp keeps its output, so its input may be overwritten; the square keeps its input.",
+        "Look for `+=`, `*=` or a method that ends in an underscore after the use.",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M16", "in-place on a leaf",
+    "The update of a parameter is like any other line.",
+    "w = torch.tensor(1.0, requires_grad=True)\n"
+    "w -= 0.1",
+    "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation",
+    "The update is not part of the model. What tells the engine not to record it?",
+    (
+        "What is recorded is what the loss depends on; the update comes after the loss.",
+        "Counting steps, printing and updating all happen outside the graph.",
+        "Look at the block around the update: is recording off there?",
+    ),
+    API + "torch.no_grad.html",
+)  # fmt: skip
+
+entry(
+    "M17", "rebinding",
+    "`w = w - lr * w.grad` changes the parameter.",
+    "w = torch.tensor(1.0, requires_grad=True)\n"
+    "(w * 3).backward()\n"
+    "w = w - 0.1 * w.grad\n"
+    "print(w.is_leaf, w.grad_fn is not None)",
+    "False True",
+    "You now hold a new tensor called w; the parameter you train is the old one. What is the difference"
+    " between changing a thing and naming a new one?",
+    (
+        "`=` gives a name to another object; it changes none.",
+        "a = [1]; b = a; a = a + [2] leaves b as it was; a.append(2) would not have.",
+        "Look at the left side of the update: is the same tensor changed, or a new one named?",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M18", "history of losses",
+    "Adding up losses keeps only numbers.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "total = 0.0\n"
+    "for _ in range(3):\n"
+    "    total += x**2\n"
+    "print(total.requires_grad)",
+    "True",
+    "The sum is a tensor that holds on to every graph so far. You only want the number: which method "
+    "gives it without the history?",
+    (
+        "A tensor keeps what it was made from alive.",
+        "A list of the last 1,000 losses keeps 1,000 graphs in memory.",
+        "Look at the line that collects: does it collect a tensor or a number?",
+    ),
+    NOTES + "faq.html",
+)  # fmt: skip
+
+entry(
+    "M19", "overwrite at fan-in",
+    "Each variable hears from one consumer, so its gradient is set.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "(x * x).backward()\n"
+    "print(x.grad)",
+    "tensor(4.)",
+    "It is used twice, so two messages arrive. You kept the last one. What does the chain rule do with "
+    "several paths?",
+    (
+        "Each use of a variable sends its own share.",
+        "In a*b + a the variable a is used twice: its gradient is b + 1.",
+        "Look at the sign between the stored gradient and the new share: is it `=`?",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M20", "no topological order",
+    "A node can pass its gradient on as soon as it has one.",
+    "a = torch.tensor(2.0, requires_grad=True)\n"
+    "b = torch.tensor(3.0, requires_grad=True)\n"
+    "c, d = a + b, a * b\n"
+    "(c + d + c * d).backward()\n"
+    "print(a.grad, b.grad)",
+    "tensor(25.) tensor(19.)",
+    "A node sent its gradient on before all of its users had written to it, and sent it again later. "
+    "When may a node speak?",
+    (
+        "A gradient is complete when everyone who used the value has spoken.",
+        "In p = q*r; s = p + q the node p has to speak before q does.",
+        "Look at the order in which nodes are visited: does every user come before what it used?",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M21", "order, visits and the first gradient",
+    "The order of the visits, or the number one starts from, does not matter.",
+    "y = torch.tensor(3.0, requires_grad=True)\n"
+    "y.backward()\n"
+    "print(y.grad)",
+    "tensor(1.)",
+    "The list of nodes, or the gradient it starts from, is not what it should be. Who has to come "
+    "before whom, and what is dy/dy?",
+    (
+        "Walk from the result to the inputs, each node once; the first gradient is that of the result with "
+        "respect to itself.",
+        "For e = d + 1, d = c * 2 the order is e, d, c, and e starts with 1.",
+        "Look at three lines: where a node is marked as visited, where the list is reversed, and where the "
+        "first gradient is set.",
+    ),
+    API + "torch.Tensor.backward.html",
+)  # fmt: skip
+
+entry(
+    "M22", "adding and multiplying mixed up",
+    "Slopes along a path are added, or those of parallel paths multiplied.",
+    "x = torch.tensor(3.0, requires_grad=True)\n"
+    "((2 * x) * (x + 1)).backward()\n"
+    "print(x.grad)",
+    "tensor(14.)",
+    "Along a path slopes multiply; across paths they add. How many paths are there, and what is on "
+    "each?",
+    (
+        "A path is a chain of steps; parallel paths are different ways from the input to the output.",
+        "Two paths, one with slopes 2 and 5, one with slope 3: the derivative is 2*5 + 3.",
+        "Look for the operation that joins the contributions at the input.",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M23", "forgets the upstream gradient",
+    "The rule of an operation is its local derivative.",
+    "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    "(x**2).backward(torch.tensor([10.0, 10.0]))\n"
+    "print(x.grad)",
+    "tensor([20., 40.])",
+    "Right when this operation is the last one. What arrives from behind, and where does it enter?",
+    (
+        "The rule answers: given how the loss reacts to my output, how does it react to my input?",
+        "If the loss moves 4 for each unit of the output, and the output 3 for each unit of the input, the "
+        "loss moves 12.",
+        "Look for g (or out.grad, or grad_output) in what you return.",
+    ),
+    NOTES + "extending.html",
+)  # fmt: skip
+
+entry(
+    "M24", "inner gradients remain",
+    "A second backward pass on the same graph starts afresh by itself.",
+    "a = torch.tensor(3.0, requires_grad=True)\n"
+    "c = a + 2\n"
+    "e = c * 1\n"
+    "e.backward(retain_graph=True)\n"
+    "e.backward()\n"
+    "print(a.grad)",
+    "tensor(2.)",
+    "The gradients of the first pass are still in the inner nodes, and were sent on again. Whose "
+    "gradients accumulate across passes, and whose must not?",
+    (
+        "Leaves add up over passes; inner nodes belong to one pass.",
+        "A chain of three nodes after two passes: the leaf holds 2, each inner node held 1 each time.",
+        "Look at the start of your backward: which nodes still hold something from before?",
+    ),
+    API + "torch.Tensor.backward.html",
+)  # fmt: skip
+
+entry(
+    "M25", "scalars only",
+    "backward() always knows what to start from.",
+    "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    "(x * 2).backward()",
+    "RuntimeError: grad can be implicitly created only for scalar outputs",
+    "A vector has many derivatives for each input. Which weighted sum of the outputs do you want "
+    "differentiated?",
+    (
+        "The pass starts from one weight for each output. For a single output the weight is 1.",
+        "For outputs y[0] and y[1] the start [1, 0] asks about the first alone, [1, 1] about their sum.",
+        "Look at the shape of what backward is called on.",
+    ),
+    API + "torch.Tensor.backward.html",
+)  # fmt: skip
+
+entry(
+    "M26", "meaning of the gradient argument",
+    "`gradient=` says at which point to differentiate, or which entries to keep.",
+    "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+    "(x**2).backward(torch.tensor([1.0, 0.5, -2.0]))\n"
+    "print(x.grad)",
+    "tensor([  2.,   2., -12.])",
+    "v has one number for each output: it says how much the final loss cares about that output. Where "
+    "does it enter?",
+    (
+        "The argument has the shape of the output, not of the input: one weight for each number that came "
+        "out.",
+        "y = [3a, 5a] at any a, with v = [1, 10]: the answer is 1*3 + 10*5 = 53, one number, for there is "
+        "one input.",
+        "Look at the line where v is used: each local slope is multiplied by the weight of the output it "
+        "belongs to.",
+    ),
+    API + "torch.Tensor.backward.html",
+)  # fmt: skip
+
+entry(
+    "M27", "gradient of another shape",
+    "A gradient has the shape of the output (or is one number).",
+    "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+    "x.sum().backward()\n"
+    "print(x.grad)",
+    "tensor([1., 1., 1.])",
+    "The gradient of x answers 'what if I nudge this entry?' once for each entry. How many entries does"
+    " x have?",
+    (
+        "A gradient always has the shape of the thing it is the gradient of.",
+        "mean() of a (2, 5) table is one number; its gradient has ten entries, each a tenth of what "
+        "arrives.",
+        "Compare the shape of what you return with the shape of the input; a single number is spread over "
+        "all entries.",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M28", "broadcast not summed back",
+    "The gradient of a stretched operand keeps the stretched shape, or is averaged back.",
+    "b = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+    "(torch.ones(4, 3) + b).sum().backward()\n"
+    "print(b.grad)",
+    "tensor([4., 4., 4.])",
+    "Each entry was used in several rows, so several paths lead back to it. You averaged them, or kept "
+    "them apart. What does the chain rule do with paths?",
+    (
+        "Stretching is using the same number several times.",
+        "A price used in 5 places, each of which moves the total by 2: nudging it moves the total by 10.",
+        "Look at the axes that were stretched: they are summed over, not averaged, and size-1 axes keep "
+        "their place.",
+    ),
+    NOTES + "broadcasting.html",
+)  # fmt: skip
+
+entry(
+    "M29", "transposes in matrix products",
+    "The gradient of a matrix product multiplies by the matrix on the same side, or by its inverse.",
+    "X = torch.tensor([[1.0, 2.0]], requires_grad=True)\n"
+    "W = torch.tensor([[3.0], [4.0]])\n"
+    "(X @ W).sum().backward()\n"
+    "print(X.grad)",
+    "tensor([[3., 4.]])",
+    "Write the three shapes down: the one you want, that of g, and that of the other matrix. Which "
+    "product of the two has it, and on which side does each stand?",
+    (
+        "dX has the shape of X, and only one product of g and W has that shape.",
+        "For X (5, 2) and W (2, 7): g is (5, 7), so dX is g times something of shape (7, 2).",
+        "Look at square matrices too: there the shapes do not help, and only the order decides.",
+    ),
+    API + "torch.matmul.html",
+)  # fmt: skip
+
+entry(
+    "M30", "the 2 and the 1/N",
+    "Constant factors of a loss can be left out of its gradient.",
+    "p = torch.tensor([3.0, 1.0], requires_grad=True)\n"
+    "((p - torch.tensor([1.0, 0.0])) ** 2).mean().backward()\n"
+    "print(p.grad)",
+    "tensor([2., 1.])",
+    "The direction is right and the size is not (or the sign). Which factors does the square bring, "
+    "which the mean, and over how many numbers?",
+    (
+        "A mean of squares has two constants: 2 from the square, 1/N from the mean.",
+        "For 6 numbers with error 3 in one of them, that entry gets 2 * 3 / 6.",
+        "Look at N: all elements, not rows; and at the order of the difference.",
+    ),
+    API + "torch.nn.MSELoss.html",
+)  # fmt: skip
+
+entry(
+    "M31", "an (N, 1) against an (N,)",
+    "pred - target compares them one by one, whatever their shapes.",
+    "pred, target = torch.zeros(4, 1), torch.zeros(4)\n"
+    "print((pred - target).shape)",
+    "torch.Size([4, 4])",
+    "The difference is a square table: every prediction is compared with every target. Which of the two"
+    " has an axis too many?",
+    (
+        "Broadcasting stretches both: (N, 1) against (N,) is a table of N by N.",
+        "A column of 3 and a row of 3 make 9 numbers; two columns of 3 make 3.",
+        "Look at the two shapes just before the subtraction.",
+    ),
+    NOTES + "broadcasting.html",
+)  # fmt: skip
+
+entry(
+    "M32", "one gradient per input",
+    "backward returns the gradient of the tensor, one value.",
+    "class Double(torch.autograd.Function):\n"
+    "    @staticmethod\n"
+    "    def forward(ctx, x, k):\n"
+    "        return x * k\n"
+    "    @staticmethod\n"
+    "    def backward(ctx, g):\n"
+    "        return g * 2\n"
+    "Double.apply(torch.ones(2, requires_grad=True), 2).sum().backward()",
+    "RuntimeError: function DoubleBackward returned an incorrect number of gradients (expected 2, got "
+    "1)",
+    "forward took several arguments; backward gives back as many answers, in that order. What is the "
+    "answer for one that is not a tensor?",
+    (
+        "Arguments and answers pair up by position.",
+        "forward(ctx, x, power, y) has three arguments after ctx: backward returns three things, the second"
+        " is None.",
+        "Count the parameters of forward after ctx and the values backward returns.",
+    ),
+    NOTES + "extending.html",
+)  # fmt: skip
+
+entry(
+    "M33", "apply and forward",
+    "A custom Function is used by calling its forward, or by making an object of it.",
+    "class Square(torch.autograd.Function):\n"
+    "    @staticmethod\n"
+    "    def forward(ctx, x):\n"
+    "        ctx.save_for_backward(x)\n"
+    "        return x * x\n"
+    "Square.forward(None, torch.ones(1))",
+    "AttributeError: 'NoneType' object has no attribute 'save_for_backward'",
+    "forward alone computes and records nothing. Which call writes the node into the graph?",
+    (
+        "The engine has to stand between you and forward, to make the ctx and the node.",
+        "Calling forward by hand is like doing the sum on paper: nobody writes it on the tape.",
+        "Look at how the Function is used: ClassName.apply(x), without an object.",
+    ),
+    NOTES + "extending.html",
+)  # fmt: skip
+
+entry(
+    "M34", "tensors on ctx",
+    "Tensors can be kept as attributes of ctx.",
+    "import warnings\n"
+    "class Keep(torch.autograd.Function):\n"
+    "    @staticmethod\n"
+    "    def forward(ctx, x):\n"
+    "        ctx.x = x\n"
+    "        return x * x\n"
+    "    @staticmethod\n"
+    "    def backward(ctx, g):\n"
+    "        return g * 2 * ctx.x\n"
+    "x = torch.ones(1, requires_grad=True)\n"
+    "y = x * 1\n"
+    "z = Keep.apply(y)\n"
+    "y += 5\n"
+    "z.backward()\n"
+    "print(x.grad)",
+    "tensor([12.])",
+    "The tensor was changed after forward and nobody noticed, so the gradient is that of another point."
+    " Which call keeps a tensor and watches it?",
+    (
+        "What is saved for backward is watched for changes; an attribute is not.",
+        "An attribute is fine for a plain number, such as an exponent or a shape.",
+        "Look at the lines of forward that write to ctx.",
+    ),
+    API + "torch.autograd.function.FunctionCtx.save_for_backward.html",
+)  # fmt: skip
+
+entry(
+    "M35", "kinks and ties",
+    "At a kink, or at a tie, the derivative is whatever the formula happens to give.",
+    "x = torch.tensor(0.0, requires_grad=True)\n"
+    "torch.relu(x).backward()\n"
+    "print(x.grad)",
+    "tensor(0.)",
+    "At a kink every number between the two slopes is allowed, and PyTorch has chosen one. What does it"
+    " choose here?",
+    (
+        "relu, abs and max have points where the slope jumps.",
+        "At 0 PyTorch gives abs the slope 0; maximum(x, 0) shares a tie in halves.",
+        "Look at the comparison: does it include equality?",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M36", "repeated index",
+    "Writing back to the places that were read returns their gradient.",
+    "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+    "x[[0, 0, 1]].sum().backward()\n"
+    "print(x.grad)",
+    "tensor([2., 1., 0.])",
+    "One position was read twice, so two shares come back to it. What does assignment do with the first"
+    " of them?",
+    (
+        "Reading one place twice is a fan-out; its shares add up.",
+        "Reading position 4 three times sends three shares back to it.",
+        "Look at the line that writes into the gradient: `g[index] = ...` and `g[index] += ...` both keep "
+        "one share.",
+    ),
+    API + "torch.Tensor.index_add_.html",
+)  # fmt: skip
+
+entry(
+    "M37", "where and nan",
+    "torch.where protects the branch that is not chosen.",
+    "x = torch.tensor(0.0, requires_grad=True)\n"
+    "torch.where(x > 0, torch.sqrt(x), torch.zeros(())).backward()\n"
+    "print(x.grad)",
+    "tensor(nan)",
+    "Both branches are differentiated, and 0 times infinity is nan. Which of the two has to be made "
+    "safe: what goes into sqrt, or what comes out?",
+    (
+        "where chooses values; the rules of both branches still run.",
+        "where(x > 0, log(x), 0) at 0 has the same trouble: 1/0 times 0.",
+        "Look at the input of the dangerous function: give it a harmless number where the result is not "
+        "used.",
+    ),
+    API + "torch.where.html",
+)  # fmt: skip
+
+entry(
+    "M38", "not differentiable",
+    "Anything computed from a tensor can be trained on.",
+    "x = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)\n"
+    "print(x.argmax().requires_grad)",
+    "False",
+    "Nudge an entry a little: does argmax (or the accuracy) move? What would its slope be?",
+    (
+        "A derivative says how much the result moves for a small nudge; here it does not move at all, and "
+        "then jumps.",
+        "Counting right answers is flat almost everywhere; cross-entropy is not.",
+        "Look for the step from scores to a decision: train before it, count after it.",
+    ),
+    API + "torch.argmax.html",
+)  # fmt: skip
+
+entry(
+    "M39", "softmax twice",
+    "cross_entropy wants probabilities.",
+    "z = torch.tensor([[1.0, 2.0, 3.0]])\n"
+    "t = torch.tensor([2])\n"
+    "ce = torch.nn.functional.cross_entropy\n"
+    "print(ce(z, t), ce(torch.softmax(z, 1), t))",
+    "tensor(0.4076) tensor(0.7972)",
+    "The loss cannot fall below 0.55 with three classes, however good the model gets. What squashes the"
+    " scores, and what squashes them again?",
+    (
+        "cross_entropy takes raw scores and does the log-softmax itself.",
+        "A perfect answer [1, 0, 0] squashed once more is about [0.58, 0.21, 0.21].",
+        "Look at the last line of the model and the first of the loss.",
+    ),
+    API + "torch.nn.CrossEntropyLoss.html",
+)  # fmt: skip
+
+entry(
+    "M40", "steps, starts and precision",
+    "The order of step() and backward(), the start and the number type do not matter.",
+    "w = torch.zeros((), requires_grad=True)\n"
+    "optimizer = torch.optim.SGD([w], lr=0.1)\n"
+    "optimizer.step()\n"
+    "print(w)",
+    "tensor(0., requires_grad=True)",
+    "Nothing moved, or everything moved alike: there was no gradient yet, or all weights start the "
+    "same. What does each line need from the one before?",
+    (
+        "One step of training is: clear, forward, backward, step.",
+        "Two weights that start equal and are used alike get equal gradients for ever.",
+        "Look at the order of the four lines, and at what the weights start from.",
+    ),
+    "https://docs.pytorch.org/docs/stable/optim.html",
+)  # fmt: skip
+
+entry(
+    "M41", "only the size matters",
+    "A gradient that has the right number of entries, or can be stretched, will do.",
+    "x = torch.ones(3, requires_grad=True)\n"
+    "(x * 2).backward(torch.ones(1))",
+    "RuntimeError: Mismatch in shape: grad_output[0] has a shape of torch.Size([1]) and output[0] has a"
+    " shape of torch.Size([3])",
+    "Entries belong to outputs by their place. Which number belongs to which output when the shapes "
+    "differ?",
+    (
+        "Shape is part of the question: it says which number is whose.",
+        "Six numbers as (2, 3) and as (3, 2) put different neighbours side by side.",
+        "Look at the comparison: shapes have to be equal, not only sizes.",
+    ),
+    API + "torch.Tensor.backward.html",
+)  # fmt: skip
+
+entry(
+    "M42", "rows and columns",
+    "The Jacobian may be written either way round.",
+    "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+    "J = torch.autograd.functional.jacobian(lambda x: torch.stack([x[0], x[0] * x[1], x[1]]), x)\n"
+    "print(J.shape)",
+    "torch.Size([3, 2])",
+    "A row for each output, a column for each input. Which of the two does a backward pass give at "
+    "once?",
+    (
+        "dy[i]/dx[j] stands in row i, column j.",
+        "Three outputs of two inputs make a table of 3 rows and 2 columns.",
+        "Look at how the pieces are put together: stacked as rows or as columns?",
+    ),
+    API + "torch.autograd.functional.jacobian.html",
+)  # fmt: skip
+
+entry(
+    "M43", "value for slope",
+    "The derivative of an operation is its value, or uses the wrong one of its values.",
+    "x = torch.tensor(0.5, requires_grad=True)\n"
+    "torch.tanh(x).backward()\n"
+    "print(x.grad)",
+    "tensor(0.7864)",
+    "You used a value where a slope belongs, or the input where the formula wants the output. How fast "
+    "does the output move when the input moves?",
+    (
+        "A slope answers 'how fast', a value answers 'how much'.",
+        "x**3 at 2 is 8 and its slope there is 12; both are right answers to different questions.",
+        "Look at each letter of the formula: is it the input, the output, or the partner?",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M44", "smaller h is better",
+    "The smaller the step of a difference, the better the slope.",
+    "x = torch.tensor(1.2, dtype=torch.float64)\n"
+    "h = 1e-16\n"
+    "print((torch.sin(x + h) - torch.sin(x - h)) / (2 * h))",
+    "tensor(0., dtype=torch.float64)",
+    "Two nearly equal numbers are subtracted, and their digits cancel. What is left when h is smaller "
+    "than the last digit of x?",
+    (
+        "There are two errors: one shrinks with h, the other grows when h shrinks.",
+        "Weighing a letter by weighing a truck with and without it: the difference drowns.",
+        "Look at the middle: for float64 a central difference is best near 1e-5.",
+    ),
+    API + "torch.autograd.gradcheck.gradcheck.html",
+)  # fmt: skip
+
+entry(
+    "M45", "one-sided difference",
+    "f(x + h) - f(x) over h is as good as a central difference.",
+    "x = torch.tensor(2.0, dtype=torch.float64)\n"
+    "h = 0.5\n"
+    "print(((x + h) ** 2 - x**2) / h, ((x + h) ** 2 - (x - h) ** 2) / (2 * h))",
+    "tensor(4.5000, dtype=torch.float64) tensor(4., dtype=torch.float64)",
+    "You looked to one side only, or divided by the wrong width. How far apart are the two points whose"
+    " values you subtract?",
+    (
+        "The slope is the rise divided by the run; the run is the distance between the two points.",
+        "From 1.9 to 2.1 the run is 0.2.",
+        "Look at the two points and at what you divide by; mind the brackets.",
+    ),
+    API + "torch.autograd.gradcheck.gradcheck.html",
+)  # fmt: skip
+
+entry(
+    "M46", "all inputs at once",
+    "A partial derivative moves all inputs together.",
+    "x = torch.tensor(2.0, requires_grad=True)\n"
+    "y = torch.tensor(3.0, requires_grad=True)\n"
+    "((x * y + 5) ** 2).backward()\n"
+    "print(x.grad, y.grad)",
+    "tensor(66.) tensor(44.)",
+    "You moved more than one input, or the other one. Which single input does this slope belong to?",
+    (
+        "A partial slope nudges one input and holds all others still.",
+        "The area of a 2 by 3 field grows by 3 for each metre of the first side, by 2 for each of the "
+        "second.",
+        "Look at the two calls of f: in how many places do their arguments differ?",
+    ),
+    API + "torch.autograd.grad.html",
+)  # fmt: skip
+
+entry(
+    "M47", "one graph for all inputs",
+    "A function has one graph, with all of its branches.",
+    "def f(x):\n"
+    "    return x * 2 if x > 0 else x**2\n"
+    "a = torch.tensor(3.0, requires_grad=True)\n"
+    "f(a).backward()\n"
+    "print(a.grad)",
+    "tensor(2.)",
+    "The graph is written while the code runs: it holds what was executed, for these numbers. Which "
+    "lines were?",
+    (
+        "An if is decided before anything is recorded.",
+        "A while loop that runs three times leaves three nodes; another input may leave five.",
+        "Look at the value that the condition sees.",
+    ),
+    NOTES + "autograd.html",
+)  # fmt: skip
+
+entry(
+    "M48", "detach saves as much as no_grad",
+    "detach() on the result saves what no_grad() saves.",
+    "x = torch.ones(3, requires_grad=True)\n"
+    "y = (x * x).detach()\n"
+    "with torch.no_grad():\n"
+    "    z = x * x\n"
+    "print(y.requires_grad, z.requires_grad)",
+    "False False",
+    "detach cuts a graph that has been written already; no_grad writes none. Which of the two kept the "
+    "saved numbers until the cut?",
+    (
+        "Saving happens when the operation runs.",
+        "A chain of 100 operations detached at its end was recorded 100 times first.",
+        "Look at what exists just before the cut.",
+    ),
+    API + "torch.no_grad.html",
+)  # fmt: skip
+
+entry(
+    "M49", "a switch left off",
+    "A switch that is turned off can be turned on again at the end of the block.",
+    "with torch.no_grad():\n"
+    "    with torch.no_grad():\n"
+    "        pass\n"
+    "    print(torch.is_grad_enabled())",
+    "False",
+    "Recording was switched on too early, or never again. What was the state before the block, and who "
+    "remembers it, also when the block raises?",
+    (
+        "A block gives back the state that it found, whatever happened inside.",
+        "Inside two nested blocks, leaving the inner one must not switch on what the outer one switched "
+        "off.",
+        "Look at the end of the block: does it set True, or what was there before? Does it run after an "
+        "exception?",
+    ),
+    API + "torch.no_grad.html",
+)  # fmt: skip
+
+entry(
+    "M50", "micro-batches",
+    "Adding up the gradients of parts equals the gradient of the mean over all.",
+    "x = torch.tensor([1.0, 2.0, 3.0, 4.0])\n"
+    "w = torch.tensor(1.0, requires_grad=True)\n"
+    "for part in (x[:2], x[2:]):\n"
+    "    (part * w).mean().backward()\n"
+    "print(w.grad, x.mean())",
+    "tensor(5.) tensor(2.5000)",
+    "The mean of the whole is not the sum of the parts' means. How much of the whole is each part?",
+    (
+        "Each part weighs as much as its share of the examples.",
+        "Parts of 3 and 1 examples count 3/4 and 1/4.",
+        "Look at the factor of each part's loss, and at whether anything is cleared between parts.",
+    ),
+    NOTES + "amp_examples.html",
+)  # fmt: skip
+
+entry(
+    "M51", "overflow in softmax",
+    "exp(z) / sum(exp(z)) is how softmax is computed.",
+    "z = torch.tensor([1000.0, 0.0])\n"
+    "print(torch.exp(z) / torch.exp(z).sum(), torch.softmax(z, 0))",
+    "tensor([nan, 0.]) tensor([1., 0.])",
+    "exp of 1,000 is infinite, and infinity divided by infinity is nan. What may be subtracted from all"
+    " scores without changing the answer, and when?",
+    (
+        "Softmax looks only at differences between scores.",
+        "[1000, 0] and [0, -1000] have the same softmax; only one of them overflows.",
+        "Look at what is subtracted, over which axis, and whether it happens before exp.",
+    ),
+    API + "torch.nn.functional.log_softmax.html",
+)  # fmt: skip
+
+entry(
+    "M52", "the wrong axis",
+    "An axis is an axis: reducing over the first or the last is a detail.",
+    "z = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])\n"
+    "print(torch.softmax(z, 0)[0], torch.softmax(z, 1)[0])",
+    "tensor([0.5000, 0.5000, 0.5000]) tensor([0.0900, 0.2447, 0.6652])",
+    "Examples are in rows and classes in columns. Which of them compete with each other?",
+    (
+        "The axis you name is the one that disappears, or along which things add up to one.",
+        "Sums over axis 0 of a (2, 3) table give three numbers, over axis 1 two.",
+        "Look at the shape before and after, with a table that is not square.",
+    ),
+    API + "torch.nn.functional.softmax.html",
+)  # fmt: skip
+
+entry(
+    "M53", "accuracy as proof",
+    "A model that scores well has right gradients.",
+    "x = torch.tensor([-1.0, 2.0], requires_grad=True)\n"
+    "torch.relu(x).sum().backward()\n"
+    "print(x.grad)",
+    "tensor([0., 1.])",
+    "A network with the relu mask forgotten can still reach 98 percent. What would show the mistake at "
+    "once, without training?",
+    (
+        "Training corrects for many mistakes; a gradient check does not.",
+        "Compare one gradient with a central difference: six digits, or a bug.",
+        "Look at a single operation with a non-uniform upstream gradient.",
+    ),
+    API + "torch.autograd.gradcheck.gradcheck.html",
+)  # fmt: skip
+
+entry(
+    "M54", "the cure for the symptom",
+    "A loss that does not fall needs a smaller learning rate, or more epochs.",
+    "w = torch.tensor(1.0, requires_grad=True)\n"
+    "loss = (w.detach() * 2 - 1) ** 2\n"
+    "print(loss.requires_grad)",
+    "False",
+    "A smaller step in a wrong direction is still wrong. What do the gradients look like: None, zero, "
+    "growing, or of the wrong shape?",
+    (
+        "The symptom says what to look at: the gradients of the first step.",
+        "A flat curve from the first step: print p.grad for each parameter; None tells who is cut off.",
+        "Look for the line that breaks the path from the parameters to the loss.",
+    ),
+    NOTES + "faq.html",
+)  # fmt: skip
+
+
+def used_by() -> dict[str, list[str]]:
+    """Misconception id -> ids of the exercises whose wrong answers stand for it."""
+    from . import lessons
+
+    found: dict[str, list[str]] = {}
+    for exercise in lessons.all_exercises():
+        for id in dict.fromkeys(w.misconception for w in (*exercise.wrong, *exercise.before) if w.misconception):
+            found.setdefault(id, []).append(exercise.id)
+    return found
+
+
+def page() -> str:
+    """The reference page, `notebooks/reference/misconceptions.md`, as text."""
+    from minigrad import mistakes
+
+    met = used_by()
+    out = [
+        "# What people believe about gradients that is not so",
+        "",
+        f"{len(CATALOGUE)} beliefs, each with code that shows it and what PyTorch (and minigrad) prints. Made by "
+        "`minigrad build` from `minigrad/course/misconceptions.py`; edit there.",
+    ]
+    for each in CATALOGUE.values():
+        out += ["", f"## {each.id} {each.name}", "", f"*{each.belief}*", "", "```python", each.code, "```", ""]
+        out += [f"It prints, or raises: `{each.shows}`", "", each.feedback, ""]
+        out += [f"{number}. {hint}" for number, hint in enumerate(each.hints, 1)]
+        notes = [f"[PyTorch's documentation]({each.docs})"]
+        if each.id in met:
+            notes.append(f"exercises {', '.join(met[each.id])}")
+        if each.id in mistakes.BUGS:
+            notes.append(f'inject it: `with minigrad.broken("{each.id}"):`')
+        out += ["", " · ".join(notes)]
+    return "\n".join(out) + "\n"

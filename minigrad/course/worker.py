@@ -138,11 +138,11 @@ class Server:
 
     def resolve(self, name: str) -> Any:
         """The object of a name, dotted for methods, `predict 4.1` for a prediction. LookupMissing if there is none."""
-        if name.startswith("predict "):
+        if name.startswith("predict ") and name not in self.namespace:
             if name.removeprefix("predict ") not in predictions:
                 raise LookupMissing(name)
             return predictions[name.removeprefix("predict ")]
-        first, *attributes = name.split(".")
+        first, *attributes = [name] if name.startswith("predict ") else name.split(".")
         if first not in self.namespace:
             raise LookupMissing(name)
         found = self.namespace[first]

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers
+from ..exercise import (
+    Exercise, Lesson, Probe, Raises, Wrong, call, choice, function, numbers, prediction, program, run,
+)  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 
@@ -70,7 +72,7 @@ EXERCISE_5_1 = function(
               "weight for each output. Which of the two decides the slope of the square?"),
         Wrong(adds_it_all_up, "M27", "You added everything up to one number. x has several numbers to nudge: how many "
               "answers does that make?"),
-        Wrong(squares_instead, "M06", "You weighted the outputs x*x themselves. v weights how fast they change: what is "
+        Wrong(squares_instead, "", "You weighted the outputs x*x themselves. v weights how fast they change: what is "
               "the slope of a square?"),
         Wrong(whole_jacobian, "M27", "That is the whole table: a row for each output, a column for each input. v adds "
               "its rows up: what shape is left?"),
@@ -89,7 +91,343 @@ EXERCISE_5_1 = function(
            "v * 2 * x.",
 )  # fmt: skip
 
-EXERCISES: tuple[Exercise, ...] = (EXERCISE_5_1,)
+
+# --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------------
+
+# Given in the exercise notebook as well: a recorded computation that answers backward(v) as a tensor does.
+GRAPH = """
+import numpy as np
+
+class Graph:
+    def __init__(self, slopes):
+        self._slopes = np.array(slopes, dtype=float)
+        self.outputs, self.inputs = self._slopes.shape
+        self.grad = None
+
+    def backward(self, v):
+        v = np.asarray(v, dtype=float)
+        if v.shape != (self.outputs,):
+            raise RuntimeError(f"Mismatch in shape: v has {v.shape}, the output has {(self.outputs,)}")
+        arrived = v @ self._slopes
+        if self.grad is None:
+            self.grad = arrived
+        else:
+            self.grad += arrived
+
+    def zero_grad(self):
+        self.grad = None
+"""
+
+
+def probes_5_2(rng: np.random.Generator) -> Iterator[Probe]:
+    for outputs, inputs in ((3, 2), (2, 4), (3, 3), (1, 3)):
+        yield run("graph = Graph(slopes)\njacobian(graph)", slopes=numbers(rng, outputs, inputs))
+
+
+def one_hot(n: int, i: int) -> Array:
+    return np.arange(n) == i
+
+
+def one_pass_with_ones(graph: Any) -> Any:
+    graph.backward(np.ones(graph.outputs))
+    return graph.grad
+
+
+def ones_for_every_row(graph: Any) -> Any:
+    rows = []
+    for _ in range(graph.outputs):
+        graph.zero_grad()
+        graph.backward(np.ones(graph.outputs))
+        rows.append(graph.grad)
+    return np.stack(rows)
+
+
+def transposed(graph: Any) -> Any:
+    return clears_each_time(graph).T
+
+
+def never_clears(graph: Any) -> Any:
+    rows = []
+    for i in range(graph.outputs):
+        graph.backward(one_hot(graph.outputs, i))
+        rows.append(graph.grad.copy())
+    return np.stack(rows)
+
+
+def keeps_one_array(graph: Any) -> Any:
+    rows = []
+    for i in range(graph.outputs):
+        graph.backward(one_hot(graph.outputs, i))
+        rows.append(graph.grad)
+    return np.stack(rows)
+
+
+def passes_for_inputs(graph: Any) -> Any:
+    rows = []
+    for i in range(graph.inputs):
+        graph.zero_grad()
+        graph.backward(one_hot(graph.inputs, i))
+        rows.append(graph.grad)
+    return np.stack(rows)
+
+
+def last_pass_only(graph: Any) -> Any:
+    for i in range(graph.outputs):
+        graph.zero_grad()
+        graph.backward(one_hot(graph.outputs, i))
+    return graph.grad
+
+
+def clears_each_time(graph: Any) -> Any:
+    rows = []
+    for v in np.eye(graph.outputs):
+        graph.grad = None
+        graph.backward(v)
+        rows.append(graph.grad)
+    return np.array(rows)
+
+
+def clears_afterwards(graph: Any) -> Any:
+    table = np.zeros((graph.outputs, graph.inputs))
+    for i in range(graph.outputs):
+        graph.backward([float(j == i) for j in range(graph.outputs)])
+        table[i] = graph.grad
+        graph.zero_grad()
+    return table
+
+
+def takes_differences(graph: Any) -> Any:
+    sums = [np.zeros(graph.inputs)]
+    for v in np.eye(graph.outputs):
+        graph.backward(v)
+        sums.append(np.array(graph.grad))
+    return np.diff(sums, axis=0)
+
+
+# No probe can tell these two apart: asking for everything in each pass, and keeping one array that every pass adds to.
+SAME_ROWS = (
+    "All rows are the same: each is the sum of all of them. Does each pass ask for one output alone, and what belongs "
+    "between two passes?"
+)
+
+EXERCISE_5_2 = program(
+    "5.2", "jacobian",
+    title="a whole Jacobian from backward passes",
+    minutes=10,
+    prelude=GRAPH,
+    oracle=lambda slopes: slopes,
+    probes=probes_5_2,
+    wrong=[
+        Wrong(one_pass_with_ones, "M25", "One pass with ones adds the rows of the Jacobian up: you have the sum of each "
+              "column. How many passes does it take to see the rows one by one?"),
+        Wrong(ones_for_every_row, "M01", SAME_ROWS, alike="same rows"),
+        Wrong(transposed, "M42", "Row and column are swapped. A backward pass for output i gives one number for each "
+              "input: is that a row or a column of dy/dx?"),
+        Wrong(never_clears, "M01", "The first row is right, and each later one holds the rows before it as well. "
+              "backward adds to grad. What belongs between two passes?"),
+        Wrong(keeps_one_array, "M01", SAME_ROWS, alike="same rows"),
+        Wrong(passes_for_inputs, "M26", "You made one pass for each input. v has one number for each output: what is "
+              "there one pass for?"),
+        Wrong(last_pass_only, "", "Only the last pass is left. Where do the rows before it stay?"),
+    ],
+    alternatives=[clears_each_time, clears_afterwards, takes_differences],
+    hints=[
+        "Row i of the Jacobian says how output i reacts to each input.",
+        "With two outputs, v = [0, 1] asks for the second output alone: that pass gives the second row.",
+        "Look at what happens between two passes: grad still holds the row before.",
+    ],
+    worked="For each output i: clear grad, call backward with a v that is 1 at i and 0 elsewhere, keep grad as row i. "
+           "Stack the rows.",
+)  # fmt: skip
+
+# --- 5.3 when is a sum the same? ----------------------------------------------------------------------------------
+
+EXERCISE_5_3 = choice(
+    "5.3", "same_when",
+    {
+        "a": "always: backward on the sum is only a shorter way to write it",
+        "b": "when v is all ones",
+        "c": "when v adds up to one",
+        "d": "never: sum() makes another graph, with other gradients",
+    },
+    right="b",
+    title="when y.sum().backward() equals y.backward(v)",
+    minutes=4,
+    wrong=[
+        Wrong("a", "M25", "Try it with y = x**2 at x = [1, 2] and v = [1, 0]: the second entry of x.grad is 0. Does the "
+              "sum leave the second output out?"),
+        Wrong("c", "M26", "v = [0.5, 0.5] adds up to one and asks for half of each output. How much of each output is "
+              "in y.sum()?"),
+        Wrong("d", "M09", "sum() adds one more node to the graph. What does that node hand back to each entry of y?"),
+    ],
+    hints=[
+        "A sum cares about each of its terms equally.",
+        "y.mean() would be the same as a v of 1/n everywhere.",
+        "Ask what gradient the sum hands to each entry of y; that is the v.",
+    ],
+    worked="The derivative of y.sum() with respect to each y[i] is 1: the sum is backward with v all ones (b).",
+)  # fmt: skip
+
+# --- 5.4 what a backward pass starts from -------------------------------------------------------------------------
+
+
+def start_by_cases(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    """The oracle is only asked where no error is due."""
+    return np.full(shape, 1.0) if gradient is None else gradient
+
+
+def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
+    no_default = Raises("RuntimeError", "scalar")
+    mismatch = Raises("RuntimeError", "shape")
+    yield call(())
+    yield call((3,), numbers(rng, 3))
+    yield call((3,)).expect(no_default).show()
+    yield call((2, 3), numbers(rng, 2, 3))
+    yield call((1, 1))
+    yield call((3,), numbers(rng, 1)).expect(mismatch).show()
+    yield call((2, 3), numbers(rng, 3, 2)).expect(mismatch)
+    yield call((), np.array(2.5))
+    yield call((1,), numbers(rng, 1))
+    yield call((2, 2)).expect(no_default)
+
+
+def check_shape(shape: tuple[int, ...], gradient: Array) -> Array:
+    if np.shape(gradient) != tuple(shape):
+        raise RuntimeError(f"Mismatch in shape: grad has {np.shape(gradient)}, output has {shape}")
+    return gradient
+
+
+def silently_ones(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return np.ones(shape) if gradient is None else check_shape(shape, gradient)
+
+
+def always_ones(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is not None:
+        check_shape(shape, gradient)
+    elif np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape)
+
+
+def broadcasts(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    try:
+        return np.broadcast_to(1.0 if gradient is None else gradient, shape).copy()
+    except ValueError as error:
+        raise RuntimeError("Mismatch in shape") from error
+
+
+def hands_on_anything(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape) if gradient is None else gradient
+
+
+def empty_shape_only(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and shape != ():
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(()) if gradient is None else check_shape(shape, gradient)
+
+
+def starts_from_zero(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.zeros(shape) if gradient is None else check_shape(shape, gradient)
+
+
+def drops_the_shape(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return 1.0 if gradient is None else check_shape(shape, gradient)
+
+
+def counts_numbers_only(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if gradient is not None and np.size(gradient) != np.prod(shape):
+        raise RuntimeError("Mismatch in shape")
+    return np.ones(shape) if gradient is None else np.reshape(gradient, shape)
+
+
+def start_plainly(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None:
+        if np.prod(shape) != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return np.ones(shape)
+    return check_shape(shape, gradient)
+
+
+def start_from_sizes(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and all(n == 1 for n in shape):
+        gradient = np.ones(shape)
+    if gradient is None:
+        raise RuntimeError("a gradient can only be made up for scalar outputs")
+    if list(gradient.shape) != list(shape):
+        raise RuntimeError("the gradient has the wrong shape")
+    return gradient.copy()
+
+
+EXERCISE_5_4 = function(
+    "5.4", "start",
+    title="what a backward pass starts from",
+    minutes=8,
+    oracle=start_by_cases,
+    probes=probes_5_4,
+    wrong=[
+        Wrong(silently_ones, "M25", "Without a gradient you start from ones, whatever the shape. That adds all outputs "
+              "up, though nobody asked for their sum. For which shapes is there only one possible start?"),
+        Wrong(always_ones, "M26", "You check the gradient that is handed in and then start from ones all the same. Who "
+              "decides how much each output counts?"),
+        Wrong(broadcasts, "M41", "A gradient of another shape was stretched until it fitted. A single number for three "
+              "outputs may be a mistake of the caller: who should find out?"),
+        Wrong(hands_on_anything, "M41", "A gradient of the wrong shape goes through unseen. What must be compared before "
+              "the pass starts?"),
+        Wrong(empty_shape_only, "M41", "Shape () has a default, and (1, 1) was refused. How many numbers does an output "
+              "of shape (1, 1) hold?"),
+        Wrong(starts_from_zero, "M21", "The pass starts from 0. The first gradient is that of the output with respect "
+              "to itself. What number is it?"),
+        Wrong(drops_the_shape, "M27", "For shape (1, 1) you start from a bare number. Which shape does the gradient of an "
+              "output have?"),
+        Wrong(counts_numbers_only, "M41", "A (3, 2) gradient was taken for a (2, 3) output because both hold six numbers. "
+              "Which number belongs to which output then?"),
+    ],
+    alternatives=[start_plainly, start_from_sizes],
+    hints=[
+        "There are three cases: a gradient of the right shape, one of a wrong shape, and none.",
+        "PyTorch makes up a gradient for shapes (), (1,) and (1, 1), and for no other.",
+        "Look at the test that decides whether a default exists: count the numbers in the shape.",
+    ],
+    worked="With a gradient: raise RuntimeError if its shape is not `shape`, else return it. Without one: if the shape "
+           "holds exactly one number return np.ones(shape), else raise RuntimeError.",
+)  # fmt: skip
+
+# --- predictions of the reading notebook --------------------------------------------------------------------------
+
+PREDICTION_5_0 = prediction(
+    "5.0", [4, 6], points=0,
+    title="the gradient of a sum of squares",
+    wrong=[
+        Wrong([4, 9], "M06", "Those are the squares themselves. How fast does each of them grow?"),
+        Wrong([2, 3], "M06", "Those are the entries of x. How fast does the square of each grow?"),
+        Wrong([10, 10], "M27", "You added the slopes up. Does nudging x[0] move the square of x[1]?"),
+        Wrong([13], "M03", "13 is z. The question is how z moves when each x moves."),
+        Wrong([10], "M27", "One number for two inputs: which of them do you nudge?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_5_1A = prediction(
+    "5.1a", [2.5403, 3.5839], points=0,
+    title="x.grad after a second backward pass",
+    wrong=[
+        Wrong([0, 3.5839], "M01", "That is what the second pass alone finds. What does x.grad hold already?"),
+        Wrong([2.5403, 0], "M01", "That is what was there before. Does the second pass leave no trace?"),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_5_0, PREDICTION_5_1A, EXERCISE_5_1, EXERCISE_5_2, EXERCISE_5_3, EXERCISE_5_4,
+)  # fmt: skip
 
 LESSON = Lesson(
     number=5,
