@@ -1,0 +1,105 @@
+"""Running the cells of a notebook inside the sandbox, more forgivingly than a kernel would.
+
+The worker (`worker.py`) runs a cell; here is what a class of two hundred needs besides: a cell split in the middle
+of a function is joined again, a cell that came before the names it needs has a second chance at the end, a blank
+copy does not replace a finished answer, and `np = None` does not spoil what others use `np` for. All of it happens
+on the student's side of the wall, where their code may be parsed without risk.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from minigrad.course import worker
+from minigrad.course.wire import Failure
+
+_ABSENT = object()
+
+
+class Notebook(worker.Server):
+    """The worker's server, whose `exec` takes the cells of a whole notebook as students leave them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.early: dict[int, str] = {}  # cells that asked for a name that was not there yet
+        self.modules: dict[str, str] = {}  # what the notebook's own imports are called
+
+    def exec(
+        self, cells: list[str], first: int = 1, previous: str = "", last: bool = True
+    ) -> list[Failure | None]:
+        """Run cells numbered from `first`, which come after the cell `previous`.
+
+        After the `last` of them, what could not run before has its second chance: an empty cell with its number is
+        enough to be told how that went.
+        """
+        results: list[Failure | None] = []
+        for number, source in enumerate(cells, first):
+            outcome = self.cell(source, number) if source.strip() else None
+            if _continues(outcome) and previous and self.cell(previous + "\n" + source, number) is None:
+                outcome = None
+            results.append(outcome)
+            if outcome is not None and outcome.type == "NameError":
+                self.early[number] = source
+            previous = source or previous
+        if last:
+            for number, source in self.early.items():
+                outcome = self.cell(source, number, only_new=True)
+                if 0 <= number - first < len(results):
+                    results[number - first] = outcome
+            self.early.clear()
+            self.restore_modules()
+        return results
+
+    def cell(self, source: str, number: int, only_new: bool = False) -> Failure | None:
+        """Run one cell. What was finished is not replaced by a blank; with `only_new`, nothing is replaced."""
+        before = dict(self.namespace)
+        outcome = self.guarded(lambda: self.run_cell(source, f"<cell {number}>"))
+        for name, old in before.items():
+            new = self.namespace.get(name, _ABSENT)
+            if new is not old and new is not _ABSENT and (only_new or _emptied(old, new)):
+                self.namespace[name] = old
+        self.remember_imports(source)
+        return outcome if isinstance(outcome, Failure) and outcome.kind != "printed" else None
+
+    def remember_imports(self, source: str) -> None:
+        """Note what `import numpy as np` binds."""
+        if "import" not in source:
+            return
+        try:
+            lines = ast.parse(worker.without_magics(source)).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return  # the cell has its own failure already
+        for line in lines:
+            for alias in line.names if isinstance(line, ast.Import) else ():
+                if alias.asname or "." not in alias.name:
+                    self.modules[alias.asname or alias.name] = alias.name
+
+    def restore_modules(self) -> None:
+        """Give a module its name back if something that is no function took it."""
+        for name, module in self.modules.items():
+            now = self.namespace.get(name, _ABSENT)
+            if now is not _ABSENT and not isinstance(now, types.ModuleType) and not callable(now):
+                self.guarded(lambda name=name, module=module: self.imported(name, module))
+
+    def imported(self, name: str, module: str) -> None:
+        exec(f"import {module} as {name}", self.namespace)
+
+
+def _continues(outcome: Failure | None) -> bool:
+    """True for a cell that begins in the middle of something."""
+    return outcome is not None and (
+        outcome.type == "IndentationError"
+        or (outcome.type == "SyntaxError" and outcome.message.startswith("'return' outside function"))
+    )
+
+
+def _emptied(old: Any, new: Any) -> bool:
+    """True if a finished answer was replaced by a blank."""
+    return worker.blankness(new) == "blank" and worker.blankness(old) == "there" and old is not None
+
+
+def serve(descriptor: int) -> None:
+    """Answer requests on one descriptor until the grader hangs up."""
+    worker.serve(descriptor, descriptor, server=Notebook())

@@ -1,0 +1,150 @@
+"""`minigrad grade`: the command's arguments, its progress bar and its last words."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TextIO
+
+from minigrad.course.grading import LEVELS
+from minigrad.course.grading.counting import Count
+
+_KEY_FILE = "a file with the course key, from which the seeds come (default: drawn at the first start and kept in REPORT/run.json)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `minigrad grade`."""
+    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student")
+    parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("--timeout", type=float, metavar="S", help="seconds of processor time an exercise may take"
+                        " (default: what each exercise says)")  # fmt: skip
+    parser.add_argument("--memory", type=_positive, metavar="MB", help="memory that an exercise may take (the same)")
+    parser.add_argument("--isolation", choices=("auto", *LEVELS), default="auto",
+                        help="how students' code is kept in; auto takes the strongest that passes its self-test")  # fmt: skip
+    parser.add_argument("--trust-students", action="store_true",
+                        help="allow the level process, which is not a security boundary")  # fmt: skip
+    parser.add_argument("--key", type=Path, metavar="FILE", help=_KEY_FILE)
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786")
+    parser.add_argument("--fresh", action="store_true", help="forget earlier results in REPORT and grade everything")
+    parser.add_argument("--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Grade; 0 if everything was graded, 1 if something was not or nothing holds students' code in."""
+    from minigrad.course.grading import report, runs
+    from minigrad.course.grading.sandbox import Unavailable
+
+    if options.timeout is not None and not 0 < options.timeout < 86_400:
+        raise ValueError("--timeout wants seconds, more than none")
+    key = options.key.read_bytes().strip() if options.key else None
+    if key is not None and len(key) < 16:
+        raise ValueError(f"{options.key}: a key of fewer than 16 bytes can be guessed")
+    if options.diff is not None and not (options.diff / "results.jsonl").is_file():
+        raise ValueError(f"{options.diff} is no report folder: it has no results.jsonl")
+    bar = Bar(sys.stderr)
+    cluster = _cluster(options.scheduler) if options.scheduler else None
+    try:
+        count = runs.grade(
+            options.submissions, out=options.out, executor=cluster and cluster[1], jobs=cluster[2] if cluster else options.jobs,
+            isolation=options.isolation, trust_students=options.trust_students, seconds=options.timeout,
+            megabytes=options.memory, key=key, fresh=options.fresh, progress=bar.show,
+        )  # fmt: skip
+    except Unavailable as error:
+        bar.end()
+        print(f"Nothing was graded, and no points are lost. No isolation level holds here:\n{error}", file=sys.stderr)
+        return 1
+    finally:
+        if cluster:
+            cluster[0].close()
+    bar.end()
+    print(summary(count, options.out))
+    if options.diff is not None:
+        moved = report.write_differences(options.out, options.diff)
+        for m in moved[:20]:
+            print(_printable(f"  {m['student']}  {m['exercise']}  {m['before'] or '-'} -> {m['after'] or '-'}  ({m['why']})"))
+        print(f"{len(moved)} verdicts moved since {options.diff}: {options.out / report.DIFFERENCES}")
+    return 1 if count.failed else 0
+
+
+def summary(count: Count, out: Path) -> str:
+    """The run in two or three lines."""
+    rate = f", {count.graded / count.seconds:.0f} a second" if count.graded and count.seconds else ""
+    lines = [
+        f"{count.graded} notebooks graded{rate}; {count.kept} were graded before; isolation: {count.isolation}",
+        f"Open {out / 'report.html'}",
+    ]
+    if count.isolation == "process":
+        lines.insert(1, "The level process is not a security boundary: these submissions ran with your rights.")
+    if count.failed:
+        lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again.")
+    return "\n".join(lines)
+
+
+class Bar:
+    """A progress bar with rate and time left, in a terminal; silence elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream, self.alive, self.last = stream, stream.isatty(), 0.0
+
+    def show(self, count: Count) -> None:
+        """Draw it, at most ten times a second."""
+        now = time.monotonic()
+        if self.alive and (now - self.last > 0.1 or count.done == count.total):
+            self.last = now
+            self.stream.write("\r" + bar(count, _width()) + "\x1b[K")
+            self.stream.flush()
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self.alive and self.last:
+            self.stream.write("\n")
+
+
+def bar(count: Count, width: int) -> str:
+    """One line: how much is done, how fast, how long it will take."""
+    now = count.graded + count.failed
+    rate = now / count.seconds if count.seconds else 0.0
+    left = (count.total - count.done) / rate if rate else 0.0
+    tail = f" {count.done}/{count.total}  {rate:.0f}/s  {_clock(left)} left"
+    if count.failed:
+        tail += f"  {count.failed} not graded"
+    room = max(5, width - len(tail) - 3)
+    full = room * count.done // max(1, count.total)
+    return f"[{'#' * full}{'.' * (room - full)}]{tail}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
+
+
+def _width() -> int:
+    try:
+        return min(100, os.get_terminal_size(sys.stderr.fileno()).columns)
+    except OSError:
+        return 80
+
+
+def _printable(text: str) -> str:
+    """ASCII for a console; a student's name cannot move the cursor."""
+    return "".join(c if " " <= c <= "~" else f"\\u{ord(c):04x}" for c in text)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not a positive number")
+    return number
+
+
+def _cluster(address: str):  # type: ignore[no-untyped-def]
+    """A Dask client, its executor, and how many notebooks to keep in the air."""
+    from distributed import Client
+
+    client = Client(address, timeout=10)
+    cores = sum(client.nthreads().values()) or 1
+    return client, client.get_executor(retries=5, pure=False), cores

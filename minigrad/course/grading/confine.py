@@ -1,0 +1,273 @@
+"""What the kernel is asked to forbid: one short function for each mechanism, plain ctypes, no package.
+
+This file runs inside the sandbox's own process, before any line of a student does, and imports the standard
+library alone. From the outside in: another user than root, namespaces (a world of its own), Landlock (which
+files may be read; none may be written), seccomp (which system calls exist at all), resource limits. Each
+function raises OSError when the kernel says no: whoever calls decides what that means. None trusts another:
+the self-test in `escape.py` tries to break out of the whole.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import stat
+import struct
+from collections.abc import Iterable
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = 1, 4, 38, 22, 36
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def prctl(option: int, argument: int = 0, pointer: ctypes.c_void_p | None = None) -> None:
+    """Change one property of this process."""
+    _checked(_libc.prctl(option, ctypes.c_ulong(argument), pointer or ctypes.c_ulong(0), 0, 0))
+
+
+def prctl_if_linux(option: int, argument: int) -> None:
+    """The same where there is a prctl at all: for the level that promises nothing."""
+    if hasattr(_libc, "prctl"):
+        prctl(option, argument)
+
+
+# ------------------------------------------------------------------ who we are
+
+
+def leave_root(uid: int) -> None:
+    """Become a user that owns nothing on this machine: no file, no process, no group."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    if os.getuid() == 0 or os.geteuid() == 0:
+        raise PermissionError("still root after setresuid")
+
+
+def drop_capabilities() -> None:
+    """Give up the powers that the first process of a user namespace is born with."""
+    header, none = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+    _checked(_libc.capset(header, none))
+
+
+# ------------------------------------------------------------------ namespaces
+
+CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_THREAD = 0x10000000, 0x20000000, 0x40000000, 0x00010000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 2, 4, 4096, 16384, 1 << 18, 2
+_MOUNT_SETATTR, _RDONLY_NOSUID_NODEV = 442, 7
+
+
+def unshare(flags: int) -> None:
+    """Leave the shared namespaces named by `flags`."""
+    _checked(_libc.unshare(flags))
+
+
+def join(descriptor: int, flags: int) -> None:
+    """Enter the namespace that `descriptor` stands for."""
+    _checked(_libc.setns(descriptor, flags))
+
+
+def own_mounts() -> None:
+    """A table of mounts of our own; what is mounted from here on is seen by nobody else."""
+    unshare(CLONE_NEWNS)
+    _mount("none", "/", None, MS_REC | MS_PRIVATE)
+
+
+def new_world(proc: int, *, mounts: bool) -> None:
+    """Users, network, System V memory, host name, control groups, processes (and mounts) of our own.
+
+    `proc` is an open descriptor of /proc, which may be out of sight by now.
+    """
+    uid, gid = os.getuid(), os.getgid()
+    prctl(PR_SET_DUMPABLE, 1)  # after leaving root /proc/self belongs to root until we say otherwise
+    flags = CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWPID | CLONE_NEWCGROUP
+    unshare(flags | (CLONE_NEWNS if mounts else 0))
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        file = os.open(f"self/{name}", os.O_WRONLY, dir_fd=proc)
+        os.write(file, text.encode())
+        os.close(file)
+    if mounts:
+        _mount("none", "/", None, MS_REC | MS_PRIVATE)
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
+    encoded = [None if text is None else text.encode() for text in (source, target, kind)]
+    options = None if data is None else data.encode()
+    _checked(_libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), options))
+
+
+def private_root(visible: Iterable[str]) -> None:
+    """A root that holds these files and folders, read only, and nothing else."""
+    paths = list(visible)
+    # The new root is put together on any folder that hides none of them.
+    base = next(b for b in ("/sys", "/mnt", "/media") if os.path.isdir(b) and not any(p.startswith(b) for p in paths))
+    _mount("sandbox", base, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755")
+    for path in paths:
+        target = base + path
+        if os.path.isdir(path):
+            os.makedirs(target, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.close(os.open(target, os.O_CREAT | os.O_RDONLY, 0o644))
+        _mount(path, target, None, MS_BIND | MS_REC)
+    os.chdir(base)
+    _checked(_libc.pivot_root(b".", b"."))
+    _checked(_libc.umount2(b".", MNT_DETACH))
+    os.chdir("/")
+    attributes = struct.pack("=QQQQ", _RDONLY_NOSUID_NODEV, 0, 0, 0)
+    _checked(_libc.syscall(_MOUNT_SETATTR, -100, b"/", 0x8000, attributes, ctypes.c_size_t(32)))  # and all below
+
+
+# ------------------------------------------------------------------ Landlock: which files, for good
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_EXECUTE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 2, 1 << 3
+
+
+def landlock_version() -> int:
+    """The kernel's Landlock version; 0 where there is none."""
+    return max(0, int(_libc.syscall(_CREATE_RULESET, None, 0, 1)))
+
+
+def landlock(readable: Iterable[int], listable: Iterable[int]) -> None:
+    """From here on: read what lies behind these descriptors; write nothing, use no port, signal no stranger."""
+    version = landlock_version()
+    if version == 0:
+        raise OSError("this kernel has no Landlock")
+    # Each version of the kernel knows a few more rights: all that exist are taken away.
+    files = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
+    ports = 0b11 if version >= 4 else 0
+    scopes = 0b11 if version >= 6 else 0
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    attributes = struct.pack("=QQQ", files, ports, scopes)[:size]
+    ruleset = _checked(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
+    rules = [(one, _READ_DIR) for one in listable]
+    for descriptor in readable:
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        rules.append((descriptor, _EXECUTE | _READ_FILE | (_READ_DIR if folder else 0)))
+    for descriptor, rights in rules:
+        rule = struct.pack("=Qi", rights, descriptor)
+        _checked(_libc.syscall(_ADD_RULE, ruleset, 1, rule, 0))
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
+    os.close(ruleset)
+
+
+def landlock_alone() -> None:
+    """One more layer for each worker: it may not even signal the process that made it."""
+    if landlock_version() < 6:
+        return  # seccomp has no kill() anyway
+    ruleset = _checked(_libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", 0, 0, 0b11), ctypes.c_size_t(24), 0))
+    _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
+    os.close(ruleset)
+
+
+# ------------------------------------------------------------------ seccomp: which system calls exist
+
+# What computing needs: files that Landlock lets through, memory, threads, clocks. Whatever is not named is
+# refused: no process, no program, no socket, no signal to another, no chmod, no mount, no ptrace, no bpf.
+_CALLS = {
+    "x86_64": (
+        0xC000003E,
+        "0 1 3 4 5 6 8 9 10 11 12 13 14 15 17 19 20 21 22 23 24 25 28 32 33 35 36 37 38 39 7 60 61 63 79 95 96 97 98"
+        " 99 100 102 104 107 108 110 111 115 118 120 121 124 131 137 138 158 186 201 202 204 213 217 218 219 228 229"
+        " 230 231 232 233 2 257 262 269 270 271 273 274 281 290 291 292 293 318 324 332 334 439 44 45 48 51 54 55",
+    ),
+    "aarch64": (
+        0xC00000B7,
+        "63 64 57 80 79 62 222 226 215 216 214 134 135 139 132 67 65 66 48 439 59 72 73 124 233 23 24 101 115 172 178"
+        " 173 93 94 98 99 100 293 278 56 61 17 163 174 175 176 177 148 150 158 179 160 153 165 113 114 169 123 103 102"
+        " 96 283 20 21 22 19 128 291 43 44 155 156 166 206 207 210 209 208 204 260",
+    ),
+}
+_ASKED = {  # clone, clone3, prlimit64, ioctl, fcntl, socketpair: allowed for some arguments only
+    "x86_64": (56, 435, 302, 16, 72, 53),
+    "aarch64": (220, 435, 261, 29, 25, 199),
+}
+_ALLOW, _NO, _MISSING, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
+_LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
+_FCNTL = (0, 1, 2, 3, 4, 1030)  # duplicate, get and set flags: nothing that names another process
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how much is waiting, close on exec
+
+
+def _program(machine: str) -> bytes:
+    if machine not in _CALLS:
+        raise OSError(f"no list of system calls for {machine}")
+    architecture, numbers = _CALLS[machine]
+    clone, clone3, limit, control, descriptor, pair = _ASKED[machine]
+    lines: list[tuple[int, int, int, int]] = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),
+        (_AT_LEAST, 0, 1, 0x40000000),  # the x32 face of x86_64 numbers its calls from here
+        (_RETURN, 0, 0, _NO),
+    ]
+    for number in map(int, numbers.split()):
+        lines += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    # With EPERM glibc cannot start a thread; with ENOSYS it falls back to clone.
+    lines += [(_EQUAL, 0, 1, clone3), (_RETURN, 0, 0, _MISSING)]
+    # A thread, not a process.
+    lines += [(_EQUAL, 0, 4, clone), (_LOAD, 0, 0, 16), (_ANY_BIT, 0, 1, CLONE_THREAD)]
+    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
+    # Limits of this process, not of another.
+    lines += [(_EQUAL, 0, 4, limit), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 0)]
+    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
+    # A pair of sockets connected to each other (event loops wake up with one), no other family.
+    lines += [(_EQUAL, 0, 4, pair), (_LOAD, 0, 0, 16), (_EQUAL, 0, 1, 1)]
+    lines += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NO)]
+    for call, allowed in ((control, _IOCTL), (descriptor, _FCNTL)):
+        lines += [(_EQUAL, 0, 2 + 2 * len(allowed), call), (_LOAD, 0, 0, 24)]
+        for value in allowed:
+            lines += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+        lines += [(_RETURN, 0, 0, _NO)]
+    lines += [(_RETURN, 0, 0, _NO)]
+    return b"".join(struct.pack("=HBBI", *line) for line in lines)
+
+
+def seccomp() -> None:
+    """Refuse every system call that is not on the list, for this process and for good."""
+    code = ctypes.create_string_buffer(_program(platform.machine()))
+    program = struct.pack("@HxxxxxxP", (len(code) - 1) // 8, ctypes.addressof(code))
+    buffer = ctypes.create_string_buffer(program)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_SECCOMP, 2, ctypes.c_void_p(ctypes.addressof(buffer)))
+
+
+# ------------------------------------------------------------------ limits
+
+
+def address_space() -> int:
+    """Bytes of address space in use; 0 where the system does not say."""
+    if not os.path.exists("/proc/self/statm"):
+        return 0
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def limits(*, memory: int, cpu: int, processes: int, files: int) -> None:
+    """Bytes of address space, seconds of processor, threads and processes, open files; none can be raised again."""
+    for name, value in (
+        ("RLIMIT_AS", memory),
+        ("RLIMIT_CPU", cpu),
+        ("RLIMIT_NPROC", processes),
+        ("RLIMIT_NOFILE", files),
+        ("RLIMIT_FSIZE", 0),
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_MEMLOCK", 0),
+        ("RLIMIT_MSGQUEUE", 0),
+    ):
+        if hasattr(resource, name):
+            kind = getattr(resource, name)
+            hard = resource.getrlimit(kind)[1]
+            value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (value, value))

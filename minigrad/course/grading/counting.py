@@ -1,0 +1,22 @@
+"""How far a run is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Count:
+    """Files in all, taken over from an earlier run, graded now, not graded; seconds; the isolation level."""
+
+    total: int = 0
+    kept: int = 0
+    graded: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    isolation: str = ""
+
+    @property
+    def done(self) -> int:
+        """Files that need no more work."""
+        return self.kept + self.graded + self.failed

@@ -1,0 +1,268 @@
+"""One notebook in, one result out: the same bytes, lesson and seed give the same result on any machine.
+
+The student's cells run in a worker of the sandbox; the judge (`verdict.py`, the same as in the notebook) asks from
+here. A cell that never ends is left out and the rest is run again; an exercise that ends the worker costs itself
+alone. A result is plain data, built from verdicts: nothing that a student printed or drew is in it. What goes wrong
+on our side is `not graded`, which is no score.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import hmac
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from minigrad.course.exercise import Exercise, Lesson
+from minigrad.course.grading import package, reader
+from minigrad.course.grading.sandbox import Sandbox, Unavailable, Worker
+from minigrad.course.student import WALL
+from minigrad.course.verdict import Verdict, judge
+from minigrad.course.wire import Failure
+
+CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
+MOST_LEFT_OUT = 2  # cells that never end; who has more of them is not waited for
+NOT_GRADED = "not graded"
+_PREFIX = "minigrad-sandbox-"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the teacher may set for every exercise; None leaves it to the exercise."""
+
+    seconds: float | None = None
+    megabytes: int | None = None
+
+    def of(self, exercise: Exercise) -> tuple[float, int]:
+        """Seconds of processor time and bytes of memory for one exercise."""
+        megabytes = self.megabytes or exercise.memory
+        return self.seconds or exercise.seconds, megabytes << 20
+
+
+def seed_of(key: bytes, *parts: str) -> int:
+    """The seed that belongs to a course key, a student and an exercise; nobody without the key can tell it."""
+    message = "\x1f".join(parts).encode("utf-8", "surrogateescape")
+    return int.from_bytes(hmac.new(key, message, hashlib.sha256).digest()[:4], "big")
+
+
+class Grader:
+    """A pair of sandboxes (with and without the engine) at one level, each started when it is first needed."""
+
+    def __init__(self, level: str, *, limits: Limits = Limits()) -> None:
+        self.level, self.limits = level, limits
+        self._folder: Path | None = None
+        self._sandboxes: dict[bool, Sandbox] = {}
+
+    def sandbox(self, with_engine: bool) -> Sandbox:
+        """The sandbox for lessons with or without the engine. Unavailable if it cannot be built."""
+        if with_engine not in self._sandboxes:
+            try:
+                site = package.build(self._home() / ("engine" if with_engine else "plain"), with_engine=with_engine)
+            except OSError as error:
+                raise Unavailable(f"the sandbox package could not be written: {error}") from error
+            self._sandboxes[with_engine] = Sandbox(self.level, site, with_engine=with_engine)
+        return self._sandboxes[with_engine]
+
+    def _home(self) -> Path:
+        """A folder of our own, open to read for whoever the sandbox becomes."""
+        if self._folder is None:
+            _tidy_up()
+            self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+            self._folder.chmod(0o755)
+        return self._folder
+
+    def grade(self, data: bytes, lesson: Lesson, seed: bytes) -> dict[str, Any]:
+        """The result of one notebook, as plain data. Never raises for anything that is in the notebook."""
+        started = time.perf_counter()
+        submission = reader.read(data)
+        exercises = [exercise for exercise in lesson.exercises if exercise.points > 0]
+        session = Session(self, lesson, submission)
+        try:
+            verdicts = [session.verdict(exercise, seed_of(seed, exercise.id)) for exercise in exercises]
+        finally:
+            session.close()
+        return {
+            "problem": submission.problem,
+            "isolation": self.level,
+            "graded": all(verdict["status"] != NOT_GRADED for verdict in verdicts),
+            "points": sum(verdict["points"] for verdict in verdicts),
+            "out_of": sum(verdict["out_of"] for verdict in verdicts),
+            "verdicts": verdicts,
+            "cells": session.cell_problems(),
+            "seconds": round(time.perf_counter() - started, 4),
+        }
+
+    def close(self) -> None:
+        """End the sandboxes and take their files away."""
+        for sandbox in self._sandboxes.values():
+            sandbox.close()
+        self._sandboxes.clear()
+        if self._folder is not None:
+            package.remove(self._folder)
+            self._folder = None
+
+    def __enter__(self) -> Grader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Session:
+    """One notebook in the sandbox: a worker that has run the cells, made anew whenever it was lost."""
+
+    def __init__(self, grader: Grader, lesson: Lesson, submission: reader.Submission) -> None:
+        self.grader, self.lesson, self.submission = grader, lesson, submission
+        self.worker: Worker | None = None
+        self.memory = 0
+        self.left_out: dict[int, Failure] = {}
+        self.failures: dict[int, Failure] = {}
+        self.ready = False
+
+    def verdict(self, exercise: Exercise, seed: int) -> dict[str, Any]:
+        """The verdict on one exercise, with the cell and line of what was raised."""
+        if not self.submission.cells:
+            lines = (f"Nothing could be read: {self.submission.problem}.",)
+            return record(Verdict(exercise.id, "missing", 0.0, exercise.points, lines, seed=seed))
+        try:
+            seconds, memory = self.grader.limits.of(exercise)
+            worker = self.prepared(memory)
+            worker.limit(seconds, WALL * seconds)
+            worker.failure = None
+            # The verdict speaks of the limits that were really set.
+            limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
+            found = judge(limited, worker, seed)
+        except (Unavailable, OSError) as error:
+            lines = (f"Not graded, and no points lost: {error}",)
+            return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
+        except Exception as error:  # a fault of the check itself must not stop the class, nor cost points
+            lines = (f"Not graded: the check failed ({type(error).__name__}: {error}).",)
+            return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
+        return record(found, self.place(found, worker.failure), self.explain(exercise, found))
+
+    def prepared(self, memory: int) -> Worker:
+        """A worker with this much memory in which the cells have run."""
+        if self.ready and self.worker is not None and memory == self.memory and not self.worker.dead:
+            return self.worker
+        self.memory = memory
+        while True:
+            worker = self.fresh()
+            endless = self.run_cells(worker)
+            if endless is None:
+                self.ready = True
+                return worker
+            if len(self.left_out) == MOST_LEFT_OUT:
+                return worker  # it is gone, and says why to whoever asks
+            self.left_out[endless] = worker.dead or Failure("killed")
+
+    def run_cells(self, worker: Worker) -> int | None:
+        """Run all cells, one at a time; the number of the one that ended the worker, or None."""
+        self.failures.clear()
+        previous = ""
+        for cell in self.submission.cells:
+            source = "" if cell.number in self.left_out else cell.source
+            outcome = worker.exec([source], first=cell.number, previous=previous, last=False) if source.strip() else [None]
+            if isinstance(outcome, Failure):
+                return cell.number
+            if outcome[0] is not None:
+                self.failures[cell.number] = outcome[0]
+            previous = source or previous
+        early = [number for number, failure in self.failures.items() if failure.type == "NameError"]
+        again = worker.exec([""] * len(self.submission.cells), last=True)
+        if isinstance(again, Failure):
+            return early[0] if early else self.submission.cells[-1].number
+        for number in early:
+            second = again[number - 1]
+            if second is None:
+                del self.failures[number]
+            else:
+                self.failures[number] = second
+        return None
+
+    def fresh(self) -> Worker:
+        """A new worker in place of the old one."""
+        self.close()
+        seconds = [self.grader.limits.of(exercise)[0] for exercise in self.lesson.exercises]
+        everything = int(CELLS_SECONDS + sum(seconds)) + 5  # the kernel's own limit, behind ours
+        sandbox = self.grader.sandbox(self.lesson.with_engine)
+        try:
+            self.worker = sandbox.worker(memory=self.memory, cpu=everything)
+        except Unavailable:
+            self.worker = sandbox.worker(memory=self.memory, cpu=everything)  # a zygote may be lost once
+        self.worker.limit(CELLS_SECONDS, WALL * CELLS_SECONDS)
+        return self.worker
+
+    def close(self) -> None:
+        """End the worker."""
+        if self.worker is not None:
+            self.worker.close()
+        self.worker, self.ready = None, False
+
+    # --- words ---
+
+    def place(self, found: Verdict, failure: Failure | None) -> tuple[int, int] | None:
+        """The cell and line in which the student's code raised."""
+        if found.passed or failure is None or failure.line is None:
+            return None
+        for cell in self.submission.cells:
+            lines = cell.source.splitlines()
+            if failure.line <= len(lines) and lines[failure.line - 1].strip()[:200] == failure.text:
+                return cell.number, failure.line
+        return None
+
+    def explain(self, exercise: Exercise, found: Verdict) -> list[str]:
+        """Why a name is not there, when a cell that speaks of it did not run through."""
+        if found.status != "missing":
+            return []
+        words = {name.split(".")[0] for name in exercise.names}
+        cells = {cell.number: cell.source for cell in self.submission.cells}
+        return [
+            sentence(number, failure)
+            for number, failure in sorted((self.failures | self.left_out).items())
+            if any(word in cells.get(number, "") for word in words)
+        ]
+
+    def cell_problems(self) -> list[dict[str, Any]]:
+        """The cells that did not run through, as plain data."""
+        return [
+            {"cell": number, "line": failure.line, "says": sentence(number, failure)}
+            for number, failure in sorted((self.failures | self.left_out).items())
+        ]
+
+
+def sentence(number: int, failure: Failure) -> str:
+    """What stopped a cell, in one line."""
+    where = f"Code cell {number}" + (f", line {failure.line}" if failure.line else "")
+    if failure.kind == "timeout":
+        return f"{where} did not end in time and was left out."
+    if failure.kind == "memory":
+        return f"{where} used more memory than is allowed."
+    what = f"{failure.type}: {failure.message}" if failure.type else failure.message
+    return f"{where} stopped: {what}"[:500]
+
+
+def record(found: Verdict, place: tuple[int, int] | None = None, more: Sequence[str] = ()) -> dict[str, Any]:
+    """A verdict as a line of the journal holds it."""
+    plain = found.as_dict()
+    plain["lines"] = [*plain["lines"], *more]
+    if place is not None:
+        plain["cell"], plain["line"] = place
+        plain["lines"].append(f"This was in code cell {place[0]}, line {place[1]}.")
+    return plain
+
+
+def _tidy_up() -> None:
+    """Remove what grading processes that were killed have left in the folder for temporary files."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}[0-9]*-*"):
+        number = folder.name.removeprefix(_PREFIX).split("-")[0]
+        mine = not folder.is_symlink() and hasattr(os, "getuid") and folder.stat().st_uid == os.getuid()
+        if mine and number.isdigit() and not Path(f"/proc/{number}").exists() and Path("/proc").is_dir():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,182 @@
+"""The journal of a run: one line of JSON a result, written the moment it is known, so that nothing is lost.
+
+A result is found again by its key: student, file, notebook hash, exercise pack hash and course key. Whatever changed
+has another key and is graded anew; whatever did not is never graded twice. A line cut off by a power failure is
+dropped. Every line is handed to the system at once (which survives a killed process) and forced to the disk once a
+second and at the end (which bounds what a power failure can cost).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from minigrad.course import lessons
+
+PACKAGE = Path(__file__).resolve().parents[2]
+RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
+# What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
+_JUDGE = ("exercise", "verdict", "student", "wire", "worker", "misconceptions")
+_GRADING = ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")
+_SYNC_SECONDS = 1.0
+
+
+def key_of(student: str, path: str, notebook: str, pack: str, course: str) -> str:
+    """What a result is found by."""
+    return hashlib.sha256("\x1f".join((student, path, notebook, pack, course)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@functools.cache
+def pack_hash(number: int) -> str:
+    """A hash of everything that a verdict about this lesson depends on."""
+    lesson = lessons.lesson(number)
+    folder = PACKAGE / "course"
+    files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
+    files += sorted((folder / "lessons").glob(f"l{number:02d}_*.py"))
+    if lesson.with_engine:
+        files += sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz"))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+class Journal:
+    """The results of one report folder. Use as a context manager: it locks the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / RESULTS
+        self._file: Any = None
+        self._lock: Any = None
+        self._synced = 0.0
+
+    def __enter__(self) -> Journal:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = open(self.path.parent / LOCK, "w", encoding="ascii")  # noqa: SIM115
+        with contextlib.suppress(ImportError):  # where there is no flock, two runs at once are not noticed
+            import fcntl
+
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self._lock.close()
+                raise ValueError(f"another run is writing to {self.path.parent}") from None
+        self._cut_torn_line()
+        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._lock.close()
+
+    def _cut_torn_line(self) -> None:
+        """A run that was ended in the middle of a line leaves no half result."""
+        if not self.path.exists():
+            return
+        with open(self.path, "r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            while end:
+                start = max(0, end - 65536)
+                file.seek(start)
+                newline = file.read(end - start).rfind(b"\n")
+                if newline >= 0:
+                    file.truncate(start + newline + 1)
+                    return
+                end = start
+            file.truncate(0)
+
+    def append(self, result: dict[str, Any]) -> None:
+        """Write one result down."""
+        line = json.dumps(result, sort_keys=True).encode() + b"\n"
+        written = 0
+        while written < len(line):
+            written += self._file.write(line[written:])
+        if time.monotonic() - self._synced > _SYNC_SECONDS:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()
+
+    def settle(self, keys: Iterable[str]) -> None:
+        """At the end: keep the last result of each of these keys, sorted, in place of the whole journal."""
+        wanted = set(keys)
+        places: dict[str, tuple[str, str, int, int]] = {}
+        with open(self.path, "rb") as file:
+            offset = 0
+            for line in file:
+                result = parsed(line)
+                if result is not None and result["key"] in wanted:
+                    places[result["key"]] = (result["student"], result["path"], offset, len(line))
+                offset += len(line)
+            fresh = self.path.with_name(RESULTS + ".new")
+            with open(fresh, "wb") as out:
+                for _, _, start, length in sorted(places.values()):
+                    file.seek(start)
+                    out.write(file.read(length))
+                out.flush()
+                os.fsync(out.fileno())
+        self._file.close()
+        os.replace(fresh, self.path)
+        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
+
+    def done(self) -> dict[str, bool]:
+        """Key -> whether it was graded (False: the sandbox was not there, so it is tried again)."""
+        return {result["key"]: bool(result["graded"]) for result in read(self.path)}
+
+
+def read(path: Path) -> Iterator[dict[str, Any]]:
+    """The results in a journal, in their order."""
+    if path.exists():
+        with open(path, "rb") as file:
+            for line in file:
+                result = parsed(line)
+                if result is not None:
+                    yield result
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """One line; None for one that is not whole."""
+    try:
+        result = json.loads(line)
+    except ValueError:
+        return None
+    return result if isinstance(result, dict) and "key" in result and line.endswith(b"\n") else None
+
+
+def course_key(folder: Path, given: bytes | None = None) -> bytes:
+    """The course key: given, or the one of this report folder, or drawn now; kept for the next start.
+
+    Raises ValueError if another key is given than the folder was begun with.
+    """
+    path = folder / SETTINGS
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if kept and given is not None and bytes.fromhex(kept["key"]) != given:
+        raise ValueError(f"{path} was begun with another key: use --fresh, or another --out")
+    key = given or (bytes.fromhex(kept["key"]) if kept else secrets.token_bytes(32))
+    if not kept:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_private(path, json.dumps({"key": key.hex()}, indent=1) + "\n")
+    return key
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    temporary = path.with_name(path.name + ".new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def name_of_key(key: bytes) -> str:
+    """What may be told about a key: whether two are the same."""
+    return hashlib.sha256(b"minigrad course key" + key).hexdigest()[:16]

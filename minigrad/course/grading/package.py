@@ -1,0 +1,113 @@
+"""What a submission can import: built once, small, and without a single answer in it.
+
+The engine and the library are copied where the lesson lets students use them; where the student writes that very
+piece, `minigrad` is an empty name. `minigrad.course` and `minigrad.viz` are stubs whose functions return None, and
+so are the packages that only draw. No solution, oracle, probe or lesson file is copied.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy
+
+PACKAGE = Path(__file__).resolve().parents[2]
+OPEN_ROOMS = ("wire.py", "worker.py")  # of `course`: they hold no answers, and the worker is made of them
+OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
+
+_QUIET = '''"""A stand-in: in class grading nothing is drawn, checked or shown."""
+
+import sys
+
+
+class Nothing:
+    """Whatever is asked of it, it answers with nothing."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Nothing()
+
+    def __call__(self, *args, **kwargs):
+        return None
+
+    def __iter__(self):
+        return iter(())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Nothing()
+'''
+
+# The worker first: a module that answers to any name would also answer to the names of its own parts.
+_COURSE = (
+    "from minigrad.course.worker import predict\n\n"
+    + _QUIET
+    + '''
+
+def observe(*args, **kwargs):
+    """A decorator in notebooks; here it leaves the function alone."""
+    return args[0] if len(args) == 1 and callable(args[0]) else (lambda function: function)
+'''
+)
+
+# A progress bar hands on what it is given; a figure can be unpacked.
+_TQDM = _QUIET + "\n\ndef tqdm(things=(), *args, **kwargs):\n    return things\n\n\ntrange = range\n"
+_PYPLOT = _QUIET + "\n\ndef subplots(*args, **kwargs):\n    return Nothing(), Nothing()\n"
+
+_STANDINS = {
+    "matplotlib/__init__.py": _QUIET,
+    "matplotlib/pyplot.py": _PYPLOT,
+    "IPython/__init__.py": _QUIET,
+    "IPython/display.py": _QUIET,
+    "ipywidgets/__init__.py": _QUIET,
+    "anywidget/__init__.py": _QUIET,
+    "tqdm/__init__.py": _TQDM,
+    "tqdm/auto.py": _TQDM,
+    "tqdm/notebook.py": _TQDM,
+}
+
+
+def build(site: Path, *, with_engine: bool) -> Path:
+    """Write the sandbox's site directory into the empty folder `site`; any user may read it."""
+    target = site / "minigrad"
+    if with_engine:
+        for source in sorted(PACKAGE.rglob("*.py")):
+            relative = source.relative_to(PACKAGE)
+            if relative.parts[0] not in ("course", "viz"):
+                _write(target / relative, source.read_text(encoding="utf-8"))
+    else:
+        _write(target / "__init__.py", '"""The student writes this."""\n')
+    _write(target / "viz" / "__init__.py", _QUIET)
+    _write(target / "viz" / "plots.py", _QUIET)
+    _write(target / "course" / "__init__.py", _COURSE)
+    _write(target / "course" / "grading" / "__init__.py", "")
+    for folder, names in (("course", OPEN_ROOMS), ("course/grading", OPEN_WALLS)):
+        for name in names:
+            _write(target / folder / name, (PACKAGE / folder / name).read_text(encoding="utf-8"))
+    for name, text in _STANDINS.items():
+        _write(site / name, text)
+    (site / "numpy").symlink_to(Path(numpy.__file__).resolve().parent, target_is_directory=True)
+    for path in (site, *site.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    return site
+
+
+def remove(site: Path) -> None:
+    """Take the directory away again."""
+    shutil.rmtree(site, ignore_errors=True)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,162 @@
+"""Reading what students hand in, forgivingly: what can be understood is used, and nothing stops the class.
+
+A notebook is read as the plain data it is, whatever its name, format, metadata or order of cells; an unreadable
+one has a `problem`, in a sentence for the student, and no cells. Magic commands, displays and top-level await are
+dealt with where the cells run (`cells.py`). No symbolic link is followed, only regular files are opened, and what
+students call their files and folders becomes a tame name before it is used for one of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+LARGEST_FILE = 32 << 20  # bytes; a notebook with many pictures has two or three million
+LARGEST_SOURCE = 1 << 20  # characters of code
+_MOST_CELLS = 5_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell: its place among the notebook's code cells, counted from 1 as a reader would, and its text."""
+
+    number: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The code cells of one file, or the reason why there are none."""
+
+    cells: tuple[Cell, ...]
+    problem: str = ""
+
+
+def read(data: bytes) -> Submission:
+    """The code cells of a notebook, whatever else is in it or wrong with it. Never raises."""
+    if not data.strip():
+        return Submission((), "the file is empty")
+    if len(data) > LARGEST_FILE:
+        return Submission((), f"the file is larger than {LARGEST_FILE >> 20} MB")
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return Submission((), "the file is not text, so it is no notebook")
+    except (ValueError, RecursionError):
+        return Submission((), "the file is cut off or is no notebook: it is not complete JSON")
+    cells: list[Cell] = []
+    size = 0
+    for source in _sources(notebook):
+        size += len(source)
+        if size > LARGEST_SOURCE or len(cells) == _MOST_CELLS:
+            return Submission((), "the notebook holds more code than a person writes")
+        cells.append(Cell(len(cells) + 1, source))
+    if not any(cell.source.strip() for cell in cells):
+        return Submission(tuple(cells), "the notebook has no code in it")
+    return Submission(tuple(cells))
+
+
+def _sources(notebook: Any) -> Iterator[str]:
+    """The text of each code cell; format 3 keeps them in worksheets and calls the text input."""
+    if not isinstance(notebook, dict):
+        return
+    groups = [notebook]
+    if isinstance(notebook.get("worksheets"), list):
+        groups += [sheet for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
+    for group in groups:
+        cells = group.get("cells")
+        for cell in cells if isinstance(cells, list) else ():
+            if isinstance(cell, dict) and cell.get("cell_type") == "code":
+                text = cell.get("source", cell.get("input", ""))
+                if isinstance(text, list):
+                    text = "".join(line for line in text if isinstance(line, str))
+                # A lone surrogate is legal JSON and no legal text.
+                yield text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else ""
+
+
+# ------------------------------------------------------------------ finding
+
+
+@dataclass(frozen=True)
+class Found:
+    """A notebook that was handed in: by whom, and where under the folder of submissions (posix path)."""
+
+    student: str
+    path: str
+
+
+def find(folder: Path) -> list[Found]:
+    """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, sorted; links are not followed."""
+    found = []
+    for where, folders, files in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
+        for name in sorted(files):
+            path = Path(where, name)
+            if name.lower().endswith(".ipynb") and not name.startswith(".") and _regular(path):
+                parts = path.relative_to(folder).parts
+                student = parts[0] if len(parts) > 1 else path.stem
+                found.append(Found(student, "/".join(parts)))
+    return found
+
+
+def _regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def load(path: Path) -> bytes:
+    """The bytes of a regular file, at most one more than is allowed. OSError for anything else, links included."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path.name} is not a regular file")
+        return file.read(LARGEST_FILE + 1)
+
+
+# ------------------------------------------------------------------ names
+
+
+def tame(name: str) -> str:
+    """A file name that is safe everywhere: letters, digits, dot, dash, underscore. Different names stay different."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:60]
+    if plain == name and plain.upper() not in _RESERVED:
+        return plain
+    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{plain or 'student'}-{mark}"
+
+
+_RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10))}
+
+
+def spreadsheet(text: str) -> str:
+    """The text as a spreadsheet may see it: one line, never the start of a formula."""
+    text = re.sub(r"[\x00-\x1f\x7f\u2028\u2029]+", " ", text.encode("utf-8", "replace").decode())
+    return "'" + text if text.lstrip()[:1] in ("=", "+", "-", "@") else text
+
+
+# ------------------------------------------------------------------ which lesson
+
+_ASKED = re.compile(r"""^[ \t]*(?:check|predict|hint)\([ \t]*["'](\d{1,3})\.\d{1,3}["']""", re.MULTILINE)
+_NAMED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*=(?!=)", re.MULTILINE)
+
+
+def ids(submission: Submission) -> list[int]:
+    """The lesson number of each exercise the notebook asks for."""
+    return [int(number) for cell in submission.cells for number in _ASKED.findall(cell.source)]
+
+
+def names(submission: Submission) -> set[str]:
+    """The names that the notebook defines, by their look."""
+    return {a or b for cell in submission.cells for a, b in _NAMED.findall(cell.source)}

@@ -1,0 +1,438 @@
+"""What a teacher reads after a run: grades.csv, report.html and a feedback page for each notebook.
+
+Everything is written from the journal, so the same journal gives the same bytes. The pages work offline and on
+paper, in light and dark. Whatever comes from students (names, files, values) is text and nothing else: escaped, cut,
+with invisible and direction-changing characters spelled out; and a content security policy lets no script run but
+the one sorting and filtering script of the report, known by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import html
+import io
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from minigrad.course import lessons, misconceptions
+from minigrad.course.grading import journal, reader
+
+GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
+_LONGEST = 2_000
+_LABEL = {"passed": "passed", "wrong": "not right", "error": "raised an error", "timeout": "took too long",
+          "memory": "too much memory", "forbidden": "not allowed", "missing": "not found",
+          "not attempted": "not attempted", "not graded": "not graded"}  # fmt: skip
+
+
+@dataclass
+class Row:
+    """One student: the counting result of each lesson, and where its feedback lies."""
+
+    student: str
+    results: dict[int, dict[str, Any]] = field(default_factory=dict)
+    pages: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def points(self) -> float:
+        return float(sum(result["points"] for result in self.results.values()))
+
+    @property
+    def complete(self) -> bool:
+        return all(result["graded"] for result in self.results.values())
+
+
+def write(folder: Path, strays: Sequence[str] = ()) -> None:
+    """Write every page and table of a report folder from its journal."""
+    rows: dict[str, Row] = {}
+    pages: set[str] = set()
+    for result in journal.read(folder / journal.RESULTS):
+        row = rows.setdefault(result["student"], Row(result["student"]))
+        page = feedback_name(result, pages)
+        pages.add(page)
+        _write(folder / FEEDBACK / page, feedback_page(result))
+        slim = {name: result[name] for name in ("points", "out_of", "graded", "path", "isolation", "problem")}
+        slim["seconds"] = result["seconds"]
+        slim["verdicts"] = [
+            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
+        ]
+        # Of several copies the best one counts; of equals the first.
+        best = row.results.get(result["lesson"])
+        if best is None or (slim["graded"], slim["points"]) > (best["graded"], best["points"]):
+            row.results[result["lesson"]], row.pages[result["lesson"]] = slim, page
+    for old in sorted((folder / FEEDBACK).glob("*/*.html")):
+        if old.relative_to(folder / FEEDBACK).as_posix() not in pages:
+            old.unlink()
+    ordered = [rows[name] for name in sorted(rows)]
+    _write(folder / GRADES, grades(ordered))
+    _write(folder / REPORT, report_page(ordered, strays))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text(text, encoding="utf-8", newline="")
+    os.replace(temporary, path)
+
+
+def feedback_name(result: dict[str, Any], taken: set[str]) -> str:
+    """The page of one notebook below `feedback/`, unlike any other's."""
+    student = reader.tame(result["student"])
+    stem = reader.tame(Path(result["path"]).stem)
+    name = f"{student}/{stem}.html"
+    if name in taken:
+        mark = hashlib.sha256(result["path"].encode("utf-8", "replace")).hexdigest()[:8]
+        name = f"{student}/{stem}-{mark}.html"
+    return name
+
+
+# ------------------------------------------------------------------ tables
+
+
+def grades(rows: Sequence[Row]) -> str:
+    """One line a student, one column a lesson, a total.
+
+    The first five columns are the ones that Canvas wants; Moodle takes any of them as the key of its import. Where
+    a lesson was handed in but could not be graded, the cell is empty: no grade is not a zero.
+    """
+    numbers = sorted({number for row in rows for number in row.results})
+    slugs = {number: lessons.lesson(number).slug for number in numbers}
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\r\n")
+    fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    table.writerow([*fixed, *(slugs[number] for number in numbers), "Total"])
+    for row in rows:
+        name = reader.spreadsheet(row.student)
+        cells = [_points(row.results.get(number)) for number in numbers]
+        table.writerow([name, "", "", name, "", *cells, _number(row.points) if row.complete else ""])
+    return out.getvalue()
+
+
+def _points(result: dict[str, Any] | None) -> str:
+    if result is None:
+        return "0"
+    return _number(result["points"]) if result["graded"] else ""
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Whose verdict moved between two journals, and why: one entry an exercise.
+
+    `why` is one of: another notebook, a changed check, another key, a new hand-in, no longer handed in; `again` when
+    nothing that is known changed (a time limit, or our failure).
+    """
+    before = {(r["student"], r["path"], r["lesson"]): r for r in old}
+    after = {(r["student"], r["path"], r["lesson"]): r for r in new}
+    moved = []
+    for place in sorted(set(before) | set(after)):
+        was, now = before.get(place), after.get(place)
+        if was is None or now is None:
+            why = "a new hand-in" if was is None else "no longer handed in"
+        elif was["notebook"] != now["notebook"]:
+            why = "another notebook"
+        elif was["pack"] != now["pack"]:
+            why = "a changed check"
+        else:
+            why = "another key" if was["course"] != now["course"] else "again"
+        first = {v["exercise"]: v for v in was["verdicts"]} if was else {}
+        second = {v["exercise"]: v for v in now["verdicts"]} if now else {}
+        for exercise in sorted(set(first) | set(second), key=_exercise_order):
+            a, b = first.get(exercise), second.get(exercise)
+            if (a and (a["status"], a["points"])) != (b and (b["status"], b["points"])):
+                moved.append({
+                    "student": place[0], "path": place[1], "exercise": exercise, "why": why,
+                    "before": a["status"] if a else "", "after": b["status"] if b else "",
+                    "points": (b["points"] if b else 0.0) - (a["points"] if a else 0.0),
+                })  # fmt: skip
+    return moved
+
+
+def write_differences(folder: Path, old: Path) -> list[dict[str, Any]]:
+    """`differences.csv` in `folder`: what moved since the report folder `old`."""
+    moved = differences(journal.read(old / journal.RESULTS), journal.read(folder / journal.RESULTS))
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\r\n")
+    table.writerow(["Student", "File", "Exercise", "Before", "After", "Points", "Why"])
+    for m in moved:
+        table.writerow([reader.spreadsheet(m["student"]), reader.spreadsheet(m["path"]), m["exercise"], m["before"],
+                        m["after"], _number(m["points"]), m["why"]])  # fmt: skip
+    _write(folder / DIFFERENCES, out.getvalue())
+    return moved
+
+
+def _exercise_order(id: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", id))
+
+
+# ------------------------------------------------------------------ text from students
+
+
+def shown(text: Any, longest: int = _LONGEST) -> str:
+    """Foreign text for a page: cut, every invisible or direction-changing character spelled out, escaped, isolated."""
+    text = str(text)
+    cut = text[:longest]
+    plain = "".join(c if c == "\n" or unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in cut)
+    return f"<bdi>{html.escape(plain)}{' ...' if len(text) > longest else ''}</bdi>"
+
+
+# ------------------------------------------------------------------ pages
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #f2f4f7; --line: #c6ccd4; --quiet: #545d68;
+  --good: #176b37; --bad: #a3271c; --link: #0b57a4; --bar: #2f6db3; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --paper: #15181d; --soft: #20252c; --line: #434b57;
+  --quiet: #a9b3c0; --good: #7bd49b; --bad: #ff9c8f; --link: #8fc1ff; --bar: #7fb2ee; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 70rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; } h3 { font-size: 1rem; margin: 0; }
+a { color: var(--link); } p { margin: .4rem 0; } .quiet { color: var(--quiet); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { padding: .35rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top;
+  overflow-wrap: anywhere; } th { background: var(--soft); white-space: nowrap; }
+td.n, th.n { text-align: right; } caption { text-align: left; color: var(--quiet); padding-bottom: .4rem; }
+th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible, a:focus-visible,
+input:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
+input[type=search] { font: inherit; padding: .35rem .6rem; width: min(22rem, 100%); color: var(--ink);
+  background: var(--paper); border: 1px solid var(--quiet); border-radius: .3rem; }
+meter, .bar { display: inline-block; width: 8rem; height: .7rem; background: var(--soft); border: 1px solid var(--line); }
+.bar span { display: block; height: 100%; background: var(--bar); }
+section.item { border: 1px solid var(--line); border-left: .4rem solid var(--bad); padding: .7rem 1rem; margin: .8rem 0;
+  border-radius: .3rem; } section.item.passed { border-left-color: var(--good); }
+section.item.neutral { border-left-color: var(--line); } .status { font-weight: 600; color: var(--bad); }
+.passed .status { color: var(--good); } .neutral .status { color: var(--quiet); }
+pre { background: var(--soft); padding: .5rem .7rem; margin: .4rem 0; white-space: pre-wrap; overflow-wrap: anywhere;
+  font: .9rem/1.45 ui-monospace, monospace; } dl { margin: .4rem 0; } dt { color: var(--quiet); font-size: .9rem; }
+dd { margin: 0; }
+@media print { body { max-width: none; padding: 0; font-size: 10pt; } input, label { display: none; }
+  section.item, tr { break-inside: avoid; } }
+"""
+
+_SCRIPT = """
+"use strict";
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      heads.forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
+      const rows = [...table.tBodies[0].rows];
+      rows.sort((a, b) => value(a).localeCompare(value(b), "en", { numeric: true }) * (up ? 1 : -1));
+      table.tBodies[0].append(...rows);
+    });
+  });
+}
+const filter = document.getElementById("filter");
+filter.addEventListener("input", () => {
+  const wanted = filter.value.trim().toLowerCase();
+  let seen = 0;
+  for (const row of document.querySelectorAll("#students tbody tr")) {
+    row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    seen += !row.hidden;
+  }
+  document.getElementById("seen").textContent = seen + " shown";
+});
+"""
+
+
+def _page(title: str, body: str, script: str = "") -> str:
+    """A whole page. `title` and `body` are HTML already."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"script-src 'sha256-{digest}'; " if script else ""
+    policy = f"default-src 'none'; {allowed}style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
+        + (f"<script>{script}</script>\n" if script else "")
+        + "</body>\n</html>\n"
+    )
+
+
+def feedback_page(result: dict[str, Any]) -> str:
+    """What a student reads about one notebook."""
+    lesson = lessons.lesson(result["lesson"])
+    exercises = {exercise.id: exercise for exercise in lesson.exercises}
+    score = f"{_number(result['points'])} of {_number(result['out_of'])} points"
+    parts = [
+        f"<h1>{html.escape(lesson.title)}</h1>",
+        f'<p>{shown(result["student"], 200)} <span class="quiet">{shown(result["path"], 300)}</span></p>',
+        f"<p><strong>{score if result['graded'] else 'Not graded yet'}</strong></p>",
+    ]
+    if result["problem"]:
+        parts.append(f'<p class="status">{html.escape(result["problem"]).capitalize()}.</p>')
+    for verdict in result["verdicts"]:
+        exercise = exercises.get(verdict["exercise"])
+        parts.append(_verdict(verdict, exercise.title if exercise else ""))
+    if result["cells"]:
+        items = "".join(f"<li>{shown(cell['says'], 500)}</li>" for cell in result["cells"])
+        parts.append(f"<h2>Cells that did not run through</h2>\n<p>Later cells were run all the same.</p>\n<ul>{items}</ul>")
+    return _page(f"{lesson.slug}: feedback", "\n".join(parts))
+
+
+def _verdict(verdict: dict[str, Any], title: str) -> str:
+    status = verdict["status"]
+    kind = "passed" if status == "passed" else "neutral" if status in ("not attempted", "not graded") else "wrong"
+    lines = "".join(f"<p>{shown(line)}</p>" for line in verdict["lines"])
+    pairs = [(label, verdict.get(name, "")) for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))]
+    values = "".join(f"<dt>{label}</dt><dd><pre>{shown(text)}</pre></dd>" for label, text in pairs if text)
+    seed = f'<p class="quiet">Seed {verdict["seed"]}</p>' if kind == "wrong" and "seed" in verdict else ""
+    return (
+        f'<section class="item {kind}">\n<h2>{html.escape(verdict["exercise"])} {html.escape(title)}</h2>\n'
+        f'<p><span class="status">{_LABEL.get(status, status)}</span> '
+        f'<span class="quiet">{_number(verdict["points"])} of {_number(verdict["out_of"])}</span></p>\n'
+        f"{lines}\n{f'<dl>{values}</dl>' if values else ''}\n{seed}</section>"
+    )
+
+
+def report_page(rows: Sequence[Row], strays: Sequence[str] = ()) -> str:
+    """The class at a glance."""
+    numbers = sorted({number for row in rows for number in row.results})
+    results = [result for row in rows for result in row.results.values()]
+    waiting = sum(not result["graded"] for result in results)
+    levels = ", ".join(sorted({result["isolation"] for result in results if result["isolation"]})) or "none"
+    seconds = sum(result["seconds"] for result in results)
+    parts = [
+        "<h1>The class at a glance</h1>",
+        f"<p>{len(rows)} students, {len(results)} notebooks, {waiting} not graded. Isolation: {html.escape(levels)}."
+        f" Processor time per notebook: {1000 * seconds / max(1, len(results)):.1f} ms.</p>",
+        _lesson_table(rows, numbers),
+        _exercise_table(rows, numbers),
+        _mistake_table(rows, numbers),
+        _student_table(rows, numbers),
+    ]
+    if strays:
+        items = "".join(f"<li>{shown(stray, 300)}</li>" for stray in sorted(strays))
+        parts.append(f"<h2>Files that were left aside</h2>\n<ul>{items}</ul>")
+    return _page("Class report", "\n".join(parts), _SCRIPT)
+
+
+def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> str:
+    """A sortable table; a cell is HTML, or starts with "n|value|" to be a number sorted by its value."""
+    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    body = []
+    for row in rows:
+        cells = []
+        for cell in row:
+            if cell.startswith("n|"):
+                _, value, text = cell.split("|", 2)
+                cells.append(f'<td class="n" data-value="{value}">{text}</td>')
+            else:
+                cells.append(f"<td>{cell}</td>")
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    mark = f' id="{name}"' if name else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table class="sortable"{mark}>'
+        f"<caption>{caption}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n"
+        + "\n".join(body)
+        + "\n</tbody></table></div>"
+    )
+
+
+def _share(part: float, whole: float) -> str:
+    percent = 100 * part / whole if whole else 0.0
+    return f'n|{percent:.3f}|<span class="bar" aria-hidden="true"><span style="width:{percent:.0f}%"></span></span> {percent:.0f} %'
+
+
+def _lesson_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+    lines = []
+    for number in numbers:
+        graded = [row.results[number] for row in rows if number in row.results and row.results[number]["graded"]]
+        handed_in = sum(number in row.results for row in rows)
+        points, out_of = sum(r["points"] for r in graded), sum(r["out_of"] for r in graded)
+        full = sum(r["points"] == r["out_of"] for r in graded)
+        title = html.escape(f"{number:02d} {lessons.lesson(number).title}")
+        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{full}|{full}", _share(points, out_of)])
+    return "<h2>Lessons</h2>\n" + _table("Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines)
+
+
+def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        for number in numbers:
+            for exercise, status, _, _ in row.results.get(number, {}).get("verdicts", ()):
+                counts.setdefault(exercise, Counter())[status] += 1
+    lines = []
+    for exercise in sorted(counts, key=_exercise_order):
+        tally = counts[exercise]
+        other = ", ".join(f"{n} {_LABEL.get(s, s)}" for s, n in sorted(tally.items()) if s not in ("passed", "not attempted"))
+        passed, blank = tally["passed"], tally["not attempted"]
+        lines.append([
+            f'<span data-id="{html.escape(exercise)}">{html.escape(exercise)} {_title(exercise)}</span>', f"n|{passed}|{passed}", _share(passed, tally.total()),
+            f"n|{blank}|{blank}", html.escape(other),
+        ])  # fmt: skip
+    heads = ["Exercise", "Passed", "Share", "Not attempted", "Others"]
+    return "<h2>Exercises</h2>\n" + _table("Verdicts, by exercise", heads, lines)
+
+
+def _title(exercise: str) -> str:
+    try:
+        return html.escape(lessons.find(exercise).title)
+    except KeyError:
+        return ""
+
+
+def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+    who: dict[tuple[str, str, str], list[str]] = {}
+    tried: Counter[str] = Counter()
+    for row in rows:
+        for number in numbers:
+            for exercise, status, misconception, mistake in row.results.get(number, {}).get("verdicts", ()):
+                tried[exercise] += status not in ("not attempted", "not graded", "missing")
+                if mistake or misconception:
+                    who.setdefault((exercise, misconception, mistake), []).append(row.student)
+    lines = []
+    for (exercise, misconception, mistake), names in sorted(who.items(), key=lambda item: (-len(item[1]), item[0])):
+        listed = ", ".join(shown(name, 80) for name in names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+        lines.append([
+            f"{html.escape(exercise)} {_title(exercise)}", html.escape(misconception),
+            shown(mistake.replace("_", " "), 80), f"n|{len(names)}|{len(names)} of {tried[exercise]}", listed,
+        ])  # fmt: skip
+    heads = ["Exercise", "Misconception", "Mistake", "Students", "Who"]
+    if not lines:
+        return "<h2>Misconceptions</h2>\n<p>None was recognised.</p>"
+    return "<h2>Misconceptions</h2>\n" + _table("Recognised mistakes, the most frequent first", heads, lines)
+
+
+def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+    lines = []
+    for row in rows:
+        cells = []
+        stuck = []
+        for number in numbers:
+            result = row.results.get(number)
+            if result is None:
+                cells.append("n|-1|-")
+                continue
+            text = _number(result["points"]) if result["graded"] else "not graded"
+            page = html.escape(f"{FEEDBACK}/{row.pages[number]}")
+            label = html.escape(f"lesson {number}")
+            cells.append(f'n|{result["points"]:.4f}|<a href="{page}" aria-label="{label}: {text}">{text}</a>')
+            stuck += [v[0] for v in result["verdicts"] if v[1] not in ("passed", "not attempted", "not graded")]
+        total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
+        lines.append([shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))])
+    heads = ["Student", *(f"{number:02d}" for number in numbers), "Total", "Tried and not passed"]
+    search = (
+        '<p><label for="filter">Show only</label> <input type="search" id="filter" autocomplete="off"> '
+        f'<span id="seen" class="quiet" role="status">{len(rows)} shown</span></p>'
+    )
+    return f"<h2>Students</h2>\n{search}\n" + _table("Points, with a link to each feedback page", heads, lines, name="students")

@@ -1,0 +1,254 @@
+"""Grading a class: find the notebooks, grade what is new, write everything down.
+
+`grade(paths, out=...)` is the whole of it. The unit of work, `grade_one`, is a plain function of plain data, so any
+`concurrent.futures.Executor` can run it, on this machine or on a cluster; each process that does keeps a sandbox of
+its own. Only a few notebooks are in the air at a time, so a class of twenty thousand needs no more memory than one
+of twenty.
+"""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures as futures
+import hashlib
+import hmac
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from minigrad.course import lessons
+from minigrad.course.grading import journal as journals
+from minigrad.course.grading import reader, report, sandbox
+from minigrad.course.grading.counting import Count
+from minigrad.course.grading.grader import NOT_GRADED, Grader, Limits
+from minigrad.course.grading.sandbox import Unavailable
+
+_PATIENCE = 3  # times that a job may take a process of the pool with it
+Progress = Callable[[Count], None]
+
+
+# ------------------------------------------------------------------ one notebook
+
+_here = threading.local()
+_graders: list[Grader] = []
+
+
+def grade_one(job: dict[str, Any]) -> dict[str, Any]:
+    """Grade one notebook in this process. `job`: data, lesson, seed, isolation, trust, seconds, megabytes.
+
+    Pure: the same job gives the same result (but for `seconds`). A sandbox that cannot start is `not graded`.
+    """
+    lesson = lessons.lesson(job["lesson"])
+    try:
+        return _grader(job).grade(job["data"], lesson, job["seed"])
+    except Unavailable as error:
+        return not_graded(job["lesson"], str(error))
+
+
+def _grader(job: dict[str, Any]) -> Grader:
+    """The grader of this thread, at the level asked for."""
+    settings = (job["isolation"], job["trust"], job["seconds"], job["megabytes"], os.getpid())
+    if getattr(_here, "settings", None) != settings:
+        level = sandbox.choose(job["isolation"], trust_students=job["trust"])
+        _here.grader = Grader(level, limits=Limits(job["seconds"], job["megabytes"]))
+        _here.settings = settings
+        if not _graders:
+            multiprocessing.util.Finalize(None, close_graders, exitpriority=10)
+            atexit.register(close_graders)
+        _graders.append(_here.grader)
+    grader: Grader = _here.grader
+    return grader
+
+
+def close_graders() -> None:
+    """End the sandboxes of this process."""
+    while _graders:
+        _graders.pop().close()
+
+
+def not_graded(number: int, why: str) -> dict[str, Any]:
+    """The result of a notebook that could not be graded: nobody's fault, nobody's points."""
+    verdicts = [
+        {"exercise": e.id, "status": NOT_GRADED, "points": 0.0, "out_of": e.points,
+         "lines": [f"Not graded, and no points lost: {why}"]}
+        for e in lessons.lesson(number).exercises if e.points > 0
+    ]  # fmt: skip
+    return {"problem": "", "isolation": "", "graded": False, "points": 0.0, "cells": [], "seconds": 0.0,
+            "out_of": sum(v["out_of"] for v in verdicts), "verdicts": verdicts}  # fmt: skip
+
+
+def lesson_of(submission: reader.Submission, path: str) -> int | None:
+    """The lesson a notebook belongs to: whose ids it holds, else whose names it defines, else by its file name."""
+    known = set(lessons.numbers())
+    asked = [number for number in reader.ids(submission) if number in known]
+    if asked:
+        return max(sorted(set(asked)), key=asked.count)
+    best = lessons.best_lesson(reader.names(submission))
+    if best is not None:
+        return best.number
+    stem = Path(path).stem.lower()
+    return next((lesson.number for lesson in lessons.all_lessons() if lesson.slug in stem), None)
+
+
+# ------------------------------------------------------------------ a class
+
+
+def grade(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    out: str | Path,
+    executor: futures.Executor | None = None,
+    jobs: int | None = None,
+    isolation: str = "auto",
+    trust_students: bool = False,
+    seconds: float | None = None,
+    megabytes: int | None = None,
+    key: bytes | None = None,
+    fresh: bool = False,
+    progress: Progress | None = None,
+) -> Count:
+    """Grade all notebooks under `paths/<student>/` and write the report folder `out`.
+
+    Args:
+        executor: where to grade; a pool of `jobs` processes if left out.
+        isolation: `auto` or one of `sandbox.LEVELS`; `trust_students` allows the one that is no boundary.
+        seconds, megabytes: limits in place of each exercise's own.
+        key: the course key; drawn and kept in `out/run.json` if left out.
+        fresh: forget earlier results.
+        progress: called after every result.
+
+    Returns the final count. Raises ValueError for wrong use, Unavailable if no isolation level holds here.
+    """
+    folders = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    for folder in folders:
+        if not folder.is_dir():
+            raise ValueError(f"{folder} is not a folder")
+    target = Path(out)
+    if fresh:
+        for name in (journals.RESULTS, *([journals.SETTINGS] if key else [])):
+            (target / name).unlink(missing_ok=True)
+    course_key = journals.course_key(target, key)
+    count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students))
+    settings = {"isolation": isolation, "trust": trust_students, "seconds": seconds, "megabytes": megabytes}
+    found = [(folder, one) for folder in folders for one in reader.find(folder)]
+    count.total = len(found)
+    started = time.monotonic()
+    with journals.Journal(target) as journal:
+        earlier = journal.done()
+        keys: list[str] = []
+        strays: list[str] = []
+
+        def work() -> Iterator[dict[str, Any]]:
+            for folder, one in found:
+                job = prepare(folder, one, course_key, settings)
+                if isinstance(job, str):
+                    strays.append(f"{one.path}: {job}")
+                    count.total -= 1
+                    continue
+                keys.append(job["key"])
+                if earlier.get(job["key"]):
+                    count.kept += 1
+                else:
+                    yield job
+
+        with pool(executor, jobs) as engine:
+            for job, result in engine.run(work()):
+                about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
+                journal.append(about | result)
+                count.graded += bool(result["graded"])
+                count.failed += not result["graded"]
+                count.seconds = time.monotonic() - started
+                if progress is not None:
+                    progress(count)
+        journal.settle(keys)
+        count.seconds = time.monotonic() - started
+        report.write(target, strays)
+    return count
+
+
+def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
+    """A job for one notebook, or why there is none."""
+    try:
+        data = reader.load(folder / found.path)
+    except OSError as error:
+        return f"could not be read ({error.strerror or error})"
+    number = lesson_of(reader.read(data), found.path)
+    if number is None:
+        return "belongs to no lesson of this course"
+    notebook, pack, course = hashlib.sha256(data).hexdigest()[:16], journals.pack_hash(number), journals.name_of_key(course_key)
+    limits = f"{settings['seconds']}/{settings['megabytes']}"
+    student = found.student.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    path = found.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    seed = hmac.digest(course_key, found.student.encode("utf-8", "surrogateescape"), "sha256")
+    key = journals.key_of(found.student, found.path, notebook, pack + limits, course)
+    return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
+            "course": course, "data": data, "seed": seed, **settings}  # fmt: skip
+
+
+# ------------------------------------------------------------------ where the work is done
+
+
+class Pool:
+    """Jobs through an executor, a few at a time; a pool of our own is replaced when a process of it dies."""
+
+    def __init__(self, executor: futures.Executor | None, jobs: int | None) -> None:
+        self.jobs = jobs or os.cpu_count() or 1
+        self.given = executor
+        self.executor = executor or self._processes()
+
+    def _processes(self) -> futures.Executor:
+        return futures.ProcessPoolExecutor(self.jobs, mp_context=multiprocessing.get_context("spawn"))
+
+    def run(self, work: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Each job with its result, in the order in which they end."""
+        in_the_air: dict[futures.Future[Any], dict[str, Any]] = {}
+        tries: dict[str, int] = {}
+        more = True
+        while more or in_the_air:
+            while more and len(in_the_air) < 4 * self.jobs:
+                job = next(work, None)
+                if job is None:
+                    more = False
+                else:
+                    in_the_air[self._submit(job)] = job
+            ended, _ = futures.wait(in_the_air, return_when=futures.FIRST_COMPLETED)
+            again = []
+            for future in ended:
+                job = in_the_air.pop(future)
+                error = future.exception()
+                if error is None:
+                    yield job, future.result()
+                    continue
+                tries[job["key"]] = tries.get(job["key"], 0) + 1
+                if isinstance(error, futures.BrokenExecutor) and not self.given and tries[job["key"]] < _PATIENCE:
+                    again.append(job)
+                else:
+                    yield job, not_graded(job["lesson"], f"{type(error).__name__}: {error}")
+            for job in again:
+                in_the_air[self._submit(job)] = job
+
+    def _submit(self, job: dict[str, Any]) -> futures.Future[Any]:
+        try:
+            return self.executor.submit(grade_one, job)
+        except futures.BrokenExecutor:
+            if self.given:
+                raise
+            self.executor.shutdown(wait=False, cancel_futures=True)
+            self.executor = self._processes()
+            return self.executor.submit(grade_one, job)
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self.given:
+            self.executor.shutdown(wait=True, cancel_futures=True)
+
+
+def pool(executor: futures.Executor | None, jobs: int | None) -> Pool:
+    """The given executor, or processes of our own."""
+    return Pool(executor, jobs)

@@ -1,0 +1,327 @@
+"""The grader's side of the sandbox: start it, get a worker for a submission, ask it, end it.
+
+A `Sandbox` owns one zygote (`zygote.py`) at one level of isolation. `sandbox.worker(...)` forks a worker for one
+submission in about two milliseconds. A `Worker` answers requests as `worker.py` describes them, each within a
+budget of processor time and a longer one of wall clock; whatever breaks the rules ends the worker, never the
+grader. If the sandbox itself does not come up, `Unavailable` says so, and nobody is graded for that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import platform
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from minigrad.course import wire
+from minigrad.course.grading import LEVELS, escape, package
+from minigrad.course.student import WALL, Remote, failure_from
+from minigrad.course.wire import Failure
+
+THREADS, FILES = 64, 64
+_START_SECONDS = 60.0
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",  # the order of a set must not depend on the day
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "LC_ALL": "C.UTF-8",
+    "MINIGRAD_DISPLAY": "static",
+}
+
+
+class Unavailable(RuntimeError):
+    """The sandbox did not come up: no verdict about anybody follows from that."""
+
+
+class Spent(wire.TooLate):
+    """The processor time is used up, whatever the clock says."""
+
+
+class Sandbox:
+    """One zygote at one level.
+
+    Args:
+        level: one of `LEVELS`.
+        site: a folder made by `package.build`.
+        with_engine: load the engine before forking (the site must have it).
+    """
+
+    def __init__(self, level: str, site: Path, *, with_engine: bool = False) -> None:
+        if level not in LEVELS:
+            raise ValueError(f"no isolation level {level!r}; there are {', '.join(LEVELS)}")
+        self.level, self.site, self.with_engine = level, site, with_engine
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._log: Any = None
+
+    def start(self) -> None:
+        """Start the zygote; nothing to do if it runs. Unavailable if it cannot."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        self._control, theirs = socket.socketpair()
+        self._log = tempfile.TemporaryFile()
+        program = str(self.site / "minigrad" / "course" / "grading" / "zygote.py")
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-s", "-P", "-S", "-B", program, str(theirs.fileno()), str(self.site)],
+                pass_fds=[theirs.fileno()], env=_ENVIRONMENT, cwd="/", start_new_session=True, umask=0o022,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._log,
+            )  # fmt: skip
+        settings = {
+            "level": self.level,
+            "site": str(self.site),
+            "with_engine": self.with_engine,
+            "leave_root": unmapped_user() if hasattr(os, "geteuid") and os.geteuid() == 0 else 0,
+        }
+        self._control.sendall(json.dumps(settings).encode())
+        answer = self._line(_START_SECONDS)
+        if answer is None or not answer.get("ready"):
+            why = answer.get("why") if answer else self._last_words()
+            self.close()
+            raise Unavailable(f"the sandbox ({self.level}) could not start: {why}")
+
+    def worker(self, *, memory: int, cpu: int, wall: float = 60.0) -> Worker:
+        """A fresh worker: bytes it may use beyond Python itself, seconds of processor over its whole life.
+
+        Raises Unavailable if none comes up.
+        """
+        self.start()
+        assert self._control is not None
+        ours, theirs = socket.socketpair()
+        if hasattr(socket, "SO_PASSCRED"):
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        request = {"limits": {"memory": memory, "cpu": cpu, "processes": THREADS, "files": FILES}}
+        try:
+            with theirs:
+                socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+            return Worker(self, ours, _greeting(ours, time.monotonic() + wall))
+        except (OSError, wire.WireError) as error:
+            ours.close()
+            why = self._last_words()
+            self.close()
+            raise Unavailable(f"the sandbox ({self.level}) gave no worker: {why or error}") from error
+
+    def end_worker(self) -> dict[str, Any]:
+        """Kill the worker if it lives, and how it ended: `status` (as of wait), `peak` (kB), `cpu` (s)."""
+        assert self._control is not None
+        try:
+            self._control.sendall(b"k")
+            report = self._line(10.0)
+        except OSError:
+            report = None
+        if report is None:
+            self.close()
+            return {"status": 0, "peak": 0, "cpu": 0.0}
+        return report
+
+    def _line(self, seconds: float) -> dict[str, Any] | None:
+        """One line of the zygote (which is ours, so JSON is JSON); None if it is gone or silent."""
+        assert self._control is not None
+        deadline, text = time.monotonic() + seconds, b""
+        while not text.endswith(b"\n"):
+            if not select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                return None
+            piece = self._control.recv(4096)
+            if not piece:
+                return None
+            text += piece
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+    def _last_words(self) -> str:
+        if self._log is None or self._log.closed:
+            return ""
+        self._log.seek(0)
+        lines = self._log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def close(self) -> None:
+        """End the zygote and all that it made. Safe to call twice."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            try:
+                self._process.wait(2.0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._log is not None:
+            self._log.close()
+        self._process = self._control = self._log = None
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Worker(Remote):
+    """One submission's process: a `Remote` that also watches the processor time, and ends what breaks the rules.
+
+    `limit(cpu, wall)` opens a budget for all that is asked from then on. After a lost reply it is `dead`.
+    """
+
+    def __init__(self, sandbox: Sandbox, connection: socket.socket, pid: int) -> None:
+        self.sandbox, self._connection, self._pid = sandbox, connection, pid
+        self.ending: dict[str, Any] | None = None
+        self.failure: Failure | None = None
+        self._until = self._seconds = 0.0
+        super().__init__(connection.fileno(), connection.fileno(), seconds=0.0, cause=self._cause)
+
+    def limit(self, cpu: float, wall: float) -> None:
+        """From now on: `cpu` seconds of processor time, and `wall` seconds whatever happens."""
+        self.allow(wall)
+        self._until, self._seconds = self.cpu_seconds() + cpu, cpu
+
+    def exec(self, cells: list[str], **options: Any) -> list[Failure | None] | Failure:
+        """Run cells; see `cells.Notebook.exec`."""
+        results = self.ask("exec", cells, **options)
+        if isinstance(results, Failure):
+            return results
+        if type(results) is not list or len(results) != len(cells):
+            return self.lost(wire.WireError("a reply that is not one result for each cell"))
+        try:
+            return [None if result is None else failure_from(result) for result in results]
+        except wire.WireError as error:
+            return self.lost(error)
+
+    def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
+        """One request and its reply; `failure` remembers the last thing that was raised."""
+        reply = super().ask(do, *args, **kwargs)
+        if isinstance(reply, Failure):
+            self.failure = reply
+            # Whoever touches files, processes or the network hears it from the system, as some kind of OSError.
+            if "OSError" in reply.bases and reply.message.startswith("[Errno"):
+                return Failure("forbidden", message=f"{reply.text or 'It'}: {reply.message}", line=reply.line)
+        return reply
+
+    def await_reply(self) -> None:
+        """Until the reply begins. TooLate when the processor time or the clock runs out."""
+        poll = select.poll()
+        poll.register(self._connection.fileno(), select.POLLIN)
+        pause = 0.02
+        while not poll.poll(1000 * max(0.0, min(pause, self.deadline - time.monotonic()))):
+            if self.cpu_seconds() >= self._until:
+                raise Spent("the processor time is used up")
+            if time.monotonic() >= self.deadline:
+                raise wire.TooLate("no answer in time")
+            pause = min(2 * pause, 0.1)
+
+    def cpu_seconds(self) -> float:
+        """Processor time that the worker has used; 0 where the system does not say."""
+        if self._pid <= 0:
+            return 0.0
+        try:
+            return time.clock_gettime((~self._pid << 3) | 2)  # how Linux numbers the clock of another process
+        except OSError:
+            return 0.0
+
+    def _cause(self, error: wire.WireError) -> Failure:
+        """End the worker, and say why it is gone."""
+        self.close()
+        if isinstance(error, Spent):
+            return Failure("timeout")
+        if isinstance(error, wire.TooLate):
+            return Failure("timeout", message=f"waited {WALL * self._seconds:.1f} s for an answer")
+        if not isinstance(error, wire.Closed):
+            return Failure("protocol", message=str(error))
+        status = self.ending["status"] if self.ending else 0
+        if not os.WIFSIGNALED(status):
+            code = os.waitstatus_to_exitcode(status)
+            return Failure("killed", message=f"the process ended itself with exit code {code}")
+        name = signal.Signals(os.WTERMSIG(status)).name
+        if name == "SIGXCPU":
+            return Failure("timeout")
+        return Failure("killed", message=f"the process was ended by {name}")
+
+    def close(self) -> None:
+        """End the worker, whatever it is doing. Safe to call twice."""
+        if self.ending is None:
+            # Killed before its connection closes, so that the report says how it really ended.
+            self.ending = self.sandbox.end_worker()
+            self._connection.close()
+            self.dead = self.dead or Failure("killed", message="the process is gone")
+
+
+def _greeting(connection: socket.socket, deadline: float) -> int:
+    """Wait for the worker's "+", said after its last wall is up; its process id as we see it (0: unknown)."""
+    if not select.select([connection], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        raise wire.TooLate("the worker does not come up")
+    space = socket.CMSG_SPACE(12) if hasattr(socket, "CMSG_SPACE") else 0
+    greeting, extra, _, _ = connection.recvmsg(200, space)
+    if greeting != b"+":
+        raise wire.Closed(greeting[1:].decode("utf-8", "replace") or "the worker did not come up")
+    for layer, kind, data in extra:
+        if layer == socket.SOL_SOCKET and kind == getattr(socket, "SCM_CREDENTIALS", -1):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+            return int(struct.unpack("=iII", data[:12])[0])
+    return 0
+
+
+def unmapped_user() -> int:
+    """A user id that nobody on this machine has; another one for each grading process."""
+    import pwd
+
+    taken = {entry.pw_uid for entry in pwd.getpwall()}
+    first = 61_200 + os.getpid() % 3_000
+    return next(uid for uid in range(first, first + 5_000) if uid not in taken)
+
+
+# ------------------------------------------------------------------ choosing a level
+
+
+@contextlib.contextmanager
+def _site() -> Iterator[Path]:
+    site = Path(tempfile.mkdtemp(prefix="minigrad-sandbox-"))
+    try:
+        yield package.build(site, with_engine=False)
+    finally:
+        package.remove(site)
+
+
+@functools.cache
+def problems(level: str) -> tuple[str, ...]:
+    """What is wrong with a level on this machine: empty if its self-test could not escape."""
+    if platform.system() != "Linux" and level != "process":
+        return (f"{level} needs Linux",)
+    try:
+        with _site() as site, Sandbox(level, site) as sandbox:
+            return tuple(escape.attempt(sandbox))
+    except (Unavailable, OSError) as error:
+        return (str(error),)
+
+
+def choose(wanted: str = "auto", *, trust_students: bool = False) -> str:
+    """The level to use: the wanted one, or the strongest that holds. Unavailable if it does not hold."""
+    candidates = LEVELS[:2] if wanted == "auto" else (wanted,)
+    reasons = []
+    for level in candidates:
+        if level == "process" and not trust_students:
+            reasons.append("process is not a security boundary: student code could read and delete your files"
+                           " (--trust-students if you accept that)")  # fmt: skip
+            continue
+        found = problems(level)
+        if not found:
+            return level
+        reasons.append(f"{level}: {'; '.join(found)}")
+    if wanted == "auto":
+        if trust_students and not problems("process"):
+            return "process"
+        reasons.append("process would work without being a boundary (--isolation process --trust-students)")
+    raise Unavailable("\n".join(reasons))
