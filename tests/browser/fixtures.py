@@ -206,9 +206,13 @@ class Walk:
         self.page.wait_for_function(IDLE, timeout=60_000)
 
     def errors(self) -> list[str]:
-        """The last line of each error that a cell shows."""
-        shown = self.notebook.locator('.jp-RenderedText[data-mime-type="application/vnd.jupyter.error"]')
-        return [text.strip().splitlines()[-1] for text in shown.all_inner_texts()]
+        """Each error, and each warning, that a cell shows (JupyterLab renders both alike)."""
+        kinds = [
+            f'.jp-RenderedText[data-mime-type="application/vnd.jupyter.{kind}"]'
+            for kind in ("error", "stderr")
+        ]
+        texts: list[str] = self.notebook.locator(", ".join(kinds)).all_inner_texts()
+        return texts
 
     def cell(self, pattern: str) -> Any:
         """The first code cell whose source matches."""
