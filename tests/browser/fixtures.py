@@ -73,11 +73,8 @@ def serve(scratch: Path, python: str = sys.executable) -> Iterator[Server]:
     exposed = {"LabApp": {"expose_app_in_browser": True}, "ServerApp": {"ip": "127.0.0.1"}}
     (config / "jupyter_lab_config.json").write_text(json.dumps(exposed), encoding="utf-8")
     token, port = secrets.token_hex(16), free_port()
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("MINIGRAD_", "JUPYTER", "PYTEST"))
-    }
+    ours = ("MINIGRAD_", "JUPYTER", "PYTEST", *(["PYTHONPATH"] if python != sys.executable else []))
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     env |= {
         "HOME": str(scratch),
         "JUPYTER_TOKEN": token,

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -207,11 +208,13 @@ def test_stored_metadata_fits_nbgraders_schema(kind: str, lesson: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("nbgrader")
-def test_nbgrader_makes_the_same_student_notebooks(tmp_path: Path) -> None:
+def test_nbgrader_makes_the_same_student_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real `generate_assignment`, on the folder that `build --nbgrader` lays out."""
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    monkeypatch.setenv("PATH", programs)  # nbgrader calls alembic by its name
     notebooks.lay_out_for_nbgrader(tmp_path)
     config = Config()
     exec((tmp_path / "nbgrader_config.py").read_text(encoding="utf-8"), {"get_config": lambda: config})

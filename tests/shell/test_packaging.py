@@ -48,9 +48,11 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     install = [str(python), "-m", "pip", "install", "-q", str(wheel)]
     subprocess.run(install, check=True, timeout=600, cwd=tmp_path)
-    shown = subprocess.run([str(python), "-c", TRY], check=True, capture_output=True, text=True, cwd=tmp_path)
+    shown = subprocess.run(
+        [str(python), "-I", "-c", TRY], check=True, capture_output=True, text=True, cwd=tmp_path
+    )
     assert shown.stdout == "tensor([2., 4.]) True\nTrue True\n"
-    command = [str(python.with_name("minigrad")), "lab", "--no-browser"]
+    command = [str(python), "-I", str(python.with_name("minigrad")), "lab", "--no-browser"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
     assert done.returncode == 2
     assert 'extra "course"' in done.stderr and "jupyterlab" in done.stderr
