@@ -1,7 +1,8 @@
 """Class grading: verdicts that are computed outside the student's process and cannot be forged from inside it.
 
-`grade(folder, out=...)` grades a class. Read `grader.py` first (one notebook), then `sandbox.py` and `zygote.py`
-(where its code runs), `confine.py` (what the kernel is asked to forbid), `runs.py` and `journal.py` (a whole class).
+`grade(folder, out=...)` grades a class. Read `grader.py` first (one notebook), then `sandbox.py` and
+`zygote.py` (where its code runs), `confine.py` (what the kernel is asked to forbid), `runs.py` and
+`journal.py` (a whole class).
 """
 
 from importlib import import_module

@@ -1,9 +1,9 @@
 """Running the cells of a notebook inside the sandbox, more forgivingly than a kernel would.
 
-The worker (`worker.py`) runs a cell; here is what a class of two hundred needs besides: a cell split in the middle
-of a function is joined again, a cell that came before the names it needs has a second chance at the end, a blank
-copy does not replace a finished answer, and `np = None` does not spoil what others use `np` for. All of it happens
-on the student's side of the wall, where their code may be parsed without risk.
+The worker (`worker.py`) runs a cell; here is what a class of two hundred needs besides: a cell split in the
+middle of a function is joined again, a cell that came before the names it needs has a second chance at the
+end, a blank copy does not replace a finished answer, and `np = None` does not spoil what others use `np`
+for. All of it happens on the student's side of the wall, where their code may be parsed without risk.
 """
 
 from __future__ import annotations

@@ -17,20 +17,32 @@ _KEY_FILE = "a file with the course key, from which the seeds come (default: dra
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `minigrad grade`."""
-    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student")
-    parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to")
+    parser.add_argument(
+        "submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to"
+    )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds of processor time an exercise may take"
                         " (default: what each exercise says)")  # fmt: skip
-    parser.add_argument("--memory", type=_positive, metavar="MB", help="memory that an exercise may take (the same)")
+    parser.add_argument(
+        "--memory", type=_positive, metavar="MB", help="memory that an exercise may take (the same)"
+    )
     parser.add_argument("--isolation", choices=("auto", *LEVELS), default="auto",
                         help="how students' code is kept in; auto takes the strongest that passes its self-test")  # fmt: skip
     parser.add_argument("--trust-students", action="store_true",
                         help="allow the level process, which is not a security boundary")  # fmt: skip
     parser.add_argument("--key", type=Path, metavar="FILE", help=_KEY_FILE)
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786")
-    parser.add_argument("--fresh", action="store_true", help="forget earlier results in REPORT and grade everything")
-    parser.add_argument("--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786"
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="forget earlier results in REPORT and grade everything"
+    )
+    parser.add_argument(
+        "--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,7 +67,10 @@ def run(options: argparse.Namespace) -> int:
         )  # fmt: skip
     except Unavailable as error:
         bar.end()
-        print(f"Nothing was graded, and no points are lost. No isolation level holds here:\n{error}", file=sys.stderr)
+        print(
+            f"Nothing was graded, and no points are lost. No isolation level holds here:\n{error}",
+            file=sys.stderr,
+        )
         return 1
     finally:
         if cluster:
@@ -65,7 +80,11 @@ def run(options: argparse.Namespace) -> int:
     if options.diff is not None:
         moved = report.write_differences(options.out, options.diff)
         for m in moved[:20]:
-            print(_printable(f"  {m['student']}  {m['exercise']}  {m['before'] or '-'} -> {m['after'] or '-'}  ({m['why']})"))
+            print(
+                _printable(
+                    f"  {m['student']}  {m['exercise']}  {m['before'] or '-'} -> {m['after'] or '-'}  ({m['why']})"
+                )
+            )
         print(f"{len(moved)} verdicts moved since {options.diff}: {options.out / report.DIFFERENCES}")
     return 1 if count.failed else 0
 
@@ -78,9 +97,13 @@ def summary(count: Count, out: Path) -> str:
         f"Open {out / 'report.html'}",
     ]
     if count.isolation == "process":
-        lines.insert(1, "The level process is not a security boundary: these submissions ran with your rights.")
+        lines.insert(
+            1, "The level process is not a security boundary: these submissions ran with your rights."
+        )
     if count.failed:
-        lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again.")
+        lines.insert(
+            1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again."
+        )
     return "\n".join(lines)
 
 

@@ -19,7 +19,13 @@ from collections.abc import Iterable
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = 1, 4, 38, 22, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = (
+    1,
+    4,
+    38,
+    22,
+    36,
+)
 
 
 def _checked(result: int) -> int:
@@ -109,7 +115,9 @@ def private_root(visible: Iterable[str]) -> None:
     """A root that holds these files and folders, read only, and nothing else."""
     paths = list(visible)
     # The new root is put together on any folder that hides none of them.
-    base = next(b for b in ("/sys", "/mnt", "/media") if os.path.isdir(b) and not any(p.startswith(b) for p in paths))
+    base = next(
+        b for b in ("/sys", "/mnt", "/media") if os.path.isdir(b) and not any(p.startswith(b) for p in paths)
+    )
     _mount("sandbox", base, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755")
     for path in paths:
         target = base + path
@@ -124,7 +132,9 @@ def private_root(visible: Iterable[str]) -> None:
     _checked(_libc.umount2(b".", MNT_DETACH))
     os.chdir("/")
     attributes = struct.pack("=QQQQ", _RDONLY_NOSUID_NODEV, 0, 0, 0)
-    _checked(_libc.syscall(_MOUNT_SETATTR, -100, b"/", 0x8000, attributes, ctypes.c_size_t(32)))  # and all below
+    _checked(
+        _libc.syscall(_MOUNT_SETATTR, -100, b"/", 0x8000, attributes, ctypes.c_size_t(32))
+    )  # and all below
 
 
 # ------------------------------------------------------------------ Landlock: which files, for good
@@ -166,7 +176,9 @@ def landlock_alone() -> None:
     """One more layer for each worker: it may not even signal the process that made it."""
     if landlock_version() < 6:
         return  # seccomp has no kill() anyway
-    ruleset = _checked(_libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", 0, 0, 0b11), ctypes.c_size_t(24), 0))
+    ruleset = _checked(
+        _libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", 0, 0, 0b11), ctypes.c_size_t(24), 0)
+    )
     _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
@@ -180,13 +192,13 @@ _CALLS = {
         0xC000003E,
         "0 1 3 4 5 6 8 9 10 11 12 13 14 15 17 19 20 21 22 23 24 25 28 32 33 35 36 37 38 39 7 60 61 63 79 95 96 97 98"
         " 99 100 102 104 107 108 110 111 115 118 120 121 124 131 137 138 158 186 201 202 204 213 217 218 219 228 229"
-        " 230 231 232 233 2 257 262 269 270 271 273 274 281 290 291 292 293 318 324 332 334 439 44 45 48 51 54 55",
+        " 230 231 232 233 2 257 262 269 270 271 273 274 281 290 291 292 293 318 324 332 334 439 44 45 48 51 54 55 80 81",
     ),
     "aarch64": (
         0xC00000B7,
         "63 64 57 80 79 62 222 226 215 216 214 134 135 139 132 67 65 66 48 439 59 72 73 124 233 23 24 101 115 172 178"
         " 173 93 94 98 99 100 293 278 56 61 17 163 174 175 176 177 148 150 158 179 160 153 165 113 114 169 123 103 102"
-        " 96 283 20 21 22 19 128 291 43 44 155 156 166 206 207 210 209 208 204 260",
+        " 96 283 20 21 22 19 128 291 43 44 155 156 166 206 207 210 209 208 204 260 49 50",
     ),
 }
 _ASKED = {  # clone, clone3, prlimit64, ioctl, fcntl, socketpair: allowed for some arguments only
@@ -196,7 +208,14 @@ _ASKED = {  # clone, clone3, prlimit64, ioctl, fcntl, socketpair: allowed for so
 _ALLOW, _NO, _MISSING, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000  # EPERM, ENOSYS
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
 _FCNTL = (0, 1, 2, 3, 4, 1030)  # duplicate, get and set flags: nothing that names another process
-_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how much is waiting, close on exec
+_IOCTL = (
+    0x5401,
+    0x5413,
+    0x541B,
+    0x5421,
+    0x5450,
+    0x5451,
+)  # is it a terminal, how much is waiting, close on exec
 
 
 def _program(machine: str) -> bytes:

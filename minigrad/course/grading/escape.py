@@ -1,8 +1,9 @@
 """The self-test of a sandbox: a hostile submission that tries to get out, and an honest one that must get through.
 
-It runs once before any student is graded. A level for which a single attempt succeeds is not used; so a kernel
-without one of the mechanisms, or a mistake of ours, ends in a weaker level with another name or in no grading at
-all, never in a grade from an open sandbox. The larger collection of attacks is in `tests/attacks/`.
+It runs once before any student is graded. A level for which a single attempt succeeds is not used; so a
+kernel without one of the mechanisms, or a mistake of ours, ends in a weaker level with another name or in
+no grading at all, never in a grade from an open sandbox. The larger collection of attacks is in
+`tests/attacks/`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from minigrad.course.grading.sandbox import Sandbox
 
 # Each attempt gets through (True) or does not. The file that is read is really there, and readable for anybody.
-HOSTILE = '''
+HOSTILE = """
 import ctypes, os, socket, subprocess, sys, threading
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -65,9 +66,9 @@ def attempts(secret, folder, grader):
 
 def memory():
     return attempt(lambda: bool(bytearray(8 << 30)))
-'''
+"""
 
-HONEST = '''
+HONEST = """
 import math, random, statistics
 import numpy as np
 
@@ -78,7 +79,7 @@ def honest():
     thread.start(); thread.join()
     solved = np.linalg.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 4.0]))
     return [float(solved.sum()), len(seen), math.sqrt(4.0), statistics.fmean([1, 3]), len(bytearray(64 << 20)) >> 20]
-'''
+"""
 
 
 def attempt(sandbox: Sandbox) -> Iterator[str]:

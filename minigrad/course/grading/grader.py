@@ -1,9 +1,9 @@
 """One notebook in, one result out: the same bytes, lesson and seed give the same result on any machine.
 
-The student's cells run in a worker of the sandbox; the judge (`verdict.py`, the same as in the notebook) asks from
-here. A cell that never ends is left out and the rest is run again; an exercise that ends the worker costs itself
-alone. A result is plain data, built from verdicts: nothing that a student printed or drew is in it. What goes wrong
-on our side is `not graded`, which is no score.
+The student's cells run in a worker of the sandbox; the judge (`verdict.py`, the same as in the notebook)
+asks from here. A cell that never ends is left out and the rest is run again; an exercise that ends the
+worker costs itself alone. A result is plain data, built from verdicts: nothing that a student printed or
+drew is in it. What goes wrong on our side is `not graded`, which is no score.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class Grader:
         """The sandbox for lessons with or without the engine. Unavailable if it cannot be built."""
         if with_engine not in self._sandboxes:
             try:
-                site = package.build(self._home() / ("engine" if with_engine else "plain"), with_engine=with_engine)
+                site = package.build(
+                    self._home() / ("engine" if with_engine else "plain"), with_engine=with_engine
+                )
             except OSError as error:
                 raise Unavailable(f"the sandbox package could not be written: {error}") from error
             self._sandboxes[with_engine] = Sandbox(self.level, site, with_engine=with_engine)
@@ -112,7 +114,9 @@ class Grader:
     def __enter__(self) -> Grader:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -169,7 +173,11 @@ class Session:
         previous = ""
         for cell in self.submission.cells:
             source = "" if cell.number in self.left_out else cell.source
-            outcome = worker.exec([source], first=cell.number, previous=previous, last=False) if source.strip() else [None]
+            outcome = (
+                worker.exec([source], first=cell.number, previous=previous, last=False)
+                if source.strip()
+                else [None]
+            )
             if isinstance(outcome, Failure):
                 return cell.number
             if outcome[0] is not None:

@@ -1,9 +1,9 @@
 """The journal of a run: one line of JSON a result, written the moment it is known, so that nothing is lost.
 
-A result is found again by its key: student, file, notebook hash, exercise pack hash and course key. Whatever changed
-has another key and is graded anew; whatever did not is never graded twice. A line cut off by a power failure is
-dropped. Every line is handed to the system at once (which survives a killed process) and forced to the disk once a
-second and at the end (which bounds what a power failure can cost).
+A result is found again by its key: student, file, notebook hash, exercise pack hash and course key.
+Whatever changed has another key and is graded anew; whatever did not is never graded twice. A line cut off
+by a power failure is dropped. Every line is handed to the system at once (which survives a killed process)
+and forced to the disk once a second and at the end (which bounds what a power failure can cost).
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _SYNC_SECONDS = 1.0
 
 def key_of(student: str, path: str, notebook: str, pack: str, course: str) -> str:
     """What a result is found by."""
-    return hashlib.sha256("\x1f".join((student, path, notebook, pack, course)).encode("utf-8", "surrogateescape")).hexdigest()
+    return hashlib.sha256(
+        "\x1f".join((student, path, notebook, pack, course)).encode("utf-8", "surrogateescape")
+    ).hexdigest()
 
 
 @functools.cache
@@ -39,10 +41,16 @@ def pack_hash(number: int) -> str:
     """A hash of everything that a verdict about this lesson depends on."""
     lesson = lessons.lesson(number)
     folder = PACKAGE / "course"
-    files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
+    files = [folder / f"{name}.py" for name in _JUDGE] + [
+        folder / "grading" / f"{name}.py" for name in _GRADING
+    ]
     files += sorted((folder / "lessons").glob(f"l{number:02d}_*.py"))
     if lesson.with_engine:
-        files += sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz"))
+        files += sorted(
+            path
+            for path in PACKAGE.rglob("*.py")
+            if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")
+        )
     digest = hashlib.sha256()
     for path in files:
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
@@ -60,7 +68,7 @@ class Journal:
 
     def __enter__(self) -> Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.path.parent / LOCK, "w", encoding="ascii")  # noqa: SIM115
+        self._lock = open(self.path.parent / LOCK, "w", encoding="ascii")
         with contextlib.suppress(ImportError):  # where there is no flock, two runs at once are not noticed
             import fcntl
 
@@ -70,7 +78,7 @@ class Journal:
                 self._lock.close()
                 raise ValueError(f"another run is writing to {self.path.parent}") from None
         self._cut_torn_line()
-        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
+        self._file = open(self.path, "ab", buffering=0)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,8 +1,8 @@
 """What a submission can import: built once, small, and without a single answer in it.
 
-The engine and the library are copied where the lesson lets students use them; where the student writes that very
-piece, `minigrad` is an empty name. `minigrad.course` and `minigrad.viz` are stubs whose functions return None, and
-so are the packages that only draw. No solution, oracle, probe or lesson file is copied.
+The engine and the library are copied where the lesson lets students use them; where the student writes that
+very piece, `minigrad` is an empty name. `minigrad.course` and `minigrad.viz` are stubs whose functions
+return None, and so are the packages that only draw. No solution, oracle, probe or lesson file is copied.
 """
 
 from __future__ import annotations

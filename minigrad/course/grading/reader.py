@@ -1,9 +1,10 @@
 """Reading what students hand in, forgivingly: what can be understood is used, and nothing stops the class.
 
-A notebook is read as the plain data it is, whatever its name, format, metadata or order of cells; an unreadable
-one has a `problem`, in a sentence for the student, and no cells. Magic commands, displays and top-level await are
-dealt with where the cells run (`cells.py`). No symbolic link is followed, only regular files are opened, and what
-students call their files and folders becomes a tame name before it is used for one of ours.
+A notebook is read as the plain data it is, whatever its name, format, metadata or order of cells; an
+unreadable one has a `problem`, in a sentence for the student, and no cells. Magic commands, displays and
+top-level await are dealt with where the cells run (`cells.py`). No symbolic link is followed, only regular
+files are opened, and what students call their files and folders becomes a tame name before it is used for
+one of ours.
 """
 
 from __future__ import annotations
@@ -116,7 +117,9 @@ def _regular(path: Path) -> bool:
 
 def load(path: Path) -> bytes:
     """The bytes of a regular file, at most one more than is allowed. OSError for anything else, links included."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
     descriptor = os.open(path, flags)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -131,7 +134,7 @@ def tame(name: str) -> str:
     """A file name that is safe everywhere: letters, digits, dot, dash, underscore. Different names stay different."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-")[:60]
-    if plain == name and plain.upper() not in _RESERVED:
+    if plain and plain == name and plain.upper() not in _RESERVED:
         return plain
     mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{plain or 'student'}-{mark}"
@@ -149,7 +152,9 @@ def spreadsheet(text: str) -> str:
 # ------------------------------------------------------------------ which lesson
 
 _ASKED = re.compile(r"""^[ \t]*(?:check|predict|hint)\([ \t]*["'](\d{1,3})\.\d{1,3}["']""", re.MULTILINE)
-_NAMED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*=(?!=)", re.MULTILINE)
+_NAMED = re.compile(
+    r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*=(?!=)", re.MULTILINE
+)
 
 
 def ids(submission: Submission) -> list[int]:

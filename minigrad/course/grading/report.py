@@ -1,9 +1,9 @@
 """What a teacher reads after a run: grades.csv, report.html and a feedback page for each notebook.
 
-Everything is written from the journal, so the same journal gives the same bytes. The pages work offline and on
-paper, in light and dark. Whatever comes from students (names, files, values) is text and nothing else: escaped, cut,
-with invisible and direction-changing characters spelled out; and a content security policy lets no script run but
-the one sorting and filtering script of the report, known by its hash.
+Everything is written from the journal, so the same journal gives the same bytes. The pages work offline and
+on paper, in light and dark. Whatever comes from students (names, files, values) is text and nothing else:
+escaped, cut, with invisible and direction-changing characters spelled out; and a content security policy
+lets no script run but the one sorting and filtering script of the report, known by its hash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons, misconceptions
+from minigrad.course import lessons
 from minigrad.course.grading import journal, reader
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
@@ -56,19 +56,20 @@ def write(folder: Path, strays: Sequence[str] = ()) -> None:
     for result in journal.read(folder / journal.RESULTS):
         row = rows.setdefault(result["student"], Row(result["student"]))
         page = feedback_name(result, pages)
-        pages.add(page)
+        pages.add(page.lower())
         _write(folder / FEEDBACK / page, feedback_page(result))
         slim = {name: result[name] for name in ("points", "out_of", "graded", "path", "isolation", "problem")}
         slim["seconds"] = result["seconds"]
         slim["verdicts"] = [
-            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
+            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", ""))
+            for v in result["verdicts"]
         ]
         # Of several copies the best one counts; of equals the first.
         best = row.results.get(result["lesson"])
         if best is None or (slim["graded"], slim["points"]) > (best["graded"], best["points"]):
             row.results[result["lesson"]], row.pages[result["lesson"]] = slim, page
     for old in sorted((folder / FEEDBACK).glob("*/*.html")):
-        if old.relative_to(folder / FEEDBACK).as_posix() not in pages:
+        if old.relative_to(folder / FEEDBACK).as_posix().lower() not in pages:
             old.unlink()
     ordered = [rows[name] for name in sorted(rows)]
     _write(folder / GRADES, grades(ordered))
@@ -87,7 +88,7 @@ def feedback_name(result: dict[str, Any], taken: set[str]) -> str:
     student = reader.tame(result["student"])
     stem = reader.tame(Path(result["path"]).stem)
     name = f"{student}/{stem}.html"
-    if name in taken:
+    if name.lower() in taken:  # also where upper and lower case are one
         mark = hashlib.sha256(result["path"].encode("utf-8", "replace")).hexdigest()[:8]
         name = f"{student}/{stem}-{mark}.html"
     return name
@@ -187,70 +188,8 @@ def shown(text: Any, longest: int = _LONGEST) -> str:
 
 # ------------------------------------------------------------------ pages
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #f2f4f7; --line: #c6ccd4; --quiet: #545d68;
-  --good: #176b37; --bad: #a3271c; --link: #0b57a4; --bar: #2f6db3; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --paper: #15181d; --soft: #20252c; --line: #434b57;
-  --quiet: #a9b3c0; --good: #7bd49b; --bad: #ff9c8f; --link: #8fc1ff; --bar: #7fb2ee; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 70rem; background: var(--paper); color: var(--ink);
-  font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: 0 0 .5rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; } h3 { font-size: 1rem; margin: 0; }
-a { color: var(--link); } p { margin: .4rem 0; } .quiet { color: var(--quiet); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: .35rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top;
-  overflow-wrap: anywhere; } th { background: var(--soft); white-space: nowrap; }
-td.n, th.n { text-align: right; } caption { text-align: left; color: var(--quiet); padding-bottom: .4rem; }
-th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible, a:focus-visible,
-input:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
-input[type=search] { font: inherit; padding: .35rem .6rem; width: min(22rem, 100%); color: var(--ink);
-  background: var(--paper); border: 1px solid var(--quiet); border-radius: .3rem; }
-meter, .bar { display: inline-block; width: 8rem; height: .7rem; background: var(--soft); border: 1px solid var(--line); }
-.bar span { display: block; height: 100%; background: var(--bar); }
-section.item { border: 1px solid var(--line); border-left: .4rem solid var(--bad); padding: .7rem 1rem; margin: .8rem 0;
-  border-radius: .3rem; } section.item.passed { border-left-color: var(--good); }
-section.item.neutral { border-left-color: var(--line); } .status { font-weight: 600; color: var(--bad); }
-.passed .status { color: var(--good); } .neutral .status { color: var(--quiet); }
-pre { background: var(--soft); padding: .5rem .7rem; margin: .4rem 0; white-space: pre-wrap; overflow-wrap: anywhere;
-  font: .9rem/1.45 ui-monospace, monospace; } dl { margin: .4rem 0; } dt { color: var(--quiet); font-size: .9rem; }
-dd { margin: 0; }
-@media print { body { max-width: none; padding: 0; font-size: 10pt; } input, label { display: none; }
-  section.item, tr { break-inside: avoid; } }
-"""
-
-_SCRIPT = """
-"use strict";
-for (const table of document.querySelectorAll("table.sortable")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = head.textContent;
-    head.replaceChildren(button);
-    button.addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") !== "ascending";
-      heads.forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
-      const rows = [...table.tBodies[0].rows];
-      rows.sort((a, b) => value(a).localeCompare(value(b), "en", { numeric: true }) * (up ? 1 : -1));
-      table.tBodies[0].append(...rows);
-    });
-  });
-}
-const filter = document.getElementById("filter");
-filter.addEventListener("input", () => {
-  const wanted = filter.value.trim().toLowerCase();
-  let seen = 0;
-  for (const row of document.querySelectorAll("#students tbody tr")) {
-    row.hidden = !row.textContent.toLowerCase().includes(wanted);
-    seen += !row.hidden;
-  }
-  document.getElementById("seen").textContent = seen + " shown";
-});
-"""
+_STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+_SCRIPT = (Path(__file__).parent / "report.js").read_text(encoding="utf-8")
 
 
 def _page(title: str, body: str, script: str = "") -> str:
@@ -285,15 +224,26 @@ def feedback_page(result: dict[str, Any]) -> str:
         parts.append(_verdict(verdict, exercise.title if exercise else ""))
     if result["cells"]:
         items = "".join(f"<li>{shown(cell['says'], 500)}</li>" for cell in result["cells"])
-        parts.append(f"<h2>Cells that did not run through</h2>\n<p>Later cells were run all the same.</p>\n<ul>{items}</ul>")
+        parts.append(
+            f"<h2>Cells that did not run through</h2>\n<p>Later cells were run all the same.</p>\n<ul>{items}</ul>"
+        )
     return _page(f"{lesson.slug}: feedback", "\n".join(parts))
 
 
 def _verdict(verdict: dict[str, Any], title: str) -> str:
     status = verdict["status"]
-    kind = "passed" if status == "passed" else "neutral" if status in ("not attempted", "not graded") else "wrong"
+    kind = (
+        "passed"
+        if status == "passed"
+        else "neutral"
+        if status in ("not attempted", "not graded")
+        else "wrong"
+    )
     lines = "".join(f"<p>{shown(line)}</p>" for line in verdict["lines"])
-    pairs = [(label, verdict.get(name, "")) for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))]
+    pairs = [
+        (label, verdict.get(name, ""))
+        for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))
+    ]
     values = "".join(f"<dt>{label}</dt><dd><pre>{shown(text)}</pre></dd>" for label, text in pairs if text)
     seed = f'<p class="quiet">Seed {verdict["seed"]}</p>' if kind == "wrong" and "seed" in verdict else ""
     return (
@@ -356,13 +306,17 @@ def _share(part: float, whole: float) -> str:
 def _lesson_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
     lines = []
     for number in numbers:
-        graded = [row.results[number] for row in rows if number in row.results and row.results[number]["graded"]]
+        graded = [
+            row.results[number] for row in rows if number in row.results and row.results[number]["graded"]
+        ]
         handed_in = sum(number in row.results for row in rows)
         points, out_of = sum(r["points"] for r in graded), sum(r["out_of"] for r in graded)
         full = sum(r["points"] == r["out_of"] for r in graded)
         title = html.escape(f"{number:02d} {lessons.lesson(number).title}")
         lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{full}|{full}", _share(points, out_of)])
-    return "<h2>Lessons</h2>\n" + _table("Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines)
+    return "<h2>Lessons</h2>\n" + _table(
+        "Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines
+    )
 
 
 def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
@@ -374,7 +328,11 @@ def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
     lines = []
     for exercise in sorted(counts, key=_exercise_order):
         tally = counts[exercise]
-        other = ", ".join(f"{n} {_LABEL.get(s, s)}" for s, n in sorted(tally.items()) if s not in ("passed", "not attempted"))
+        other = ", ".join(
+            f"{n} {_LABEL.get(s, s)}"
+            for s, n in sorted(tally.items())
+            if s not in ("passed", "not attempted")
+        )
         passed, blank = tally["passed"], tally["not attempted"]
         lines.append([
             f'<span data-id="{html.escape(exercise)}">{html.escape(exercise)} {_title(exercise)}</span>', f"n|{passed}|{passed}", _share(passed, tally.total()),
@@ -401,8 +359,12 @@ def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
                 if mistake or misconception:
                     who.setdefault((exercise, misconception, mistake), []).append(row.student)
     lines = []
-    for (exercise, misconception, mistake), names in sorted(who.items(), key=lambda item: (-len(item[1]), item[0])):
-        listed = ", ".join(shown(name, 80) for name in names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+    for (exercise, misconception, mistake), names in sorted(
+        who.items(), key=lambda item: (-len(item[1]), item[0])
+    ):
+        listed = ", ".join(shown(name, 80) for name in names[:12]) + (
+            f" and {len(names) - 12} more" if len(names) > 12 else ""
+        )
         lines.append([
             f"{html.escape(exercise)} {_title(exercise)}", html.escape(misconception),
             shown(mistake.replace("_", " "), 80), f"n|{len(names)}|{len(names)} of {tried[exercise]}", listed,
@@ -427,12 +389,18 @@ def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
             page = html.escape(f"{FEEDBACK}/{row.pages[number]}")
             label = html.escape(f"lesson {number}")
             cells.append(f'n|{result["points"]:.4f}|<a href="{page}" aria-label="{label}: {text}">{text}</a>')
-            stuck += [v[0] for v in result["verdicts"] if v[1] not in ("passed", "not attempted", "not graded")]
+            stuck += [
+                v[0] for v in result["verdicts"] if v[1] not in ("passed", "not attempted", "not graded")
+            ]
         total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
-        lines.append([shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))])
+        lines.append(
+            [shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))]
+        )
     heads = ["Student", *(f"{number:02d}" for number in numbers), "Total", "Tried and not passed"]
     search = (
         '<p><label for="filter">Show only</label> <input type="search" id="filter" autocomplete="off"> '
         f'<span id="seen" class="quiet" role="status">{len(rows)} shown</span></p>'
     )
-    return f"<h2>Students</h2>\n{search}\n" + _table("Points, with a link to each feedback page", heads, lines, name="students")
+    return f"<h2>Students</h2>\n{search}\n" + _table(
+        "Points, with a link to each feedback page", heads, lines, name="students"
+    )

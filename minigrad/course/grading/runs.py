@@ -1,9 +1,9 @@
 """Grading a class: find the notebooks, grade what is new, write everything down.
 
-`grade(paths, out=...)` is the whole of it. The unit of work, `grade_one`, is a plain function of plain data, so any
-`concurrent.futures.Executor` can run it, on this machine or on a cluster; each process that does keeps a sandbox of
-its own. Only a few notebooks are in the air at a time, so a class of twenty thousand needs no more memory than one
-of twenty.
+`grade(paths, out=...)` is the whole of it. The unit of work, `grade_one`, is a plain function of plain
+data, so any `concurrent.futures.Executor` can run it, on this machine or on a cluster; each process that
+does keeps a sandbox of its own. Only a few notebooks are in the air at a time, so a class of twenty
+thousand needs no more memory than one of twenty.
 """
 
 from __future__ import annotations
@@ -157,7 +157,10 @@ def grade(
 
         with pool(executor, jobs) as engine:
             for job, result in engine.run(work()):
-                about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
+                about = {
+                    name: job[name]
+                    for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")
+                }
                 journal.append(about | result)
                 count.graded += bool(result["graded"])
                 count.failed += not result["graded"]
@@ -170,7 +173,9 @@ def grade(
     return count
 
 
-def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
+def prepare(
+    folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]
+) -> dict[str, Any] | str:
     """A job for one notebook, or why there is none."""
     try:
         data = reader.load(folder / found.path)
@@ -179,7 +184,11 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
     number = lesson_of(reader.read(data), found.path)
     if number is None:
         return "belongs to no lesson of this course"
-    notebook, pack, course = hashlib.sha256(data).hexdigest()[:16], journals.pack_hash(number), journals.name_of_key(course_key)
+    notebook, pack, course = (
+        hashlib.sha256(data).hexdigest()[:16],
+        journals.pack_hash(number),
+        journals.name_of_key(course_key),
+    )
     limits = f"{settings['seconds']}/{settings['megabytes']}"
     student = found.student.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     path = found.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -224,7 +233,11 @@ class Pool:
                     yield job, future.result()
                     continue
                 tries[job["key"]] = tries.get(job["key"], 0) + 1
-                if isinstance(error, futures.BrokenExecutor) and not self.given and tries[job["key"]] < _PATIENCE:
+                if (
+                    isinstance(error, futures.BrokenExecutor)
+                    and not self.given
+                    and tries[job["key"]] < _PATIENCE
+                ):
                     again.append(job)
                 else:
                     yield job, not_graded(job["lesson"], f"{type(error).__name__}: {error}")

@@ -1,9 +1,10 @@
 """The grader's side of the sandbox: start it, get a worker for a submission, ask it, end it.
 
-A `Sandbox` owns one zygote (`zygote.py`) at one level of isolation. `sandbox.worker(...)` forks a worker for one
-submission in about two milliseconds. A `Worker` answers requests as `worker.py` describes them, each within a
-budget of processor time and a longer one of wall clock; whatever breaks the rules ends the worker, never the
-grader. If the sandbox itself does not come up, `Unavailable` says so, and nobody is graded for that.
+A `Sandbox` owns one zygote (`zygote.py`) at one level of isolation. `sandbox.worker(...)` forks a worker
+for one submission in about two milliseconds. A `Worker` answers requests as `worker.py` describes them,
+each within a budget of processor time and a longer one of wall clock; whatever breaks the rules ends the
+worker, never the grader. If the sandbox itself does not come up, `Unavailable` says so, and nobody is
+graded for that.
 """
 
 from __future__ import annotations
@@ -167,7 +168,9 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         self.close()
 
 

@@ -1,9 +1,9 @@
 """The process that is forked for each submission: Python and numpy are loaded once, a worker costs two milliseconds.
 
-It runs inside the walls that it builds around itself (`confine.py`), knows no exercise and no other student, and
-talks to the grader over one socket: "fork a worker on this connection with these limits", and, when the worker is
-gone, how it went. The worker gets a few walls more, says "+" and then serves the student's code (`worker.py`).
-When the grader goes away, everything here dies.
+It runs inside the walls that it builds around itself (`confine.py`), knows no exercise and no other
+student, and talks to the grader over one socket: "fork a worker on this connection with these limits", and,
+when the worker is gone, how it went. The worker gets a few walls more, says "+" and then serves the
+student's code (`worker.py`). When the grader goes away, everything here dies.
 """
 
 from __future__ import annotations
@@ -33,7 +33,16 @@ _CODECS = "encodings.ascii encodings.latin_1 encodings.utf_8 encodings.idna"
 _NUMPY = "numpy numpy.random numpy.linalg numpy.fft numpy.polynomial numpy.testing numpy.lib.stride_tricks"
 _ENGINE = "minigrad minigrad.nn minigrad.nn.functional minigrad.optim minigrad.autograd minigrad.autograd.functional"
 _ENGINE += " minigrad.mistakes"
-_SKIPPED = {"site-packages", "dist-packages", "test", "idlelib", "ensurepip", "turtledemo", "tkinter", "__pycache__"}
+_SKIPPED = {
+    "site-packages",
+    "dist-packages",
+    "test",
+    "idlelib",
+    "ensurepip",
+    "turtledemo",
+    "tkinter",
+    "__pycache__",
+}
 
 
 def main(descriptor: int) -> None:
@@ -58,7 +67,12 @@ def main(descriptor: int) -> None:
 
 def preload(settings: dict[str, Any]) -> None:
     """Import what every worker will need, with the same random numbers in each."""
-    names = _CODECS.split() + _NUMPY.split() + (_ENGINE.split() if settings["with_engine"] else []) + ["minigrad.course.worker"]
+    names = (
+        _CODECS.split()
+        + _NUMPY.split()
+        + (_ENGINE.split() if settings["with_engine"] else [])
+        + ["minigrad.course.worker"]
+    )
     if settings["leave_root"] and not reachable(sysconfig.get_path("stdlib")):
         names += _STANDARD.split()
     for name in names:
@@ -159,9 +173,7 @@ def serve(cells: Any, confine: Any, control: socket.socket, level: str) -> None:
         send(control, {"status": status, "peak": usage.ru_maxrss, "cpu": usage.ru_utime + usage.ru_stime})
 
 
-def live(
-    cells: Any, confine: Any, descriptor: int, request: dict[str, Any], level: str
-) -> NoReturn:
+def live(cells: Any, confine: Any, descriptor: int, request: dict[str, Any], level: str) -> NoReturn:
     """The life of one worker, from its last walls to its end."""
     code = 70
     try:

@@ -1,0 +1,173 @@
+"""The forgiving reader, and the honest accidents that other graders punish."""
+
+import json
+import os
+
+import pytest
+
+from minigrad.course.grading import reader, runs
+from tests.grading.classroom import COUNTER, FULL, RIGHT, SLOPE, grade, notebook, same_result, statuses
+
+BLANK = "def slope(x, g):\n    ...  # your code here"
+
+ACCIDENTS = {
+    "warns": ("import warnings\n" + SLOPE.replace("return", "warnings.warn('look')\n    return"), *RIGHT[2:]),
+    "numpy warns": ("import numpy as np\nnp.log(0.0)", SLOPE, "np.array([1.0]) / 0.0", *RIGHT[2:]),
+    "prints to stderr": ("import sys\nprint('x', file=sys.stderr)", *RIGHT),
+    "logs": ("import logging\nlogging.basicConfig(level=0)\nlogging.error('x' * 10_000)", *RIGHT),
+    "prints a lot": ("for i in range(20_000):\n    print(i, 'x' * 50)", *RIGHT),
+    "prints in the answer": (SLOPE.replace("return", "print(x)\n    return"), *RIGHT[2:]),
+    "copied answer": (*RIGHT, SLOPE, "print(slope(np.ones(2), 1))"),
+    "copied blank after the answer": (*RIGHT, BLANK),
+    "blank value after the answer": (*RIGHT, "answer = ..."),
+    "blank class after the answer": (*RIGHT, "class Counter:\n    def add(self, n):\n        ..."),
+    "split answer": ("import numpy as np", "def slope(x, g):\n    square = x**2", "    return 3 * square * g", *RIGHT[2:]),
+    "reordered": (*reversed(RIGHT),),
+    "a default that is imported later": ("def slope(x, g, three=np.float64(3)):\n    return three * x**2 * g", *RIGHT[2:], RIGHT[0]),
+    "decorated before its import": ("@functools.cache\ndef three():\n    return 3\nslope = lambda x, g: three() * x**2 * g",
+                                    "import functools", *RIGHT[2:]),
+    "np = None": ("import numpy as np", SLOPE.replace("x**2", "np.square(x)"), *RIGHT[2:], "np = None"),
+    "a cell that raises": ("import numpy as np", "1 / 0", SLOPE, "undefined_thing", *RIGHT[2:]),
+    "a syntax error": ("import numpy as np", "def slope(x, g:\n", *RIGHT[1:]),
+    "sys.exit": ("import sys\nsys.exit(1)", *RIGHT, "raise SystemExit"),
+    "quit": ("quit()", *RIGHT),
+    "input()": ("name = input()", *RIGHT),
+    "magics": ("%matplotlib inline\n%load_ext autoreload\nimport numpy as np\n!pip install numpy", SLOPE, *RIGHT[2:]),
+    "cell magic time": ("%%time\n" + SLOPE, *RIGHT[2:]),
+    "cell magic bash": ("%%bash\nrm -rf /\n", *RIGHT),
+    "magic with assignment": ("files = !ls\nspeed = %timeit -o 1 + 1\n" + SLOPE, *RIGHT[2:]),
+    "help": ("import numpy as np\nnp.sum?", *RIGHT),
+    "display": ("display('x'); from IPython.display import HTML, display\ndisplay(HTML('<b>'))", *RIGHT),
+    "get_ipython": ("get_ipython()", *RIGHT),
+    "top-level await": ("import asyncio\nawait asyncio.sleep(0)\nasync with asyncio.timeout(1):\n    pass", *RIGHT),
+    "plots": ("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\nplt.show()\n" + SLOPE, *RIGHT[2:]),
+    "widgets": ("import ipywidgets as w\nfrom tqdm import tqdm\nfor i in tqdm(range(3)):\n    pass\n" + SLOPE, *RIGHT[2:]),
+    "course helpers": ("from minigrad.course import check, hint, progress\ncheck('90.1'); hint('90.1'); progress()\n" + SLOPE, *RIGHT[2:]),
+    "viz helpers": ("from minigrad.viz import step, draw, plots\nstep(None); plots.loss([1])\n" + SLOPE, *RIGHT[2:]),
+    "an error raised in a thread": ("import threading\nthreading.Thread(target=lambda: 1 / 0).start()", *RIGHT),
+    "changes directory": ("import os\nos.chdir('/')\n" + SLOPE, *RIGHT[2:]),
+    "one cell never ends": (RIGHT[0], "while True:\n    pass", *RIGHT[1:]),
+    "one cell ends the process": (RIGHT[0], "import os\nos._exit(0)", *RIGHT[1:]),
+    "one cell takes all memory": (RIGHT[0], "big = [bytearray(10**9) for _ in range(100)]", *RIGHT[1:]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACCIDENTS)
+def test_an_honest_accident_costs_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("minigrad.course.grading.grader.CELLS_SECONDS", 1.0)
+    result = grade(notebook(*ACCIDENTS[name]))
+    assert (result["points"], result["graded"]) == (FULL, True), result["verdicts"]
+
+
+def test_metadata_of_others_and_old_formats_do_no_harm() -> None:
+    plain = grade(notebook(*RIGHT))
+    tagged = notebook(*RIGHT, nbgrader={"schema_version": 1, "grade_id": "same", "grade": "?"}, tags=None)
+    assert same_result(grade(tagged), plain)
+    old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": list(s)} for s in RIGHT]}]}
+    assert same_result(grade(json.dumps(old).encode()), plain)
+    marked = b"\xef\xbb\xbf" + notebook(*RIGHT)
+    assert same_result(grade(marked), plain)
+
+
+def test_the_verdict_names_cell_and_line() -> None:
+    result = grade(notebook("import numpy as np", "# here\ndef slope(x, g):\n    y = x\n    return y / missing", COUNTER))
+    first, second, third = result["verdicts"]
+    assert (first["status"], first["cell"], first["line"]) == ("error", 2, 4)
+    assert "code cell 2, line 4" in " ".join(first["lines"])
+    assert second["status"] == "passed"
+    assert third["status"] == "missing"
+
+
+def test_a_missing_name_says_which_cell_stopped() -> None:
+    result = grade(notebook("import numpy as np", "x = 1\nslope = x / 0"))
+    assert "Code cell 2, line 2 stopped: ZeroDivisionError: division by zero" in result["verdicts"][0]["lines"]
+    assert result["cells"][0]["cell"] == 2
+
+
+def test_an_unwritten_notebook_earns_nothing() -> None:
+    result = grade(notebook(BLANK, "class Counter:\n    def add(self, n):\n        ...", "answer = ..."))
+    assert (result["points"], statuses(result)) == (0.0, ["not attempted"] * 3)
+
+
+BROKEN = {
+    "empty": b"",
+    "spaces": b" \n",
+    "truncated": notebook(*RIGHT)[:-20],
+    "not json": b"PK\x03\x04",
+    "a list": b"[1, 2]",
+    "a number": b"1e999",
+    "cells is text": b'{"cells": "abc"}',
+    "cells of nothing": b'{"cells": [null, 1, [], {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}}]}',
+    "deep": b"[" * 200_000,
+    "deep inside": b'{"cells": ' + b'{"a":' * 100_000,
+    "huge number": b'{"cells": ' + b"9" * 10_000 + b"}",
+    "utf-16": notebook(*RIGHT).decode().encode("utf-16"),
+    "bytes": bytes(range(256)),
+    "too large": b" " * (reader.LARGEST_FILE + 1) + b"{}",
+    "too much code": notebook("x = 1\n" * 400_000),
+    "no code": b'{"cells": [{"cell_type": "markdown", "source": "slope"}]}',
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_earns_nothing_and_says_why(name: str) -> None:
+    result = grade(BROKEN[name])
+    assert result["points"] == 0.0
+    assert result["graded"], "an unreadable file is the student's, not ours"
+    assert result["problem"] or statuses(result) == ["missing"] * 3
+
+
+def test_lone_surrogates_and_null_bytes_in_a_cell() -> None:
+    result = grade(notebook("x = '\ud800'", "y = 1\x00", *RIGHT))
+    assert result["points"] == FULL
+
+
+def test_find_takes_regular_notebooks_only(tmp_path: os.PathLike[str]) -> None:
+    from pathlib import Path
+
+    root = Path(tmp_path)
+    secret = root / "secret.ipynb"
+    secret.write_bytes(notebook("secret"))
+    hand_ins = root / "submitted"
+    for name in ("ann/05/05_vectors.ipynb", "ann/.ipynb_checkpoints/05_vectors.ipynb", "bob/a (1).IPYNB", "cy/notes.txt"):
+        (hand_ins / name).parent.mkdir(parents=True, exist_ok=True)
+        (hand_ins / name).write_bytes(b"{}")
+    (hand_ins / "bob" / "link.ipynb").symlink_to(secret)
+    (hand_ins / "eve").symlink_to(root)
+    os.mkfifo(hand_ins / "bob" / "pipe.ipynb")
+    (hand_ins / "bob" / "folder.ipynb").mkdir()
+    (hand_ins / "loose.ipynb").write_bytes(b"{}")
+    found = [(one.student, one.path) for one in reader.find(hand_ins)]
+    assert found == [("loose", "loose.ipynb"), ("ann", "ann/05/05_vectors.ipynb"), ("bob", "bob/a (1).IPYNB")]
+    for name in ("link.ipynb", "pipe.ipynb", "folder.ipynb"):
+        with pytest.raises(OSError):
+            reader.load(hand_ins / "bob" / name)
+
+
+def test_tame_names_are_safe_and_stay_apart() -> None:
+    names = ["ann", "Ann O'Neil", "../../etc", "..", "", "a/b", "a_b", "a b", "CON", "con", "\u202egnp", "x" * 300,
+             "=1+1", "<script>", "é", "e", "a\x00b", "-rf", "\udce9"]  # fmt: skip
+    tamed = [reader.tame(name) for name in names]
+    assert len({t.lower() for t in tamed}) == len(names)
+    for t in tamed:
+        assert t and len(t) < 80 and not set(t) - set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+        assert t[0] not in ".-" and t.upper() not in ("CON", "..")
+    assert tamed[0] == "ann"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", " =1", "\t=1", "\n=1", "\u00a0=1", "'=1", "\uff1d1"])
+def test_a_spreadsheet_sees_no_formula(text: str) -> None:
+    seen = reader.spreadsheet(text)
+    assert seen.lstrip()[:1] not in ("=", "+", "-", "@")
+    assert "\n" not in seen and "\t" not in seen
+
+
+def test_a_file_belongs_to_the_lesson_whose_ids_it_holds() -> None:
+    def lesson(*cells: str, name: str = "x.ipynb") -> int | None:
+        return runs.lesson_of(reader.read(notebook(*cells)), name)
+
+    assert lesson('check("5.1")', name="06_broadcasting.ipynb") == 5
+    assert lesson("def vjp_square(x, v):\n    return x") == 5
+    assert lesson("x = 1", name="05_vectors (1).ipynb") == 5
+    assert lesson("x = 1", name="holiday.ipynb") is None
+    assert lesson('check("999.1")') is None
