@@ -1,13 +1,87 @@
-"""minigrad: a small autograd engine with the semantics of PyTorch."""
+"""minigrad: an autograd engine small enough to read, with the semantics of PyTorch.
 
+Read it in this order: tensor.py (what a tensor is), tape.py (how operations are recorded, and walked back),
+derivatives.py (the table: one line an operation), function.py (operations of your own).  Around them: kernels.py (long
+forward code), composed.py (operations made of operations), inplace.py, indexing.py, creation.py, dtypes.py, random.py,
+printing.py, errors.py.  Above: nn, optim, autograd, and what PyTorch lacks: record, explain, replace, broken.
+
+`import minigrad` loads numpy and the standard library only; nn, optim and the rest are loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib as _importlib
 import warnings as _warnings
+from typing import Any as _Any
 
 # PyTorch computes with infinities and nans in silence: so do our own calls of numpy (nobody else's are touched).
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
-from minigrad import composed, creation, derivatives, function, tape  # noqa: E402, F401
-from minigrad.creation import *  # noqa: E402, F403
-from minigrad.tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402, F401
+from minigrad import composed as _composed  # noqa: E402, F401 (attaches methods to Tensor)
+from minigrad import creation as _creation  # noqa: E402
+from minigrad import dtypes as _dtypes  # noqa: E402
+from minigrad import public as _public  # noqa: E402
+from minigrad import sampling as _sampling  # noqa: E402
+from minigrad.dtypes import (  # noqa: E402, F401
+    DType as dtype,
+    can_cast,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    promote_types,
+    set_default_dtype,
+)
+from minigrad.explaining import explain  # noqa: E402, F401
+from minigrad.printing import set_printoptions  # noqa: E402, F401
+from minigrad.random import (  # noqa: E402, F401
+    Generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from minigrad.size import Size  # noqa: E402, F401
+from minigrad.tape import (  # noqa: E402, F401
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    replace,
+    set_grad_enabled,
+)
 from minigrad.tensor import Tensor  # noqa: E402, F401
-from minigrad.creation import tensor  # noqa: E402, F401
-exp, sin, cos = derivatives.exp, derivatives.sin, derivatives.cos
+
+__version__ = "0.1.0"
+
+globals().update(_public.FUNCTIONS)
+globals().update(_dtypes.NAMES)
+globals().update({name: getattr(room, name) for room in (_creation, _sampling) for name in room.__all__})
+
+from math import e, inf, nan, pi  # noqa: E402, F401
+
+# Loaded on first use: the rooms above the engine, and single names that live in one of them.
+_ROOMS = ("autograd", "func", "nn", "optim", "testing", "utils", "viz", "course")
+_LAZY = {
+    "record": "recording",
+    "Recording": "recording",
+    "broken": "mistakes",
+    "check_graph": "autograd",
+    "save": "files",
+    "load": "files",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ROOMS:
+        return _importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY:
+        return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    if name in _dtypes.LIMITS:
+        return _dtypes.by_name(name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({n for n in globals() if not n.startswith("_")} | set(_ROOMS) | set(_LAZY))

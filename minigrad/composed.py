@@ -1,68 +1,616 @@
-"""Operations composed of those in the table, and what the student calls: operators, methods, functions.
+"""What the student calls, elementwise: operators, and functions such as `exp`, `clamp`, `where`.
 
-Nothing here has a rule of its own: a derivative of what is composed follows from the lines of derivatives.py.
+Nothing here has a rule of its own: every derivative follows from the lines of the table. What is added is PyTorch's
+face: names, keywords, number types and messages. Reductions, shapes, picking, products and layers follow in their
+own files.
 """
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, indexing, inplace
-from minigrad.tape import mode
+from minigrad import dtypes, errors, inplace, kernels, picking, products, reductions, shapes
+from minigrad import more_derivatives as more
+from minigrad.public import (
+    as_tensor_like,
+    function,
+    in_place,
+    into,
+    plain,
+    raw,
+    register,
+    wrapped,
+)
+from minigrad.tape import operation
 from minigrad.tensor import Tensor, method, wrap
 
-# ----------------------------------------------------------------------------------------------------- operators
+# ------------------------------------------------------------------------------------------- operators
 
 Tensor.__add__ = Tensor.__radd__ = table.add
 Tensor.__sub__ = table.sub
 Tensor.__rsub__ = table.rsub
 Tensor.__mul__ = Tensor.__rmul__ = table.mul
 Tensor.__truediv__ = table.div
-Tensor.__neg__ = table.neg
+
+
+@method
+def __rtruediv__(self: Tensor, other: Any) -> Tensor:
+    return table.mul(table.reciprocal(self), other)
+
+
+@method
+def __pow__(self: Tensor, exponent: Any) -> Tensor:
+    if isinstance(exponent, Tensor):
+        return table.power_tensor(self, exponent)
+    if not isinstance(exponent, (int, float, np.generic)):
+        return NotImplemented
+    return table.power(self, plain(exponent))
+
+
+@method
+def __rpow__(self: Tensor, base: Any) -> Tensor:
+    return table.power_base(self, plain(base)) if isinstance(base, (int, float, np.generic)) else NotImplemented
+
+
+@method
+def __pos__(self: Tensor) -> Tensor:
+    return self
+
+
+@method
+def __neg__(self: Tensor) -> Tensor:
+    if self._data.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
+    return table.neg(self)
+
+
+def _refuse_rounding(g: Any) -> Any:
+    raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+
+floor_division = operation(
+    "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
+)
+step_function = operation("NotImplemented", np.heaviside, _refuse_rounding, _refuse_rounding)
+
+
+@method
+def __floordiv__(self: Tensor, other: Any) -> Tensor:
+    return floor_division(self, other)
+
+
+@method
+def __rfloordiv__(self: Tensor, other: Any) -> Tensor:
+    return floor_division(as_tensor_like(other, self), self)
+
+
+@method
+def __mod__(self: Tensor, other: Any) -> Tensor:
+    return (more.remainder_tensor if isinstance(other, Tensor) else more.remainder)(self, other)
+
+
+@method
+def __rmod__(self: Tensor, other: Any) -> Tensor:
+    return more.remainder_tensor(as_tensor_like(other, self), self)
+
+
 Tensor.__abs__ = table.abs
-for _name in ("exp", "log", "sqrt", "sin", "cos", "tanh", "sigmoid", "relu", "abs", "sign", "neg", "clone"):
-    setattr(Tensor, _name, getattr(table, _name))
+
+# ------------------------------------------------------------------------------------------- comparisons
 
 
-def _compare(function: Any) -> Any:
+def _compared(ufunc: Any, name: str, *names: str) -> Any:
     def compare(self: Tensor, other: Any) -> Any:
-        b = other._data if isinstance(other, Tensor) else other
-        if not isinstance(b, (int, float, np.generic, np.ndarray)):
+        b = raw(other)
+        if not isinstance(b, (int, float, np.generic)) and not (isinstance(other, Tensor)):
             return NotImplemented
-        return wrap(function(*dtypes.promote(self._data, b)))
+        a = self._data
+        if type(b) is not float or a.dtype.kind != "f":
+            a, b = dtypes.promote(a, b)
+        try:
+            return wrap(ufunc(a, b))
+        except ValueError as error:
+            raise errors.broadcast_mismatch(np.shape(a), np.shape(b)) or error from None
 
+    def call(input: Tensor, other: Any) -> Tensor:
+        found = compare(input, other)
+        if found is NotImplemented:
+            raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        return found
+
+    setattr(Tensor, f"__{name}__", compare)
+    function(call, name=name, names=names, inplace=True)
     return compare
 
 
-Tensor.__gt__, Tensor.__ge__ = _compare(np.greater), _compare(np.greater_equal)
-Tensor.__lt__, Tensor.__le__ = _compare(np.less), _compare(np.less_equal)
-Tensor.__eq__, Tensor.__ne__ = _compare(np.equal), _compare(np.not_equal)
+_compared(np.greater, "gt", "greater")
+_compared(np.greater_equal, "ge", "greater_equal")
+_compared(np.less, "lt", "less")
+_compared(np.less_equal, "le", "less_equal")
+_compared(np.equal, "eq")
+_compared(np.not_equal, "ne", "not_equal")
+
+
+def _paired(a: Any, b: Any) -> tuple[Any, Any]:
+    return dtypes.promote(raw(a), raw(b))
+
+
+def _checked(ufunc: Any, a: Any, b: Any) -> Tensor:
+    try:
+        return wrapped(ufunc(a, b))
+    except ValueError as error:
+        raise errors.broadcast_mismatch(np.shape(a), np.shape(b)) or error from None
+
+
+def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
+    def call(input: Tensor, other: Any) -> Tensor:
+        a, b = _paired(input, other)
+        if a.dtype.kind == "f":
+            raise errors.not_implemented(f"{name}_cpu", dtypes.of(a.dtype).tensor_name)
+        return _checked(ufunc, a, b)
+
+    def operator_method(self: Tensor, other: Any) -> Any:
+        return call(self, other) if isinstance(raw(other), (int, np.generic, np.ndarray)) else NotImplemented
+
+    function(call, name=name, inplace=True)
+    setattr(Tensor, f"__{symbol}__", operator_method)
+    setattr(Tensor, f"__r{symbol}__", operator_method)
+
+
+_bitwise(np.bitwise_and, "bitwise_and", "and")
+_bitwise(np.bitwise_or, "bitwise_or", "or")
+_bitwise(np.bitwise_xor, "bitwise_xor", "xor")
+
+
+@function(inplace=True)
+def bitwise_not(input: Tensor) -> Tensor:
+    """Every bit turned over; for booleans the opposite."""
+    if input._data.dtype.kind == "f":
+        raise errors.not_implemented("bitwise_not_cpu", input.dtype.tensor_name)
+    return wrapped(np.invert(input._data))
+
+
+Tensor.__invert__ = bitwise_not
+
+
+@function(name="bitwise_left_shift", inplace=True)
+def left_shift(input: Tensor, other: Any) -> Tensor:
+    return _checked(np.left_shift, *_paired(input, other))
+
+
+@function(name="bitwise_right_shift", inplace=True)
+def right_shift(input: Tensor, other: Any) -> Tensor:
+    return _checked(np.right_shift, *_paired(input, other))
+
+
+Tensor.__lshift__, Tensor.__rshift__ = left_shift, right_shift
+
+
+def _logical(ufunc: Any, name: str) -> None:
+    def call(input: Tensor, other: Any) -> Tensor:
+        return _checked(ufunc, input._data, raw(other))
+
+    function(call, name=name, inplace=True)
+
+
+for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
+    _logical(_ufunc, _ufunc.__name__)
+
+
+@function(inplace=True)
+def logical_not(input: Tensor) -> Tensor:
+    return wrapped(np.logical_not(input._data))
+
+
+def _tested(test: Any, name: str) -> None:
+    def call(input: Tensor) -> Tensor:
+        a = input._data
+        return wrapped(test(a) if a.dtype.kind == "f" else test(a.astype(np.float64)))
+
+    function(call, name=name)
+
+
+for _ufunc in (np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.signbit):
+    _tested(_ufunc, _ufunc.__name__)
+_tested(lambda a: np.ones(a.shape, bool), "isreal")
+
+
+@function
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Elementwise |input - other| <= atol + rtol * |other|."""
+    a, b = input._data, raw(other)
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{input.dtype.tensor_name} did not match {other.dtype.tensor_name}")
+    return wrapped(np.asarray(np.isclose(a, b, rtol, atol, equal_nan)))
+
+
+@function
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close; a bool, not a tensor."""
+    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._data))
+
+
+@function
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether shapes and all elements are the same; a bool, not a tensor."""
+    if not isinstance(other, Tensor):
+        raise errors.must_be_tensor("equal", "other", 2, other)
+    return bool(input._data.shape == other._data.shape and np.all(np.equal(*_paired(input, other))))
+
+
+# ------------------------------------------------------------------------------------------- one argument
+
+
+def _unary(name: str, recorded: Any, *names: str) -> None:
+    def call(input: Tensor, *, out: Any = None) -> Tensor:
+        if not isinstance(input, Tensor):
+            raise errors.must_be_tensor(name, "input", 1, input)
+        result = recorded(input)
+        return result if out is None else into(out, result)  # type: ignore[no-any-return]
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Elementwise {name}."
+    register(call, name, *names)
+    for each in (name, *names):
+        in_place(each, recorded)
+
+
+for _name in ("exp", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "reciprocal"):
+    _unary(_name, getattr(table, _name))
+for _name in ("exp2", "expm1", "log2", "log10", "sinh", "cosh", "sinc", "floor", "ceil", "frac"):
+    _unary(_name, getattr(more, _name))
+for _name in ("erf", "erfc", "erfinv", "lgamma", "digamma"):
+    _unary(_name, getattr(more, _name))
+for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh"):
+    _unary(f"a{_name}", getattr(more, f"a{_name}"), f"arc{_name}") if hasattr(more, f"a{_name}") else None
+_unary("trunc", more.trunc, "fix")
+_unary("abs", table.abs, "absolute")
+_unary("neg", __neg__, "negative")
+_unary("sign", table.sign, "sgn")
+_unary("positive", lambda x: x)
+_unary("square", lambda x: table.power(x, 2))
+_unary("deg2rad", lambda x: x * (np.pi / 180))
+_unary("rad2deg", lambda x: x * (180 / np.pi))
+for _name in ("erf", "erfc", "erfinv", "digamma", "lgamma"):
+    pass
+
+
+@function(inplace=True)
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy, through which gradients flow."""
+    return table.clone(input)
+
+
+@function(name="round", inplace=True)
+def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest whole number, half to even; or the nearest number with so many decimals."""
+    return more.round(input, decimals)
+
+
+@function(inplace=True)
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """log(p / (1 - p)), the inverse of sigmoid; `eps` keeps p away from 0 and 1."""
+    return more.logit(input, eps)
+
+
+@function(inplace=True)
+def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:  # fmt: skip
+    """nan, inf and -inf replaced: by 0 and by the largest and smallest numbers of the type, unless given."""
+    return more.nan_to_num(input, nan or 0.0, posinf, neginf)
+
+
+@function(method=False)
+def polygamma(n: Any, input: Any = None) -> Tensor:
+    return more.polygamma(input, n)
+
+
+register(lambda n, input: more.polygamma(input, n), "polygamma", method=False)
+Tensor.polygamma = lambda self, n: more.polygamma(self, n)
+
+# ------------------------------------------------------------------------------------------- two arguments
+
+
+def _binary(name: str, recorded: Any, *names: str) -> Any:
+    def call(input: Tensor, other: Any) -> Tensor:
+        result = recorded(input, other)
+        if result is NotImplemented:
+            raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        return result  # type: ignore[no-any-return]
+
+    call.__doc__ = f"Elementwise {name} of a tensor and a tensor or number."
+    return function(call, name=name, names=names, inplace=True)
+
+
+@function(inplace=True)
+def add(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """input + alpha * other."""
+    return _with_operand("add", table.add(input, other if alpha == 1 else other * alpha), other)
+
+
+@function(names=("subtract",), inplace=True)
+def sub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """input - alpha * other."""
+    return _with_operand("sub", table.sub(input, other if alpha == 1 else other * alpha), other)
+
+
+@function
+def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """other - alpha * input."""
+    return table.rsub(input if alpha == 1 else input * alpha, other)
+
+
+def _with_operand(name: str, result: Any, other: Any) -> Tensor:
+    if result is NotImplemented:
+        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return result  # type: ignore[no-any-return]
+
+
+_binary("mul", table.mul, "multiply")
+
+
+@function(names=("divide",), inplace=True)
+def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """input / other; `rounding_mode` "floor" or "trunc" rounds the result and keeps integers."""
+    if rounding_mode is None:
+        return _with_operand("div", table.div(input, other), other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return more.div_rounded(input, as_tensor_like(other, input), rounding_mode)
+
+
+_binary("true_divide", table.div)
+_binary("floor_divide", __floordiv__)
+_binary("pow", __pow__)
+_binary("remainder", __mod__)
+_binary("fmod", lambda x, y: (more.fmod_tensor if isinstance(y, Tensor) else more.fmod)(x, y))
+_binary("atan2", more.atan2, "arctan2")
+for _name in ("hypot", "logaddexp", "logaddexp2", "copysign", "fmax", "fmin"):
+    _binary(_name, getattr(more, _name))
+_binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
+_binary("heaviside", step_function)
+_binary("float_power", lambda x, y: (x.double() ** (y.double() if isinstance(y, Tensor) else float(y))))
+_binary("ldexp", lambda x, y: x * 2.0**y)
+_binary("gcd", lambda x, y: _checked(np.gcd, *_paired(x, y)))
+_binary("lcm", lambda x, y: _checked(np.lcm, *_paired(x, y)))
+_binary("nextafter", lambda x, y: _checked(np.nextafter, *_paired(x, y)))
+_binary("maximum", table.maximum)
+_binary("minimum", more.minimum)
+
+
+def _pow_function(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
+    """input ** exponent; one of the two may be a number."""
+    result = input**exponent
+    return result if out is None else into(out, result)
+
+
+register(_pow_function, "pow")
+_pow_in_place = Tensor.pow_
+
+
+@function(inplace=True)
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """input + weight * (end - input)."""
+    return more.lerp_tensor(input, end, weight) if isinstance(weight, Tensor) else more.lerp(input, end, weight)
+
+
+@function(inplace=True)
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """input + value * tensor1 * tensor2."""
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return more.addcmul(x, y, z, value)
+
+
+@function(inplace=True)
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return more.addcdiv(x, y, z, value)
+
+
+def _promoted(*tensors: Any) -> tuple[Any, ...]:
+    """Tensors (or None) of one type, checked to broadcast."""
+    present = [t for t in tensors if t is not None]
+    errors.broadcast_shapes(*(np.shape(raw(t)) for t in present))
+    wanted = dtypes.result_type(*(raw(t) for t in present))
+    return tuple(None if t is None else _typed(t, wanted) for t in tensors)
+
+
+def _typed(t: Any, wanted: dtypes.DType) -> Any:
+    if not isinstance(t, Tensor):
+        return wrap(dtypes.cast(t, wanted))
+    return t if t._data.dtype == wanted.numpy else table.cast(t, wanted)
+
+
+# ------------------------------------------------------------------------------------------- choosing
+
+
+@function(inplace=True, names=("clip",))
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002 (PyTorch's names)
+    """input, but at least `min` and at most `max`: numbers or tensors."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        return more.clamp_tensor(*_promoted(input, min, max))
+    bounds = [b for b in (min, max) if b is not None]
+    return more.clamp(_typed(input, dtypes.result_type(input._data, *bounds)), min, max)
+
+
+@function(inplace=True)
+def clamp_min(input: Tensor, min: Any) -> Tensor:  # noqa: A002
+    return clamp(input, min, None)
+
+
+@function(inplace=True)
+def clamp_max(input: Tensor, max: Any) -> Tensor:  # noqa: A002
+    return clamp(input, None, max)
+
+
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """`input` where the condition holds, else `other`. With the condition only: the indices where it holds."""
+    if not isinstance(condition, Tensor):
+        raise errors.must_be_tensor("where", "condition", 1, condition)
+    if input is None and other is None:
+        return tuple(wrap(part) for part in np.nonzero(np.atleast_1d(condition._data)))
+    mask = condition._data
+    if mask.dtype.kind != "b":
+        if mask.dtype != np.uint8:
+            raise RuntimeError(
+                f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.tensor_name}"
+            )
+        mask = mask.astype(bool)
+    x, y = _promoted(input, other)
+    errors.broadcast_shapes(np.shape(mask), np.shape(raw(x)), np.shape(raw(y)))
+    result = table.where(x, y, mask)
+    return result if out is None else into(out, result)
+
+
+register(where, "where", method=False)
+Tensor.where = lambda self, condition, other: where(condition, self, other)
+
+
+@function(inplace=True)
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """A copy with `value` where the mask holds."""
+    if mask._data.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}"
+        )
+    errors.broadcast_shapes(input._data.shape, mask._data.shape)
+    if isinstance(value, Tensor) and value._data.ndim:
+        raise RuntimeError(
+            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._data.ndim} dimension(s)."
+        )
+    fill = value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype))
+    return more.masked_fill(input, _typed(fill, input.dtype), mask._data)
+
+
+# ------------------------------------------------------------------------------------------- number types
+
+
+@function
+def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
+    """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
+    wanted = keywords.get("dtype")
+    for arg in args:
+        if isinstance(arg, Tensor):
+            wanted = arg.dtype
+        elif isinstance(arg, dtypes.DType) or arg in (float, int, bool):
+            wanted = dtypes.resolve(arg)
+        elif not isinstance(arg, bool) and arg is not None:
+            from minigrad.creation import check_device
+
+            check_device(arg)
+    if wanted is None or input._data.dtype == wanted.numpy:
+        return table.clone(input) if keywords.get("copy") else input
+    return table.cast(input, dtypes.resolve(wanted))
+
+
+def _converting(name: str, wanted: dtypes.DType) -> None:
+    def convert(self: Tensor) -> Tensor:
+        return self if self._data.dtype == wanted.numpy else table.cast(self, wanted)
+
+    convert.__name__ = name
+    convert.__doc__ = f"The tensor as {wanted}; itself if it is."
+    setattr(Tensor, name, convert)
+
+
+for _name in ("half", "float", "double", "short", "int", "long", "bool"):
+    _converting(_name, dtypes.NAMES[_name])
+_converting("byte", dtypes.uint8)
+_converting("char", dtypes.int8)
 
 
 @method
-def pow(self: Tensor, exponent: Any) -> Tensor:
-    """self ** exponent."""
-    return table.power(self, exponent)
-
-
-Tensor.__pow__ = pow
-
-
-@method
-def sum(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """The sum over all elements, or over the dimensions `dim`."""
-    if dim is None:
-        return table.sum_all(self)
-    return table.sum_dims(self, errors.check_dims(dim, self._data.ndim), keepdim)
+def type(self: Tensor, dtype: Any = None) -> Any:
+    """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
+    if dtype is None:
+        return f"torch.{self.dtype.tensor_name}Tensor"
+    if isinstance(dtype, str):
+        found = [t for t in dtypes.NAMES.values() if dtype == f"torch.{t.tensor_name}Tensor"]
+        if not found:
+            raise ValueError(f"invalid type: '{dtype}'")
+        return to(self, found[0])
+    return to(self, dtypes.resolve(dtype, "type"))
 
 
 @method
-def mean(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    total = self.sum(dim, keepdim)
-    return total * (total.numel() / self.numel())
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    return to(self, other.dtype)
+
+
+@function
+def is_floating_point(input: Tensor) -> bool:
+    return bool(input._data.dtype.kind == "f")
+
+
+@function
+def is_complex(input: Tensor) -> bool:
+    return False
+
+
+@function
+def is_nonzero(input: Tensor) -> bool:
+    return bool(input)
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether this is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.DType:
+    """The type of the result of an operation on these two tensors or numbers."""
+    return dtypes.result_type(raw(tensor1), raw(tensor2))
+
+
+register(is_tensor, "is_tensor", method=False)
+register(result_type, "result_type", method=False)
+for _public in (
+    dtypes.promote_types, dtypes.can_cast, dtypes.finfo, dtypes.iinfo, dtypes.get_default_dtype, dtypes.set_default_dtype,
+):  # fmt: skip
+    register(_public, _public.__name__, method=False)
+
+# ------------------------------------------------------------------------------------------- writing
+
+for _symbol, _recorded in (
+    ("add", table.add), ("sub", table.sub), ("mul", table.mul), ("truediv", table.div), ("pow", __pow__),
+    ("floordiv", __floordiv__), ("mod", __mod__), ("and", operator.and_), ("or", operator.or_), ("xor", operator.xor),
+):  # fmt: skip
+    in_place(f"__i{_symbol}_", _recorded)
+
+
+@method
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write `src`, broadcast and cast, into this tensor's memory."""
+    value = src if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
+    errors.expand_shape(value._data.shape, self._data.shape, f"torch.{self.dtype.tensor_name}Tensor")
+    return inplace.write(self, more.copied, value)
+
+
+@method
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """The same number everywhere."""
+    if isinstance(value, Tensor) and value._data.ndim:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
+        )
+    return copy_(self, value)
+
+
+@method
+def zero_(self: Tensor) -> Tensor:
+    """Zeros everywhere."""
+    return copy_(self, 0)
 
 
 @method
@@ -74,59 +622,14 @@ def detach(self: Tensor) -> Tensor:
 
 
 @method
-def to(self: Tensor, dtype: Any) -> Tensor:
-    return self if self.dtype is dtype else table.cast(self, dtype)
-
-
-@method
-def reshape(self: Tensor, *shape: Any) -> Tensor:
-    sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
-    return table.reshape(self, errors.infer_size(sizes, self.numel()))
-
-
-Tensor.mT = property(lambda self: table.swap(self, -2, -1))
-Tensor.T = property(lambda self: table.permute(self, tuple(range(self._data.ndim))[::-1]))
-
-
-@method
-def matmul(self: Tensor, other: Tensor) -> Tensor:
-    return table.mm(self, other)
-
-
-Tensor.__matmul__ = matmul
-
-
-@method
-def __getitem__(self: Tensor, index: Any) -> Tensor:
-    parsed = indexing.parse(index, self._data.shape)
-    view = table.select(self, parsed.basic)
-    return view if parsed.advanced is None else table.pick(view, parsed.advanced)
-
-
-@method
-def copy_(self: Tensor, source: Any) -> Tensor:
-    """Write `source` into this tensor's memory."""
-    inplace.check_writable(self)
-    value = source if isinstance(source, Tensor) else wrap(np.asarray(source, self._data.dtype))
-    inplace.commit(self, table.expand(self.to(value.dtype) * 0 + value if False else value, self._data.shape).clone())
+def cpu(self: Tensor) -> Tensor:
     return self
 
 
 @method
-def add_(self: Tensor, other: Any) -> Tensor:
-    return inplace.write(self, table.add, other)
+def cuda(self: Tensor, device: Any = None) -> Tensor:
+    raise NotImplementedError("minigrad runs on the CPU only")
 
 
-@method
-def zero_(self: Tensor) -> Tensor:
-    inplace.check_writable(self)
-    inplace.commit(self, wrap(np.zeros(self._data.shape, self._data.dtype)))
-    return self
-
-
-@method
-def exp_(self: Tensor) -> Tensor:
-    return inplace.write(self, table.exp)
-
-
-Tensor.__iadd__ = add_
+# The other files of operations attach their methods when they are loaded.
+FILES = (picking, products, reductions, shapes)

@@ -18,26 +18,24 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, kernels
+from minigrad.kernels import count, fold_rows, floating, power_slope
 from minigrad.tape import TABLE, operation
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, wrap
+
+Shape = tuple[int, ...]
 
 
-FLOAT64 = np.dtype(np.float64)
+def constant(function: Any) -> Any:
+    """A function whose derivative is 0 wherever it has one, such as a comparison: computed, never recorded."""
+
+    def apply(*args: Any) -> Any:
+        out = function(*(a._data if isinstance(a, Tensor) else a for a in args))
+        return wrap(out) if any(isinstance(a, Tensor) for a in args) else out
+
+    return apply
 
 
-def floating(function: Any) -> Any:
-    """A numpy function that gives floats of the default type when it is given integers."""
-
-    def forward(x: Any) -> Any:
-        return function(x if x.dtype.kind == "f" else dtypes.floating(x))
-
-    return forward
-
-
-def true_divide(x: Any, y: Any) -> Any:
-    out = x / y
-    whole = out.dtype is FLOAT64 and FLOAT64 not in (getattr(x, "dtype", None), getattr(y, "dtype", None))
-    return out.astype(dtypes.get_default_dtype().numpy) if whole else out
+zeros, tied, larger_share = map(constant, (np.zeros_like, kernels.tied, kernels.larger_share))
 
 
 # ----------------------------------------------------------------------------------------------------- arithmetic
@@ -46,29 +44,66 @@ add = operation("Add", operator.add, lambda g: g, lambda g: g)
 sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g)
 rsub = operation("RsubBackward1", lambda x, y: y - x, lambda g: -g, lambda g: g)
 mul = operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)
-div = operation("Div", true_divide, lambda g, y: g / y, lambda g, x, y: -g * (x / y) / y)
+div = operation("Div", kernels.true_divide, lambda g, y: g / y, lambda g, x, y: -g * (x / y) / y)
 neg = operation("Neg", operator.neg, lambda g: -g)
-power = operation(
-    "PowBackward0", lambda x, exponent: kernels.power(x, exponent), lambda g, x, exponent: g * power_slope(x, exponent)
+reciprocal = operation("Reciprocal", floating(np.reciprocal), lambda g, out: -g * out * out)
+power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * power_slope(x, exponent))
+power_tensor = operation(
+    "PowBackward1",
+    kernels.power_tensor,
+    lambda g, x, y: where(g * y * x ** (y - 1), 0.0, y != 0),
+    lambda g, x, y, out: where(g * out * log(x), 0.0, (x != 0) | (y < 0)),
+)
+power_base = operation(
+    "PowBackward2",
+    kernels.power_base,
+    lambda g, x, out, base: where(g * out * kernels.log_of(base), 0.0, (x < 0) | (base != 0)),
 )
 
 # ----------------------------------------------------------------------------------------------------- elementwise
 
 exp = operation("Exp", floating(np.exp), lambda g, out: g * out)
 log = operation("Log", floating(np.log), lambda g, x: g / x)
+log1p = operation("Log1P", floating(np.log1p), lambda g, x: g / (x + 1))
 sqrt = operation("Sqrt", floating(np.sqrt), lambda g, out: g / (2 * out))
+rsqrt = operation("Rsqrt", floating(lambda x: 1 / np.sqrt(x)), lambda g, out: g * -0.5 * out**3)
 sin = operation("Sin", floating(np.sin), lambda g, x: g * cos(x))
 cos = operation("Cos", floating(np.cos), lambda g, x: -g * sin(x))
+tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
 tanh = operation("Tanh", floating(np.tanh), lambda g, out: g - g * out * out)
 sigmoid = operation("Sigmoid", floating(kernels.sigmoid), lambda g, out: g * (out - out * out))
 relu = operation("Relu", lambda x: np.maximum(x, 0), lambda g, out: g * (out > 0))
-sign = operation("Sign", np.sign, lambda g: g * 0)
 abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
+sign = operation("Sign", kernels.sign, lambda g: zeros(g))
+maximum = operation(
+    "Maximum", np.maximum, lambda g, x, y: g * larger_share(x, y), lambda g, x, y: g * larger_share(y, x)
+)
+where = operation(
+    "Where",
+    lambda x, y, condition: np.where(condition, x, y),
+    lambda g, condition: where(g, 0.0, condition),
+    lambda g, condition: where(0.0, g, condition),
+)
 
 # ----------------------------------------------------------------------------------------------------- matrices
 
+# rows_mm multiplies the rows of x, however many leading dimensions they have; in linear, x is the bias.
+
 mm = operation("Mm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
 bmm = operation("Bmm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
+mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
+dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
+rows_mm = operation(
+    "UnsafeViewBackward0", kernels.rows_mm, lambda g, y: rows_mm(g, y.mT), lambda g, x: fold_rows(x).mT @ fold_rows(g)
+)
+batch_mm = operation("UnsafeViewBackward0", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
+linear = operation(  # x is the bias, y the input with any number of leading dimensions, z the weight (out, in)
+    "Addmm",
+    kernels.linear,
+    lambda g: g,
+    lambda g, z: rows_mm(g, z),
+    lambda g, y: fold_rows(g).mT @ fold_rows(y),
+)
 
 # ----------------------------------------------------------------------------------------------------- reductions
 
@@ -78,50 +113,77 @@ sum_dims = operation(
     lambda x, dims, keepdim: np.add.reduce(x, dims, None, None, keepdim),
     lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim), x_shape),
 )
+mean_all = operation(
+    "MeanBackward0",
+    kernels.mean_all,
+    lambda g, x_shape: expand(g / count(x_shape), x_shape),
+)
+mean_dims = operation(
+    "MeanBackward1",
+    kernels.mean_dims,
+    lambda g, x_shape, dims, keepdim: expand(
+        kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape
+    ),
+)
+max_all, min_all, median_all = (
+    operation(name, forward, lambda g, x, out: g * tied(x, out, None))
+    for name, forward in (
+        ("MaxBackward1", lambda x: np.maximum.reduce(x, None)),
+        ("MinBackward1", lambda x: np.minimum.reduce(x, None)),
+        ("MedianBackward0", kernels.median_all),
+    )
+)
+amax, amin = (
+    operation(
+        name,
+        forward,
+        lambda g, x, out, dims, keepdim: kept(g, x.shape, dims, keepdim)
+        * tied(x, kept(out, x.shape, dims, keepdim), dims),
+    )
+    for name, forward in (
+        ("Amax", lambda x, dims, keepdim: np.maximum.reduce(x, dims, None, None, keepdim)),
+        ("Amin", lambda x, dims, keepdim: np.minimum.reduce(x, dims, None, None, keepdim)),
+    )
+)
+softmax = operation("Softmax", kernels.softmax, lambda g, out, dim: (g - sum_dims(g * out, (dim,), True)) * out)
+log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dim: g - exp(out) * sum_dims(g, (dim,), True))
 
-# ----------------------------------------------------------------------------------------------------- shapes
 
-
-def kept(g: Any, x_shape: tuple[int, ...], dims: tuple[int, ...], keepdim: bool) -> Any:
+def kept(g: Any, x_shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Any:
     """g with the reduced dimensions back, as size 1."""
     return g if keepdim else g.reshape(tuple(1 if i in dims else n for i, n in enumerate(x_shape)))
 
 
-def power_slope(x: Any, exponent: float) -> Any:
-    """exponent * x ** (exponent - 1), and 0 where the exponent is 0."""
-    return x * 0 if exponent == 0 else exponent * x ** (exponent - 1)
+# ----------------------------------------------------------------------------------------------------- shapes
 
-
-expand = operation("Expand", lambda x, shape: np.broadcast_to(x, shape), lambda g: g, view=True)
+clone = operation("Clone", lambda x: x.copy(), lambda g: g)
+cast = operation("ToCopy", dtypes.cast, lambda g: g)
+expand = operation("Expand", kernels.broadcast, lambda g: g, view=True)
 reshape = operation("View", lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
+squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
+    operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
+    for name in ("SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "Unsqueeze", "Alias")
+)
 permute = operation(
-    "Permute",
-    lambda x, dims: x.transpose(dims),
-    lambda g, dims: permute(g, tuple(int(d) for d in np.argsort(dims))),
-    view=True,
+    "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, kernels.inverse_order(dims)), view=True
 )
-swap = operation(
-    "Transpose", lambda x, i, j: x.swapaxes(i, j), lambda g, i, j: swap(g, i, j), view=True
+swap, transpose = (
+    operation(name, lambda x, i, j: x.swapaxes(i, j), lambda g, i, j: swap(g, i, j), view=True)
+    for name in ("Transpose", "T")
 )
-select = operation(
-    "Select", lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True
+
+# ----------------------------------------------------------------------------------------------------- parts
+
+# A part picked by integers and slices is a view; one picked by index arrays or masks is a copy.
+
+select, slice_, split, unbind, narrowed_alias = (
+    operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True)
+    for name in ("Select", "Slice", "Split", "Unbind", "Alias")
 )
-place = operation(
-    "SelectBackward", lambda x, shape, key: kernels.put(shape, key, x), lambda g, key: select(g, key)
-)
+place = operation("SliceBackward", lambda x, shape, key: kernels.put(shape, key, x), lambda g, key: slice_(g, key))
 pick = operation("Index", lambda x, index: x[index], lambda g, x_shape, index: put(g, x_shape, index))
 put = operation("IndexPut", lambda x, shape, index: kernels.put(shape, index, x), lambda g, index: pick(g, index))
-clone = operation("Clone", lambda x: x.copy(), lambda g: g)
-cast = operation("ToCopy", lambda x, dtype: dtypes.cast(x, dtype), lambda g: g)
 
-
-def _name_the_lines() -> None:
-    """Give each operation the name it has in this file."""
-    for name, function in list(globals().items()):
-        made = getattr(function, "operation", None)
-        if made is not None and not made.name:
-            made.name = function.__name__ = function.__qualname__ = name
-            TABLE[name] = made
-
-
-_name_the_lines()
+TABLE.update({name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation")})
+for _name, _operation in TABLE.items():
+    _operation.name = _name

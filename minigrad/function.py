@@ -70,6 +70,7 @@ class FunctionCtx(Node):
 
     function: ClassVar[type[Function]]
     _is_tensor: tuple[bool, ...] = ()
+    call: tuple[Any, ...] = ()  # the arguments of apply, a tensor's shape and type in its place (for check_graph)
     needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply: does it want a gradient?
     _to_save: tuple[Any, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
@@ -266,6 +267,7 @@ class Function:
             cls.__call__(cls)  # type: ignore[arg-type]
         ctx: FunctionCtx = object.__new__(cls._node)
         ctx._is_tensor = tuple(isinstance(a, Tensor) for a in args)
+        ctx.call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recording = is_grad_enabled() and any(ctx.needs_input_grad)
         parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)

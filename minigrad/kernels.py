@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import dtypes
+
 Array = Any  # numpy.ndarray or numpy.generic
 Shape = tuple[int, ...]
 
@@ -118,12 +120,12 @@ def slide(x: Array, dim: int, size: int, step: int) -> Array:
     return np.lib.stride_tricks.as_strided(x, shape, strides)
 
 
-def add_slide(w: Array, shape: Shape, dim: int, step: int) -> Array:
+def add_slide(w: Array, shape: Shape, dim: int, size: int, step: int) -> Array:
     """The transpose of `slide`."""
     out = np.zeros(shape, w.dtype)
     if not shape:
         return w.sum(dtype=w.dtype)
-    count, size = w.shape[dim], w.shape[-1]
+    count = w.shape[dim]
     moved = np.moveaxis(out, dim, -1)
     source = np.moveaxis(w, dim, -2)
     for offset in range(size):
@@ -224,19 +226,19 @@ def _ceil_padding(
     ]
 
 
-def take_places(x: Array, indices: Array, n: int) -> Array:
-    """The elements of the n last dimensions (flattened) at `indices` (..., *counts)."""
+def take_places(x: Array, index: Array, n: int) -> Array:
+    """The elements of the n last dimensions (flattened) at `index` (..., *counts)."""
     lead = x.shape[: x.ndim - n]
-    flat = x.reshape((*lead, -1))
-    return np.take_along_axis(flat, indices.reshape((*lead, -1)), -1).reshape(indices.shape)
+    flat = x.reshape((*lead, math.prod(x.shape[x.ndim - n :])))
+    return np.take_along_axis(flat, index.reshape((*lead, -1)), -1).reshape(index.shape)
 
 
-def put_places(g: Array, indices: Array, sizes: Shape) -> Array:
+def put_places(g: Array, index: Array, sizes: Shape) -> Array:
     """The transpose of `take_places`: add g (..., *counts) into zeros (..., *sizes)."""
     n = len(sizes)
-    lead = indices.shape[: indices.ndim - n]
-    flat = scatter_add_zeros(
-        g.reshape((*lead, -1)), len(lead), indices.reshape((*lead, -1)), (*lead, math.prod(sizes))
+    lead = index.shape[: index.ndim - n]
+    flat = scatter_add(
+        np.zeros((*lead, math.prod(sizes)), g.dtype), len(lead), index.reshape((*lead, -1)), g.reshape((*lead, -1))
     )
     return flat.reshape((*lead, *sizes))
 
@@ -325,11 +327,6 @@ def gather(x: Array, dim: int, index: Array) -> Array:
     if index.ndim == 0 or x.ndim == 0:
         return np.broadcast_to(np.asarray(x).reshape(-1), (1,))[np.asarray(index).reshape(-1)].reshape(index.shape)
     return x[_grid(index, dim)]
-
-
-def scatter_add_zeros(g: Array, dim: int, index: Array, shape: Shape) -> Array:
-    """The transpose of `gather`: add g at `index` into zeros."""
-    return scatter_add(np.zeros(shape, g.dtype), dim, index, g)
 
 
 def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
@@ -683,55 +680,73 @@ def i0(x: Array) -> Array:
     return np.i0(x).astype(x.dtype).reshape(np.shape(x))[()]
 
 
-# ------------------------------------------------------------------------------------------- integers
+# ------------------------------------------------------------------------------------------- division and powers
 
 
-def floor_divide(x: Array, y: Array) -> Array:
-    """x // y rounded down; an integer divided by zero raises, as in PyTorch."""
-    if x.dtype.kind in "iub" and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")
-    with np.errstate(all="ignore"):
-        if x.dtype.kind != "f":
-            return np.floor_divide(x, y)
-        # numpy gives nan for x // 0; C's division gives infinities.
-        return np.where(y == 0, np.true_divide(x, y), np.floor_divide(x, y)).astype(x.dtype)[()]
+def true_divide(x: Array, y: Array) -> Array:
+    """x / y; integers give the default floating-point type."""
+    out = x / y
+    if out.dtype is FLOAT64 and getattr(x, "dtype", FLOAT64).kind != "f" != getattr(y, "dtype", FLOAT64).kind:
+        return np.true_divide(*dtypes.promote_floating(x, y))
+    return out
 
 
-def trunc_divide(x: Array, y: Array) -> Array:
-    """x / y rounded towards zero."""
-    if x.dtype.kind in "iub":
-        if not np.all(y):
-            raise RuntimeError("ZeroDivisionError")
-        quotient = np.floor_divide(x, y)
-        return (quotient + ((x % y != 0) & ((x < 0) != (y < 0)))).astype(x.dtype)[()]
-    with np.errstate(all="ignore"):
+FLOAT64 = np.dtype(np.float64)
+
+
+def divide_rounded(x: Array, y: Array, mode: str) -> Array:
+    """x / y rounded down ("floor") or towards zero ("trunc"); an integer divided by zero raises."""
+    if x.dtype.kind != "f":
+        _check_divisor(y)
+        down = np.floor_divide(x, y)
+        if mode == "floor":
+            return down
+        return (down + ((x % y != 0) & ((x < 0) != (y < 0)))).astype(x.dtype)[()]
+    if mode == "trunc":
         return np.trunc(np.true_divide(x, y))
+    # numpy gives nan for x // 0; C's division gives infinities.
+    return np.where(y == 0, np.true_divide(x, y), np.floor_divide(x, y)).astype(x.dtype)[()]
+
+
+def _check_divisor(y: Array) -> None:
+    if not np.all(y):
+        raise RuntimeError("ZeroDivisionError")
 
 
 def remainder(x: Array, y: Array) -> Array:
     """x % y with the sign of y."""
-    if x.dtype.kind in "iub" and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")
-    with np.errstate(all="ignore"):
-        return np.remainder(x, y)
+    if x.dtype.kind != "f":
+        _check_divisor(y)
+    return np.remainder(x, y)
 
 
 def fmod(x: Array, y: Array) -> Array:
     """x % y with the sign of x."""
-    if x.dtype.kind in "iub" and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")
-    with np.errstate(all="ignore"):
-        return np.fmod(x, y)
+    if x.dtype.kind != "f":
+        _check_divisor(y)
+    return np.fmod(x, y)
 
 
-def power(x: Array, y: Array) -> Array:
-    """x ** y in the type of both; integers refuse negative exponents."""
-    if x.dtype.kind in "iu" and np.ndim(y) == 0 and y < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
+def power(x: Array, exponent: float) -> Array:
+    """x ** exponent for a number; a float exponent makes floats of integers."""
+    if x.dtype.kind != "f":
+        x, exponent = dtypes.promote(x, exponent)
+        if x.dtype.kind in "iu" and exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return x**exponent
+
+
+def power_tensor(x: Array, y: Array) -> Array:
+    """x ** y in the type of both."""
     if x.dtype.kind in "iu" and np.any(y < 0):
         return _integer_power(x, y)
-    with np.errstate(all="ignore"):
-        return np.power(x, y)
+    return np.power(x, y)
+
+
+def power_base(x: Array, base: float) -> Array:
+    """base ** x for a number as base."""
+    low, high = dtypes.promote(base, x)
+    return power_tensor(low, high)
 
 
 def _integer_power(x: Array, y: Array) -> Array:
@@ -739,3 +754,452 @@ def _integer_power(x: Array, y: Array) -> Array:
     base, exponent = np.broadcast_arrays(x, y)
     unit = np.where(base == 1, 1, np.where(base == -1, np.where(exponent % 2 == 0, 1, -1), 0))
     return np.where(exponent < 0, unit, np.power(base, np.maximum(exponent, 0))).astype(x.dtype)
+
+
+# ------------------------------------------------------------------------------------------- elementwise
+
+
+def floating(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A function that gives floats of the default type when it is given integers."""
+
+    def forward(x: Array, *rest: Array) -> Array:
+        return function(x, *rest) if x.dtype.kind == "f" else function(*map(dtypes.floating, (x, *rest)))
+
+    return forward
+
+
+def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A rounding function, which leaves integers as they are."""
+
+    def forward(x: Array) -> Array:
+        return function(x) if x.dtype.kind == "f" else x.copy()
+
+    return forward
+
+
+def power_slope(x: Any, exponent: float) -> Any:
+    """exponent * x ** (exponent - 1), and 0 where the exponent is 0; for arrays and Tensors."""
+    if exponent == 2:
+        return x + x
+    return x ** (exponent - 1) * exponent if exponent else x != x
+
+
+def log_of(base: float) -> float:
+    """log(base) of a Python number, also where it is infinite or nan."""
+    return math.log(base) if base > 0 else -math.inf if base == 0 else math.nan
+
+
+def sign(x: Array) -> Array:
+    if x.dtype.kind == "f":
+        return np.where(np.isnan(x), x.dtype.type(0), np.sign(x))[()]
+    return np.sign(x) if x.dtype.kind != "b" else x.copy()
+
+
+def round_half_even(x: Array, decimals: int) -> Array:
+    if x.dtype.kind != "f":
+        return x.copy() if decimals == 0 else np.round(x, decimals)
+    return np.round(x, decimals)
+
+
+def clamp(x: Array, low: Any, high: Any) -> Array:
+    """x, but at least `low` and at most `high`; None means no bound. nan stays."""
+    if low is not None:
+        x = np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def inside(x: Array, low: Any, high: Any, strictly: bool = False) -> Array:
+    """Where low <= x <= high; nan counts as inside, unless `strictly`."""
+    if strictly:
+        return (x > low) & (x < high)
+    out: Array = np.ones((), bool)
+    if low is not None:
+        out = out & ~(x < low)
+    return out if high is None else out & ~(x > high)
+
+
+def is_below(x: Array, low: Any, high: Any) -> Array:
+    """Where `low` is the result of clamping x."""
+    return (x < low) if high is None else (x < low) & (low < high)
+
+
+def is_above(x: Array, low: Any, high: Any) -> Array:
+    """Where `high` is the result of clamping x."""
+    return (x > high) if low is None else (x > high) | (low >= high)
+
+
+def tied(x: Array, out: Array, dims: tuple[int, ...] | None) -> Array:
+    """The share of each element in a maximum (or minimum, or median): equal elements share evenly."""
+    same = x == out
+    if x.dtype.kind == "f" and np.isnan(out).any():
+        same = same | (np.isnan(x) & np.isnan(out))
+    found = same.sum(axis=dims, keepdims=True)
+    return same.astype(x.dtype) / found.astype(x.dtype)
+
+
+def larger_share(x: Array, y: Array) -> Array:
+    """1 where x is the larger of the two, 0 where y is, 1/2 where they are equal."""
+    return ((x >= y).astype(x.dtype) + ~(x <= y)) / 2
+
+
+def smaller_share(x: Array, y: Array) -> Array:
+    """1 where x is the smaller of the two, 0 where y is, 1/2 where they are equal."""
+    return ((x <= y).astype(x.dtype) + ~(x >= y)) / 2
+
+
+def logit(x: Array, eps: float | None) -> Array:
+    x = dtypes.floating(x)
+    if eps is not None:
+        x = np.clip(x, eps, 1 - eps)
+    return np.log(x / (1 - x))
+
+
+def clear_of(x: Array, eps: float | None) -> Array:
+    """Where logit has a slope."""
+    return inside(x, 0 if eps is None else eps, 1 if eps is None else 1 - eps)
+
+
+def nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def xlogy(x: Array, y: Array) -> Array:
+    return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * np.log(y))[()]
+
+
+def lerp(x: Array, y: Array, weight: Any) -> Array:
+    """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact."""
+    return np.where(np.absolute(weight) < 0.5, x + weight * (y - x), y - (y - x) * (1 - weight)).astype(x.dtype)[()]
+
+
+# ------------------------------------------------------------------------------------------- activations
+
+
+def softplus(x: Array, beta: float, threshold: float) -> Array:
+    b = x * beta
+    return np.where(b > threshold, x, np.log1p(np.exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
+
+
+def mish(x: Array) -> Array:
+    return x * np.tanh(softplus(x, 1.0, 20.0))
+
+
+def gelu(x: Array, approximate: str) -> Array:
+    if approximate == "none":
+        return x * 0.5 * (1 + erf(x * x.dtype.type(math.sqrt(0.5))))
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+
+
+def elu(x: Array, alpha: float, gain: float, inner: float) -> Array:
+    return np.where(x > 0, x * gain, np.expm1(np.minimum(x, 0) * inner) * (alpha * gain))
+
+
+def celu(x: Array, alpha: float) -> Array:
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0) / alpha) * alpha)
+
+
+def hardsigmoid(x: Array) -> Array:
+    return np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
+def hardshrink(x: Array, lambd: float) -> Array:
+    return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
+
+
+def softshrink(x: Array, lambd: float) -> Array:
+    return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
+
+
+# ------------------------------------------------------------------------------------------- losses
+
+
+def reduced(losses: Array, reduction: str) -> Array:
+    """The mean or the sum of each element's loss, or all of them."""
+    if reduction == "mean":
+        return mean_all(losses)
+    return np.add.reduce(losses, None) if reduction == "sum" else losses
+
+
+def smooth_l1(x: Array, y: Array, beta: float) -> Array:
+    size = np.absolute(x - y)
+    return np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta)
+
+
+def huber(x: Array, y: Array, delta: float) -> Array:
+    size = np.absolute(x - y)
+    return np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta))
+
+
+def bce(x: Array, y: Array, weight: Array | None) -> Array:
+    """-(y log x + (1 - y) log(1 - x)), with the logarithms at least -100."""
+    losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
+    return losses if weight is None else losses * weight
+
+
+def bce_with_logits(x: Array, y: Array, weight: Array | None, positive: Array | None) -> Array:
+    """The same of sigmoid(x), without overflow."""
+    if positive is None:
+        losses = (1 - y) * x - logsigmoid(x)
+    else:
+        losses = (1 - y) * x - ((positive - 1) * y + 1) * logsigmoid(x)
+    return losses if weight is None else losses * weight
+
+
+# ------------------------------------------------------------------------------------------- matrices
+
+
+def fold_rows(x: Any) -> Any:
+    """All rows of x under one another: (..., n) to (rows, n); for arrays and Tensors."""
+    return x if x.ndim == 2 else x.reshape((count(x.shape[:-1]), x.shape[-1]))
+
+
+def rows_mm(x: Array, y: Array) -> Array:
+    """x (..., n) times y (n, m), in one matrix product instead of many small ones."""
+    return (fold_rows(x) @ y).reshape((*x.shape[:-1], y.shape[-1]))
+
+
+def linear(bias: Array | None, x: Array, weight: Array) -> Array:
+    out = fold_rows(x) @ weight.T
+    if bias is not None:
+        out += bias
+    return out.reshape((*x.shape[:-1], weight.shape[0]))
+
+
+def weighted(x: Any, factor: float) -> Any:
+    """x * factor, where multiplying by 1 costs nothing; for arrays and Tensors."""
+    return x if factor == 1 else x * factor
+
+
+def column(x: Any) -> Any:
+    """(...) to (..., 1, 1), to multiply matrices by numbers; for arrays and Tensors."""
+    return x.reshape((*x.shape, 1, 1))
+
+
+def _singular(function: str, x: Array) -> RuntimeError:
+    batch = "" if x.ndim == 2 else "(Batch element 0): "
+    return LinAlgError(
+        f"{function}: {batch}The solver failed because the input matrix is singular."
+        if function == "torch.linalg.solve"
+        else f"{function}: {batch}The diagonal element {x.shape[-1]} is zero, the inversion could not be completed "
+        "because the input matrix is singular."
+    )
+
+
+class LinAlgError(RuntimeError):
+    """A matrix that the algorithm cannot take, such as a singular one."""
+
+
+def inverse(x: Array) -> Array:
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        raise _singular("linalg.inv", x) from None
+
+
+def solve(x: Array, y: Array) -> Array:
+    try:
+        return np.linalg.solve(x, y)
+    except np.linalg.LinAlgError:
+        raise _singular("torch.linalg.solve", x) from None
+
+
+def cholesky(x: Array) -> Array:
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(
+            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
+        ) from None
+
+
+# ------------------------------------------------------------------------------------------- layers
+
+
+def conv_bias(
+    x: Array, w: Array, b: Array | None, stride: Shape, padding: Shape, dilation: Shape, groups: int
+) -> Array:
+    out = conv(x, w, stride, padding, dilation, groups)
+    if b is not None:
+        out += b.reshape((-1,) + (1,) * (out.ndim - 2))
+    return out
+
+
+def along_dims(x: Array, averages: tuple[Array, ...]) -> Array:
+    """Multiply each of the last dimensions by its matrix (out, in)."""
+    for back, matrix in enumerate(reversed(averages), 1):
+        x = np.moveaxis(np.moveaxis(x, -back, -1) @ matrix.T, -1, -back)
+    return x
+
+
+def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array]:
+    """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1."""
+    n = count(x.shape, dims)
+    mean = np.add.reduce(x, dims, None, None, True) / n
+    centred = x - mean
+    var = np.add.reduce(centred * centred, dims, None, None, True) / n
+    return mean, 1 / np.sqrt(var + eps), var
+
+
+def normalise(
+    x: Array, weight: Array | None, bias: Array | None, dims: tuple[int, ...], eps: float, mean: Array, rstd: Array
+) -> Array:
+    out = x - mean
+    out *= rstd
+    if weight is not None:
+        out = out * weight
+    return out if bias is None else out + bias
+
+
+# ------------------------------------------------------------------------------------------- reductions
+
+
+def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
+    """The number of elements, or of those along `dims`."""
+    n = 1
+    for size in shape if dims is None else (shape[d] for d in dims):
+        n *= size
+    return n
+
+
+def mean_all(x: Array) -> Array:
+    return np.add.reduce(x, None) / (x.size or x.dtype.type(0))
+
+
+def mean_dims(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    return np.add.reduce(x, dims, None, None, keepdim) / (count(x.shape, dims) or x.dtype.type(0))
+
+
+def var(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
+    centred = x - mean_dims(x, dims, True)
+    free = max(count(x.shape, dims) - correction, 0)
+    return np.add.reduce(centred * centred, dims, None, None, keepdim) / (free or x.dtype.type(0))
+
+
+def median_all(x: Array) -> Array:
+    """The lower of the two middle elements; nan if there is one, or nothing."""
+    flat = np.asarray(x).reshape(-1)
+    if not flat.size:
+        return x.dtype.type(np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
+    if x.dtype.kind == "f" and np.isnan(flat).any():
+        return x.dtype.type(np.nan)
+    return np.partition(flat, (flat.size - 1) // 2)[(flat.size - 1) // 2]
+
+
+def vector_norm(x: Array, order: float, dims: tuple[int, ...], keepdim: bool) -> Array:
+    size = np.absolute(x)
+    if order == 2:
+        return np.sqrt(np.add.reduce(size * size, dims, None, None, keepdim))
+    if order == 1:
+        return np.add.reduce(size, dims, None, None, keepdim)
+    if order == 0:
+        return np.add.reduce((x != 0).astype(x.dtype), dims, None, None, keepdim)
+    if math.isinf(order):
+        extreme = np.maximum if order > 0 else np.minimum
+        return extreme.reduce(size, dims, None, None, keepdim) if x.size else np.add.reduce(size, dims, None, None, keepdim)  # fmt: skip
+    return np.add.reduce(size**order, dims, None, None, keepdim) ** (1 / order)
+
+
+def picked(x: Array, dim: int, index: Array, keepdim: bool) -> Array:
+    """`gather`; without `keepdim`, a dimension of size 1 is dropped."""
+    out = gather(x, dim, index)
+    return out if keepdim or not x.ndim else out.reshape(out.shape[:dim] + out.shape[dim + 1 :])[()]
+
+
+def spread(g: Array, shape: Shape, dim: int, index: Array, keepdim: bool) -> Array:
+    """The transpose of `picked`."""
+    return scatter_add(np.zeros(shape, g.dtype), dim, index, g.reshape(index.shape))
+
+
+def has_zero(x: Any) -> bool:
+    return not np.all(getattr(x, "_data", x))
+
+
+# ------------------------------------------------------------------------------------------- shapes
+
+
+def copied(x: Array, y: Array) -> Array:
+    """y in the shape and type of x."""
+    return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
+
+
+def broadcast(x: Array, shape: Shape) -> Array:
+    """A view that repeats x along new and stretched dimensions (np.broadcast_to, at a fraction of the cost)."""
+    if not x.flags.c_contiguous:
+        return np.lib.stride_tricks.as_strided(x, shape, _stretched(x, shape))
+    return np.ndarray(shape, x.dtype, x, 0, _stretched(x, shape))
+
+
+def _stretched(x: Array, shape: Shape) -> Shape:
+    steps = tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
+    return (0,) * (len(shape) - x.ndim) + steps
+
+
+def inverse_order(dims: Shape) -> Shape:
+    """The permutation that undoes this one."""
+    order = [0] * len(dims)
+    for position, dim in enumerate(dims):
+        order[dim] = position
+    return tuple(order)
+
+
+def negated(shifts: Shape) -> Shape:
+    return tuple(-s for s in shifts)
+
+
+def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((-a, -b) for a, b in widths)
+
+
+def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
+    """A writable view of the diagonal of dimensions i and j, as a new last dimension."""
+    rows, columns = x.shape[i], x.shape[j]
+    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    corner = [slice(None)] * x.ndim
+    if length:
+        corner[i], corner[j] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
+    part = x[tuple(corner)]
+    keep = [d for d in range(x.ndim) if d not in (i, j)]
+    shape = (*(x.shape[d] for d in keep), length)
+    steps = (*(x.strides[d] for d in keep), x.strides[i] + x.strides[j])
+    return np.lib.stride_tricks.as_strided(part, shape, steps)
+
+
+def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
+    """The transpose of `diagonal`: zeros with g on the diagonal."""
+    out = np.zeros(shape, g.dtype)
+    diagonal(out, offset, i, j)[...] = g
+    return out
+
+
+def index_put(x: Array, y: Array, index: Any, accumulate: bool) -> Array:
+    """A copy of x with y written at `index`, or added."""
+    out = np.array(x)
+    if accumulate:
+        np.add.at(out, index, y)
+    else:
+        out[index] = y
+    return out
+
+
+def erase(x: Array, index: Any) -> Array:
+    out = np.array(x)
+    out[index] = 0
+    return out
+
+
+def scatter_cut(x: Array, y: Array, dim: int, index: Array) -> Array:
+    return scatter(x, dim, index, y)
+
+
+def scatter_add_cut(x: Array, y: Array, dim: int, index: Array) -> Array:
+    return scatter_add(x, dim, index, y)
+
+
+def gather_cut(x: Array, dim: int, index: Array, shape: Shape) -> Array:
+    """`gather`, with zeros for the part of `shape` beyond the index."""
+    out = np.zeros(shape, x.dtype)
+    found = gather(x, dim, index)
+    if not shape:
+        return found.reshape(())[()]
+    out[tuple(slice(n) for n in index.shape)] = found
+    return out

@@ -32,6 +32,7 @@ from minigrad.hooks import Handle, Hook, Hooks
 from minigrad.tensor import Array, Tensor, method, wrap
 
 tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
+last_pass: int | None = None  # the tick of the latest backward pass (for `explain`)
 last_write = 0  # the tick of the latest in-place write anywhere: nodes newer than it need no version check
 
 unusual: set[int] = set()  # the threads that are not simply recording: while there are none, nobody need look closer
@@ -61,6 +62,11 @@ class GradMode(threading.local):
 def is_grad_enabled() -> bool:
     """Whether operations of this thread are being recorded."""
     return mode.record is not None
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in `inference_mode`."""
+    return mode.inference
 
 
 class set_grad_enabled:
@@ -140,6 +146,12 @@ def _switch(enabled: bool) -> None:
         unusual.discard(threading.get_ident())
     else:
         unusual.add(threading.get_ident())
+
+
+def record_with(recorder: Any) -> None:
+    """Call `recorder(node)` with each node this thread records from now on; True: no longer."""
+    mode.recorder = recorder
+    _switch(is_grad_enabled())
 
 
 def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
@@ -247,8 +259,10 @@ class Node:
         raise NotImplementedError(f"{self.name()} has no rules")
 
     def unpacked(self) -> Any:
-        """What was kept, with what a saved-tensor hook packed unpacked again."""
-        return self.kept
+        """What was kept, with what a saved-tensor hook packed (see autograd/graph.py) unpacked again."""
+        return tuple(
+            args and tuple(v.value() if hasattr(v, "unpack") else v for v in args) for args in self.kept or ()
+        )
 
     def register_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
@@ -436,6 +450,8 @@ def {name}(x{statics}):
     p = x._node
     if p is None or (unusual and mode.record is None):
         out._node = None
+        if p is not None:
+            note_lost(out, "no_grad")
         return out
 """ + _RECORD.replace("{parents}", """node.parents = (p,)
     node.kept, node.guards = {keep}""")
@@ -474,6 +490,8 @@ def {name}(x, y{statics}):
         out._inference = True
     if (p is None and q is None) or (unusual and mode.record is None):
         out._node = None
+        if p is not None or q is not None:
+            note_lost(out, "no_grad")
         return out
 """ + _RECORD.replace("{parents}", """node.parents = (p, q)
     if q is None:
@@ -492,6 +510,7 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = {
         "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
+        "note_lost": note_lost,
         "mode": mode, "tick": tick, "getframe": _getframe, "OURS": OURS, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
         "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
     }  # fmt: skip
@@ -502,7 +521,7 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
 
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
-BARE = ("CopySlices",)  # node names that PyTorch writes without "Backward0"
+BARE = ("CopySlices", "NotImplemented")  # node names that PyTorch writes without "Backward0"
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 
 
@@ -573,6 +592,12 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
         views[2:] = [r for r in views[2:] if r() is not None]
     views.append(weakref.ref(out))
     return views
+
+
+def note_lost(out: Tensor, how: str) -> None:
+    """Remember which line left this tensor without a history, for `explain`."""
+    frame = caller()
+    out._lost = (how, frame.f_code, frame.f_lasti)
 
 
 def number(value: Any) -> Any:
@@ -780,12 +805,14 @@ def run(
     targets: dict[Node, Any] | None = None,
 ) -> None:
     """Check where the backward pass starts, and walk."""
+    global last_pass
     started = []
     for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
         if root._node is None:
             raise _no_graph(i)
         g = _start(i, root, gradient)
         started.append((root._node, g if create_graph else g._data.copy()))
+    last_pass = tick()
     with set_grad_enabled(create_graph):
         walk(started, create_graph, retain_graph, targets)
 

@@ -1,0 +1,339 @@
+"""Are the gradients right?  Compare them with finite differences.
+
+gradcheck       a function at given inputs: every entry of its Jacobian, by backward passes and by central differences
+gradgradcheck   the same for the backward pass itself
+check_graph     every operation that a loss was computed with: names the first whose rule disagrees with its forward
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import dtypes
+from minigrad.autograd.gradients import grad, zeros_like
+from minigrad.birthplace import quoted
+from minigrad.function import FunctionCtx
+from minigrad.tape import Node, enable_grad, fit, no_grad, record
+from minigrad.tensor import Tensor, wrap
+
+Func = Callable[..., Any]
+
+
+class GradcheckError(RuntimeError):
+    """A gradient that does not agree with finite differences."""
+
+
+def gradcheck(
+    func: Func,
+    inputs: Tensor | Sequence[Any],
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """True if backward agrees with central differences: |analytical - numerical| <= atol + rtol * |numerical|.
+
+    func: takes `inputs`, returns a tensor or a tuple of tensors.  Inputs that require grad should be float64.
+    GradcheckError names output, input and both Jacobians (or False is returned, if not raise_exception).
+    """
+    if not raise_exception:
+        try:
+            return gradcheck(
+                func, inputs, eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, check_grad_dtypes=check_grad_dtypes,
+                check_undefined_grad=check_undefined_grad, check_backward_ad=check_backward_ad, fast_mode=fast_mode,
+            )  # fmt: skip
+        except GradcheckError:
+            return False
+    if check_forward_ad or check_batched_forward_grad:
+        raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_forward_ad off")
+    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    wanted = _checkable(args)
+    outputs = _outputs(func, args)
+    if not any(y.requires_grad for y in outputs):
+        return _constant(func, args, wanted, outputs, eps)
+    for i, y in enumerate(outputs):
+        for j in wanted:
+            numerical = _numerical(func, args, j, i, eps)
+            analytical = _analytical(y, args[j])
+            again = _analytical(y, args[j])
+            if np.abs(analytical - again).max(initial=0.0) > nondet_tol:
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                    "gives different values, although analytical gradient matches numerical gradient."
+                    f"The tolerance for nondeterminism was {nondet_tol}."
+                )
+            if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {i} with respect to input {j},\n"
+                    f"numerical:{wrap(numerical)}\nanalytical:{wrap(analytical)}\n"
+                )
+    if check_undefined_grad:
+        _undefined(func, args, wanted)
+    return True
+
+
+def _checkable(args: tuple[Any, ...]) -> list[int]:
+    """Which arguments to differentiate by, after the checks that PyTorch makes of them."""
+    wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
+    for i in wanted:
+        if args[i].dtype is not dtypes.float64:
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                "likely fail if all the inputs are not of double precision floating point or complex. ",
+                UserWarning,
+                stacklevel=3,
+            )
+        if any(n > 1 and s == 0 for n, s in zip(args[i].shape, args[i].stride(), strict=True)):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to "
+                "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
+                "passing it to gradcheck."
+            )
+        args[i].retain_grad()
+    if not wanted:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
+    return wanted
+
+
+def _outputs(func: Func, args: tuple[Any, ...]) -> list[Tensor]:
+    with enable_grad():
+        answer = func(*args)
+    values = answer if isinstance(answer, (tuple, list)) else [answer]
+    if not all(isinstance(y, Tensor) for y in values):
+        raise ValueError("Expected outputs of the function to be tensors")
+    return [y for y in values if y.dtype.is_floating_point]
+
+
+def _constant(func: Func, args: tuple[Any, ...], wanted: list[int], outputs: list[Tensor], eps: float) -> bool:
+    """A function whose outputs have no graph passes only where it does not vary."""
+    for i in range(len(outputs)):
+        for j in wanted:
+            if np.any(np.abs(_numerical(func, args, j, i, eps)) > 0):
+                raise GradcheckError("Numerical gradient for function expected to be zero")
+    return True
+
+
+def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) -> Any:
+    """Central differences: rows are elements of input j, columns elements of output i, as PyTorch prints them."""
+    base = args[j]._data
+    rows = []
+    for place in np.ndindex(base.shape):
+        values = []
+        for sign in (1, -1):
+            moved = np.array(base)
+            moved[place] += sign * eps
+            moved_args = [wrap(moved[()]) if k == j else a.detach() if isinstance(a, Tensor) else a for k, a in enumerate(args)]
+            if args[j].requires_grad:
+                moved_args[j].requires_grad_()
+            with no_grad():
+                answer = func(*moved_args)
+            outs = [y for y in (answer if isinstance(answer, (tuple, list)) else [answer]) if y.dtype.is_floating_point]
+            values.append(np.array(outs[i]._data, dtype=np.float64).reshape(-1))
+        rows.append((values[0] - values[1]) / (2 * eps))
+    dtype = base.dtype
+    return np.array(rows, dtype=dtype) if rows else np.zeros((0, 0), dtype)
+
+
+def _analytical(y: Tensor, x: Tensor) -> Any:
+    """The same Jacobian from one backward pass per output element."""
+    columns = []
+    for place in np.ndindex(y.shape):
+        seed = np.zeros(y.shape, y._data.dtype)
+        seed[place] = 1
+        g = grad(y, x, wrap(seed[()]), retain_graph=True, allow_unused=True)[0] if y.requires_grad else None
+        columns.append(np.array((zeros_like(x) if g is None else g)._data).reshape(-1))
+    return np.stack(columns, 1) if columns else np.zeros((x.numel(), 0), x._data.dtype)
+
+
+def _undefined(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
+    """A backward must cope with outputs that nobody used."""
+    outputs = [y for y in _outputs(func, args) if y.requires_grad]
+    if len(outputs) < 2:
+        return
+    for y in outputs:
+        grad(y, [args[j] for j in wanted], wrap(np.zeros(y.shape, y._data.dtype)[()]), retain_graph=True, allow_unused=True)
+
+
+def gradgradcheck(
+    func: Func,
+    inputs: Tensor | Sequence[Any],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """`gradcheck` of the function that maps inputs and starting gradients to gradients."""
+    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
+    outputs = [y for y in _outputs(func, args) if y.requires_grad]
+    if grad_outputs is None:
+        rng = np.random.default_rng(0)
+        seeds = tuple(wrap(rng.standard_normal(y.shape).astype(y._data.dtype)).requires_grad_() for y in outputs)
+    else:
+        seeds = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+
+    def derivative(*both: Any) -> tuple[Tensor, ...]:
+        xs, gs = both[: len(args)], both[len(args) :]
+        xs = tuple(x.detach().requires_grad_() if i in wanted and not x.requires_grad else x for i, x in enumerate(xs))
+        with enable_grad():
+            ys = [y for y in _outputs(func, xs) if y.requires_grad]
+            found = grad(ys, [xs[i] for i in wanted], gs, create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(
+        derivative, (*args, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
+        check_undefined_grad=False,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------ check_graph
+
+
+def check_graph(loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6, rtol: float = 1e-4, seed: int = 0) -> bool:
+    """Check every operation `loss` was computed with: its rule against finite differences of its forward, in float64.
+
+    From the oldest to the newest; the upstream gradient is random.  Where a node kept its inputs they are used, else random
+    ones of the same shape (its rule does not depend on them).  Returns True, or raises GradcheckError that names the first
+    wrong operation and the line it came from.  RuntimeError if the graph was freed by a backward pass.
+    """
+    if loss._node is None:
+        raise RuntimeError("check_graph needs a tensor that requires grad: this one has no graph")
+    rng = np.random.default_rng(seed)
+    for node in _oldest_first(loss._node):
+        if not node.parents or node.owner is not node:
+            continue
+        if node.kept is None:
+            raise RuntimeError(
+                "this graph was freed by a backward pass: compute the loss again, or use backward(retain_graph=True)"
+            )
+        for i, numerical, analytical in _compared(node, rng, eps):
+            if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
+                raise GradcheckError(
+                    f"{node.name()}, recorded{quoted(node.code, node.at)}, has a wrong gradient for its input {i}:\n"
+                    f"numerical: {wrap(numerical)}\nanalytical: {wrap(analytical)}"
+                )
+    return True
+
+
+def _oldest_first(root: Node) -> list[Node]:
+    seen, stack = {root}, [root]
+    while stack:
+        for parent in stack.pop().parents:
+            if parent is not None and parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    return sorted(seen, key=lambda node: -node.seq)
+
+
+def _compared(node: Node, rng: Any, eps: float) -> list[tuple[int, Any, Any]]:
+    """For each input that wants a gradient: (its place, by finite differences, by the rule), for a random upstream."""
+    forward, values = _replay(node, rng)
+    out = np.asarray(forward(values), dtype=np.float64)
+    g = rng.standard_normal(out.shape)
+    found = _shares(node, values, out, g)
+    checked = []
+    for i, parent in enumerate(node.parents):
+        if parent is None or i not in found:
+            continue
+        numerical = np.zeros(values[i].shape)
+        for place in np.ndindex(values[i].shape):
+            sides = []
+            for sign in (1, -1):
+                moved = [np.array(v) if isinstance(v, np.ndarray) else v for v in values]
+                moved[i][place] += sign * eps
+                sides.append(np.asarray(forward(moved), dtype=np.float64))
+            numerical[place] = ((sides[0] - sides[1]) * g).sum() / (2 * eps)
+        checked.append((i, numerical, np.asarray(found[i], dtype=np.float64)))
+    return checked
+
+
+def _replay(node: Node, rng: Any) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+    """The node's forward as a function of its inputs, and inputs to try it at."""
+    if isinstance(node, FunctionCtx):
+        return _replay_function(node, rng)
+    made = node.operation
+    known: dict[str, Any] = {}
+    for names, args in zip(made.arguments, node.kept or (), strict=True):
+        known.update(zip(names, args or (), strict=False))
+    values = []
+    for name, parent in zip(made.inputs, node.parents, strict=True):
+        if name in known:
+            value = known[name]
+        elif parent is not None:
+            value = rng.uniform(0.5, 1.5, parent.shape)
+        else:
+            value = rng.uniform(0.5, 1.5, known.get(f"{name}_shape", node.shape))
+        floating = hasattr(value, "dtype") and value.dtype.kind == "f"
+        values.append(np.array(value, dtype=np.float64) if floating else value)
+    defaults = {"shape": node.shape, "dtype": dtypes.float64}
+    statics = [known[name] if name in known else defaults[name] for name in made.statics]
+    return lambda inputs: made.forward(*inputs, *statics), values
+
+
+def _replay_function(node: FunctionCtx, rng: Any) -> tuple[Callable[[list[Any]], Any], list[Any]]:
+    values: list[Any] = [
+        np.array(rng.uniform(0.5, 1.5, like[0])) if isinstance(like, tuple) and len(like) == 2 and tensor else like
+        for like, tensor in zip(node.call, node._is_tensor, strict=True)
+    ]
+
+    def forward(inputs: list[Any]) -> Any:
+        with no_grad():
+            answer = node.function.apply(*(wrap(v) if t else v for v, t in zip(inputs, node._is_tensor, strict=True)))
+        return (answer[0] if isinstance(answer, tuple) else answer)._data
+
+    return forward, values
+
+
+def _shares(node: Node, values: list[Any], out: Any, g: Any) -> dict[int, Any]:
+    """What the rules of this node answer to g at these inputs, summed to the inputs' shapes."""
+    if isinstance(node, FunctionCtx):
+        leaves = [wrap(v).requires_grad_() if t and p is not None else wrap(v) if t else v
+                  for v, t, p in zip(values, node._is_tensor, node.parents, strict=True)]  # fmt: skip
+        with enable_grad():
+            answer = node.function.apply(*leaves)
+        y = answer[0] if isinstance(answer, tuple) else answer
+        wanted = [i for i, p in enumerate(node.parents) if p is not None]
+        got = grad(y, [leaves[i] for i in wanted], wrap(g[()]), allow_unused=True)
+        return {i: x._data for i, x in zip(wanted, got, strict=True) if x is not None}
+    made = node.operation
+    found = {}
+    for i, (rule, names, args) in enumerate(zip(made.rules, made.arguments, node.kept or (), strict=True)):
+        parent = node.parents[i]
+        if parent is None or rule is None or args is None:
+            continue
+        fresh = [
+            values[made.inputs.index(name)] if name in made.inputs else out if name == "out" else value
+            for name, value in zip(names, args, strict=True)
+        ]
+        share = rule(g[()], *fresh)
+        if share is not None:
+            like = record(Node, (), (), None, values[i])
+            found[i] = fit(share, like)
+    return found

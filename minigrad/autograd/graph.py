@@ -1,0 +1,169 @@
+"""torch.autograd.graph: nodes as objects, and hooks on the tensors they save."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import tape
+from minigrad.hooks import Handle
+from minigrad.tape import Node, mode, no_grad
+from minigrad.tensor import Tensor, wrap
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+PACKED_IN_PLACE = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
+    "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+    "in-place operations on the input to a pack hook."
+)
+
+
+class GradientEdge(NamedTuple):
+    """A place where a gradient arrives: a node, and which of its outputs."""
+
+    node: Node
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Where the gradient of this tensor arrives.  RuntimeError if it requires none."""
+    if tensor._node is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    return GradientEdge(tensor._node.owner, tensor._node.output_nr)
+
+
+class Packed:
+    """What a pack hook returned, in place of the array a node would have kept."""
+
+    __slots__ = ("content", "unpack")
+
+    def __init__(self, content: Any, unpack: Callable[[Any], Any]) -> None:
+        self.content, self.unpack = content, unpack
+
+    def value(self) -> Any:
+        tensor = self.unpack(self.content)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(tensor).__name__}"
+            )
+        return tensor._data
+
+
+class saved_tensors_hooks:
+    """Within the `with` block, nodes keep `pack(tensor)` in place of each tensor; backward gets `unpack(that)`."""
+
+    forbidden: str | None = None
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if saved_tensors_hooks.forbidden is not None:
+            raise RuntimeError(saved_tensors_hooks.forbidden)
+        self.before = mode.recorder
+        tape.record_with(self._pack)
+
+    def __exit__(self, *_: object) -> None:
+        tape.record_with(self.before)
+
+    def pack(self, array: Any) -> Packed:
+        tensor = wrap(array)
+        with no_grad():
+            content = self.pack_hook(tensor)
+        if tensor._version[0]:
+            raise RuntimeError(PACKED_IN_PLACE)
+        return Packed(content, self.unpack_hook)
+
+    def _pack(self, node: Node) -> None:
+        """Called with each new node: replace the arrays it keeps."""
+        if type(node).rules is None or not node.kept:
+            return
+        places = node.operation.places
+        node.kept = tuple(
+            args
+            and tuple(
+                self.pack(value) if place is not None and isinstance(value, (np.ndarray, np.generic)) else value
+                for value, place in zip(args, where, strict=True)
+            )
+            for args, where in zip(node.kept, places, strict=True)
+        )
+        node.rules = None  # the walk asks `evaluate`, which unpacks
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Everything is on the CPU here: keeps copies, as PyTorch's does."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda t: t.clone(), lambda t: t)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Within the `with` block, using `saved_tensors_hooks` raises this message."""
+    before = saved_tensors_hooks.forbidden
+    saved_tensors_hooks.forbidden = error_message
+    try:
+        yield
+    finally:
+        saved_tensors_hooks.forbidden = before
+
+
+def increment_version(tensor: Tensor) -> None:
+    """Say that this tensor's memory was written to by means autograd cannot see."""
+    tape.touch(tensor._version)
+
+
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> Handle:
+    """Call `fn` once in a backward pass: with all gradients when the last of these tensors has its own, or with the first.
+
+    mode: "all" passes a list with one gradient (or None) per tensor; "any" passes the first gradient to arrive.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    lock = threading.Lock()
+    state: dict[str, Any] = {"got": [None] * len(tensors), "count": 0}
+
+    def hook_for(i: int) -> Callable[[Tensor], None]:
+        def hook(g: Tensor) -> None:
+            with lock:
+                state["got"][i] = g
+                state["count"] += 1
+                first, complete = state["count"] == 1, state["count"] == expected
+                got = list(state["got"])
+                if complete:
+                    state["got"], state["count"] = [None] * len(tensors), 0
+            if mode == "any" and first:
+                fn(g)
+            elif mode == "all" and complete:
+                fn(got)
+
+        return hook
+
+    wanted = [(i, t) for i, t in enumerate(tensors) if t.requires_grad]
+    expected = len(wanted)
+    handles = [t.register_hook(hook_for(i)) for i, t in wanted]
+
+    class Together(Handle):
+        def __init__(self) -> None:
+            super().__init__({}, handles[0].key if handles else -1)
+
+        def remove(self) -> None:
+            for handle in handles:
+                handle.remove()
+
+    return Together()

@@ -1,0 +1,640 @@
+"""The derivative table, second page: the rest of the operations, in the same form.
+
+Special functions, activations, losses, convolution and pooling, normalisation, order statistics, cumulative sums,
+linear algebra, and the many ways to move and pick elements.  The first page (derivatives.py) explains the form; long
+forward code is in kernels.py, and rules that take more than a line are the functions at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import kernels
+from minigrad.derivatives import (
+    abs,
+    constant,
+    cos,
+    exp,
+    expand,
+    kept,
+    log,
+    mean_dims,
+    permute,
+    pick,
+    place,
+    put,
+    rows_mm,
+    rsqrt,
+    sigmoid,
+    sign,
+    sin,
+    swap,
+    sum_all,
+    sum_dims,
+    tanh,
+    tied,
+    where,
+    zeros,
+)
+from minigrad.kernels import count, floating
+from minigrad.tape import TABLE, operation
+
+Shape = tuple[int, ...]
+
+smaller_share, inside, below, above = map(
+    constant, (kernels.smaller_share, kernels.inside, kernels.is_below, kernels.is_above)
+)
+floor_of, trunc_of, isnan, clear_of = map(constant, (np.floor, np.trunc, np.isnan, kernels.clear_of))
+
+
+# ----------------------------------------------------------------------------------------------------- arithmetic
+
+scale = operation("Mul", lambda x, factor: x * factor, lambda g, factor: scale(g, factor))
+addcmul = operation(
+    "Addcmul",
+    lambda x, y, z, value: x + value * y * z,
+    lambda g: g,
+    lambda g, z, value: g * value * z,
+    lambda g, y, value: g * value * y,
+)
+addcdiv = operation(
+    "Addcdiv",
+    lambda x, y, z, value: x + value * kernels.true_divide(y, z),
+    lambda g: g,
+    lambda g, z, value: g * value / z,
+    lambda g, y, z, value: -g * value * (y / z) / z,
+)
+lerp = operation("LerpBackward0", kernels.lerp, lambda g, weight: g * (1 - weight), lambda g, weight: g * weight)
+lerp_tensor = operation(
+    "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y: g * (y - x)
+)
+fmod = operation("FmodBackward0", kernels.fmod, lambda g: g, None)
+fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * trunc_of(x / y))
+remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g, None)
+remainder_tensor = operation(
+    "RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floor_of(x / y)
+)
+div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
+addmm = operation(
+    "Addmm",
+    lambda x, y, z, beta, alpha: kernels.weighted(x, beta) + kernels.weighted(y @ z, alpha),
+    lambda g, beta: g * beta,
+    lambda g, z, alpha: kernels.weighted(g @ z.mT, alpha),
+    lambda g, y, alpha: kernels.weighted(y.mT @ g, alpha),
+)
+
+# ----------------------------------------------------------------------------------------------------- elementwise
+
+exp2 = operation("Exp2", floating(np.exp2), lambda g, out: g * out * math.log(2))
+expm1 = operation("Expm1", floating(np.expm1), lambda g, out: g * (out + 1))
+log2 = operation("Log2", floating(np.log2), lambda g, x: g / (x * math.log(2)))
+log10 = operation("Log10", floating(np.log10), lambda g, x: g / (x * math.log(10)))
+asin = operation("Asin", floating(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
+acos = operation("Acos", floating(np.arccos), lambda g, x: -g * rsqrt(1 - x * x))
+atan = operation("Atan", floating(np.arctan), lambda g, x: g / (x * x + 1))
+sinh = operation("Sinh", floating(np.sinh), lambda g, x: g * cosh(x))
+cosh = operation("Cosh", floating(np.cosh), lambda g, x: g * sinh(x))
+asinh = operation("Asinh", floating(np.arcsinh), lambda g, x: g * rsqrt(x * x + 1))
+acosh = operation("Acosh", floating(np.arccosh), lambda g, x: g * rsqrt(x * x - 1))
+atanh = operation("Atanh", floating(np.arctanh), lambda g, x: g / (1 - x * x))
+sinc = operation("Sinc", floating(np.sinc), lambda g, x: g * sinc_slope(x))
+floor = operation("Floor", kernels.unless_whole(np.floor), lambda g: zeros(g))
+ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
+trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
+round = operation("Round", kernels.round_half_even, lambda g: zeros(g))
+frac = operation("Frac", lambda x: x - np.trunc(x), lambda g: g)
+erf = operation("Erf", floating(kernels.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
+erfc = operation("Erfc", floating(kernels.erfc), lambda g, x: g * (-2 / math.sqrt(math.pi)) * exp(-x * x))
+erfinv = operation("Erfinv", floating(kernels.erfinv), lambda g, out: g * (math.sqrt(math.pi) / 2) * exp(out * out))
+lgamma = operation("Lgamma", floating(kernels.lgamma), lambda g, x: g * digamma(x))
+digamma = operation("Digamma", floating(lambda x: kernels.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
+polygamma = operation("Polygamma", kernels.polygamma, lambda g, x, n: g * polygamma(x, n + 1))
+logit = operation("Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0, clear_of(x, eps)))
+nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: where(g, 0.0, inside(x, -math.inf, math.inf, True)))
+clamp = operation("ClampBackward1", kernels.clamp, lambda g, x, low, high: where(g, 0.0, inside(x, low, high)))
+clamp_tensor = operation(
+    "ClampBackward0",
+    kernels.clamp,
+    lambda g, x, y, z: where(g, 0.0, inside(x, y, z)),
+    lambda g, x, y, z: where(g, 0.0, below(x, y, z)),
+    lambda g, x, y, z: where(g, 0.0, above(x, y, z)),
+)
+minimum = operation(
+    "Minimum", np.minimum, lambda g, x, y: g * smaller_share(x, y), lambda g, x, y: g * smaller_share(y, x)
+)
+fmax = operation(
+    "Fmax",
+    np.fmax,
+    lambda g, x, y: where(g, 0.0, (x >= y) | isnan(y)),
+    lambda g, x, y: where(0.0, g, (x >= y) | isnan(y)),
+)
+fmin = operation(
+    "Fmin",
+    np.fmin,
+    lambda g, x, y: where(g, 0.0, (x <= y) | isnan(y)),
+    lambda g, x, y: where(0.0, g, (x <= y) | isnan(y)),
+)
+masked_fill = operation(
+    "MaskedFill",
+    lambda x, y, mask: np.where(mask, y, x),
+    lambda g, mask: where(0.0, g, mask),
+    lambda g, mask: where(g, 0.0, mask),
+)
+atan2 = operation(
+    "Atan2", floating(np.arctan2), lambda g, x, y: g * y / (x * x + y * y), lambda g, x, y: -g * x / (x * x + y * y)
+)
+hypot = operation("Hypot", np.hypot, lambda g, x, out: g * (x / out), lambda g, y, out: g * (y / out))
+logaddexp = operation(
+    "Logaddexp", np.logaddexp, lambda g, x, y: g / (1 + exp(y - x)), lambda g, x, y: g / (1 + exp(x - y))
+)
+logaddexp2 = operation(
+    "Logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y))
+)
+copysign = operation(
+    "Copysign", floating(np.copysign), lambda g, x, out: where(g * (sign(out) * sign(x)), 0.0, x != 0), lambda g: zeros(g)
+)
+xlogy = operation(
+    "Xlogy", floating(kernels.xlogy), lambda g, x, y: g * where(log(y), 0.0, (x != 0) | (y > 0)), lambda g, x, y: g * x / y
+)
+
+# ----------------------------------------------------------------------------------------------------- activations
+
+softplus = operation(
+    "Softplus",
+    kernels.softplus,
+    lambda g, x, beta, threshold: where(g, g * sigmoid(x * beta), x * beta > threshold),
+)
+logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
+silu = operation("Silu", lambda x: x * kernels.sigmoid(x), lambda g, x: g * silu_slope(x, sigmoid(x)))
+mish = operation("Mish", kernels.mish, lambda g, x: g * mish_slope(x, tanh(softplus(x, 1.0, 20.0))))
+gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
+elu = operation(
+    "Elu",
+    kernels.elu,
+    lambda g, x, alpha, gain, inner: where(g * gain, g * (inner * alpha * gain) * exp(x * inner), x > 0),
+)
+celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g, g * exp(x / alpha), x > 0))
+leaky_relu = operation(
+    "LeakyRelu", lambda x, slope: np.where(x > 0, x, x * slope), lambda g, x, slope: where(g, g * slope, x > 0)
+)
+prelu = operation(
+    "PreluKernel",
+    lambda x, y: np.where(x > 0, x, x * y),
+    lambda g, x, y: where(g, g * y, x > 0),
+    lambda g, x: where(0.0, g * x, x > 0),
+)
+hardtanh = operation(
+    "Hardtanh", kernels.clamp, lambda g, x, low, high: where(g, 0.0, (x > low) & (x < high))
+)
+hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: where(g / 6, 0.0, (x > -3) & (x < 3)))
+hardswish = operation(
+    "Hardswish",
+    lambda x: x * kernels.hardsigmoid(x),
+    lambda g, x: where(where(g * (x / 3 + 0.5), g, x < 3), 0.0, x > -3),
+)
+hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: where(0.0, g, inside(x, -lambd, lambd)))
+softshrink = operation("Softshrink", kernels.softshrink, lambda g, x, lambd: where(0.0, g, inside(x, -lambd, lambd)))
+threshold = operation(
+    "Threshold", lambda x, bound, value: np.where(x <= bound, value, x), lambda g, x, bound: where(0.0, g, x <= bound)
+)
+
+# ----------------------------------------------------------------------------------------------------- losses
+
+# g is the gradient of the whole loss; `per` shares it out to the elements when the loss is their mean.
+
+mse_loss = operation(
+    "MseLoss",
+    lambda x, y, reduction: kernels.reduced(np.square(x - y), reduction),
+    lambda g, x, y, reduction: per(g * 2, x, y, reduction) * (x - y),
+    lambda g, x, y, reduction: per(g * 2, x, y, reduction) * (y - x),
+)
+smooth_l1_loss = operation(
+    "SmoothL1Loss",
+    lambda x, y, reduction, beta: kernels.reduced(kernels.smooth_l1(x, y, beta), reduction),
+    lambda g, x, y, reduction, beta: per(g, x, y, reduction) * clamp((x - y) / beta, -1, 1),
+    lambda g, x, y, reduction, beta: per(g, x, y, reduction) * clamp((y - x) / beta, -1, 1),
+)
+huber_loss = operation(
+    "HuberLoss",
+    lambda x, y, reduction, delta: kernels.reduced(kernels.huber(x, y, delta), reduction),
+    lambda g, x, y, reduction, delta: per(g, x, y, reduction) * clamp(x - y, -delta, delta),
+    lambda g, x, y, reduction, delta: per(g, x, y, reduction) * clamp(y - x, -delta, delta),
+)
+bce_loss = operation(
+    "BinaryCrossEntropy",
+    lambda x, y, z, reduction: kernels.reduced(kernels.bce(x, y, z), reduction),
+    lambda g, x, y, z, reduction: per(g, x, y, reduction) * weigh((x - y) / clamp((1 - x) * x, 1e-12, None), z),
+    lambda g, x, y, z, reduction: per(g, x, y, reduction) * weigh(log_ratio(x), z),
+    None,
+)
+bce_with_logits_loss = operation(
+    "BinaryCrossEntropyWithLogits",
+    lambda x, y, z, u, reduction: kernels.reduced(kernels.bce_with_logits(x, y, z, u), reduction),
+    lambda g, x, y, z, u, reduction: per(g, x, y, reduction) * weigh(logits_slope(x, y, u), z),
+    lambda g, x, y, z, u, reduction: per(g, x, y, reduction) * weigh(target_slope(x, u), z),
+    None,
+    None,
+)
+nll_loss = operation(
+    "NllLoss",
+    lambda x, index, share: -(x[index] * share).sum(),
+    lambda g, x_shape, index, share: put(scale(-g, share), x_shape, index),
+)
+
+# ----------------------------------------------------------------------------------------------------- convolution, pooling, normalisation
+
+# Convolution is linear in the input and in the weight: three functions, each the derivative of the others.
+
+conv = operation(
+    "Convolution",
+    kernels.conv_bias,
+    lambda g, y, x_shape, stride, padding, dilation, groups: conv_input(
+        g, y, x_shape[2:], stride, padding, dilation, groups
+    ),
+    lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+        g, x, y_shape[2:], stride, padding, dilation, groups
+    ),
+    lambda g: sum_dims(g, all_but(g, 1), False),
+)
+conv_input = operation(
+    "Convolution",
+    kernels.conv_input,
+    lambda g, y, stride, padding, dilation, groups: conv(g, y, None, stride, padding, dilation, groups),
+    lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+        x, g, y_shape[2:], stride, padding, dilation, groups
+    ),
+)
+conv_weight = operation(
+    "ConvolutionBackward",
+    kernels.conv_weight,
+    lambda g, y, stride, padding, dilation, groups: conv(y, g, None, stride, padding, dilation, groups),
+    lambda g, x, y_shape, stride, padding, dilation, groups: conv_input(
+        x, g, y_shape[2:], stride, padding, dilation, groups
+    ),
+)
+max_pool1d, max_pool2d, max_pool3d, adaptive_max_pool2d = (
+    operation(
+        f"{name}",
+        lambda x, index, n: kernels.take_places(x, index, n),
+        lambda g, x_shape, index, n: put_places(g, index, x_shape[len(x_shape) - n :]),
+    )
+    for name in ("SqueezeBackward1", "MaxPool2DWithIndices", "MaxPool3DWithIndices", "AdaptiveMaxPool2D")
+)
+put_places = operation(
+    "MaxUnpool2D", kernels.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes))
+)
+avg_pool = operation(
+    "AvgPool2D",
+    kernels.avg_pool,
+    lambda g, x_shape, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool_input(
+        g, x_shape[len(x_shape) - len(kernel) :], kernel, stride, padding, ceil_mode, include_pad, divisor
+    ),
+)
+avg_pool_input = operation(
+    "AvgPool2DBackward",
+    lambda x, sizes, kernel, stride, padding, ceil_mode, include_pad, divisor: kernels.avg_pool_input(
+        x, sizes, kernel, stride, padding, include_pad, divisor
+    ),
+    lambda g, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool(
+        g, kernel, stride, padding, ceil_mode, include_pad, divisor
+    ),
+)
+adaptive_avg_pool = operation(  # `averages` holds one matrix per spatial dimension
+    "AdaptiveAvgPool2D",
+    kernels.along_dims,
+    lambda g, averages: adaptive_avg_pool(g, tuple(a.T for a in averages)),
+)
+im2col = operation(
+    "Im2Col",
+    kernels.unfold,
+    lambda g, x_shape, kernel, dilation, padding, stride: col2im(g, x_shape[2:], kernel, dilation, padding, stride),
+)
+col2im = operation(
+    "Col2Im",
+    kernels.fold,
+    lambda g, kernel, dilation, padding, stride: im2col(g, kernel, dilation, padding, stride),
+)
+# `mean` and `rstd` of each group of elements are given, so that a plain backward need not compute them again.
+layer_norm, batch_norm, group_norm = (
+    operation(
+        name,
+        kernels.normalise,
+        lambda g, x, y, dims, eps, mean, rstd: norm_slope(g if y is None else g * y, x, dims, eps, mean, rstd),
+        lambda g, x, dims, eps, mean, rstd: g * standardised(x, dims, eps, mean, rstd),
+        lambda g: g,
+    )
+    for name in ("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm")
+)
+
+# ----------------------------------------------------------------------------------------------------- reductions
+
+nansum = operation(
+    "Nansum",
+    lambda x, dims, keepdim: np.add.reduce(np.where(np.isnan(x), x.dtype.type(0), x), dims, None, None, keepdim),
+    lambda g, x, dims, keepdim: where(0.0, kept(g, x.shape, dims, keepdim), isnan(x)),
+)
+prod_all = operation("ProdBackward0", lambda x: np.multiply.reduce(x, None), lambda g, x, out: g * others(x, out))
+prod_dim = operation(
+    "ProdBackward1",
+    lambda x, dim, keepdim: np.multiply.reduce(x, dim, None, None, keepdim) if x.ndim else x[()],
+    lambda g, x, out, dim, keepdim: kept(g, x.shape, (dim,), keepdim)
+    * others_along(x, kept(out, x.shape, (dim,), keepdim), dim),
+)
+logsumexp = operation(
+    "Logsumexp",
+    kernels.logsumexp,
+    lambda g, x, out, dims, keepdim: kept(g, x.shape, dims, keepdim)
+    * exp(x - kept(out, x.shape, dims, keepdim)),
+)
+var = operation(
+    "Var",
+    kernels.var,
+    lambda g, x, dims, correction, keepdim: kept(g, x.shape, dims, keepdim)
+    * var_slope(x, dims, correction),
+)
+std = operation(
+    "Std",
+    lambda x, dims, correction, keepdim: np.sqrt(kernels.var(x, dims, correction, keepdim)),
+    lambda g, x, out, dims, correction, keepdim: kept(without(g / (2 * out), out == 0), x.shape, dims, keepdim)
+    * var_slope(x, dims, correction),
+)
+vector_norm = operation(
+    "LinalgVectorNorm",
+    kernels.vector_norm,
+    lambda g, x, out, order, dims, keepdim: norm_gradient(
+        kept(g, x.shape, dims, keepdim), x, kept(out, x.shape, dims, keepdim), order, dims
+    ),
+)
+
+# One element is picked in each row: the rule puts the gradient back where the element came from.
+max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, cummax, cummin, gather, take_along = (
+    operation(
+        name,
+        kernels.picked,
+        lambda g, x_shape, dim, index, keepdim: spread(g, x_shape, dim, index, keepdim),
+    )
+    for name in (
+        "MaxBackward0", "MinBackward0", "MedianBackward1", "Kthvalue", "Mode", "Sort", "Topk", "Cummax", "Cummin", "Gather",
+        "Gather",
+    )  # fmt: skip
+)
+spread = operation(
+    "ValueSelectingReductionBackward",
+    kernels.spread,
+    lambda g, dim, index, keepdim: gather(g, dim, index, keepdim),
+)
+cumsum = operation("Cumsum", kernels.cumsum, lambda g, dim: cumsum_reversed(g, dim))
+cumsum_reversed = operation("Flip", kernels.cumulative_sum_reversed, lambda g, dim: cumsum(g, dim))
+cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
+logcumsumexp = operation(
+    "Logcumsumexp", kernels.logcumsumexp, lambda g, x, out, dim: logcumsumexp_gradient(g, x, out, dim)
+)
+
+# ----------------------------------------------------------------------------------------------------- linear algebra
+
+det = operation("LinalgDet", np.linalg.det, lambda g, x, out: kernels.column(g * out) * inv(x).mT)
+inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
+solve = operation(
+    "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x: solve(x.mT, g)
+)
+cholesky = operation("LinalgCholeskyEx", kernels.cholesky, lambda g, out: cholesky_slope(g, out))
+
+# ----------------------------------------------------------------------------------------------------- moving elements
+
+copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
+diagonal = operation(
+    "Diagonal",
+    kernels.diagonal,
+    lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j),
+    view=True,
+)
+put_diagonal = operation(
+    "DiagonalBackward", kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j)
+)
+slide = operation(
+    "Unfold", kernels.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
+)
+add_slide = operation(
+    "UnfoldBackward", kernels.add_slide, lambda g, dim, size, step: slide(g, dim, size, step)
+)
+flip = operation("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, dims: flip(g, dims))
+roll = operation(
+    "Roll", lambda x, shifts, dims: np.roll(x, shifts, dims), lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims)
+)
+repeat = operation(
+    "Repeat", lambda x, repeats: np.tile(x, repeats), lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats)
+)
+tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
+triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
+pad = operation(
+    "ConstantPadNd", kernels.pad_constant, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0)
+)
+
+# ----------------------------------------------------------------------------------------------------- picking elements
+
+index_put = operation(
+    "IndexPut",
+    kernels.index_put,
+    lambda g, index, accumulate: g if accumulate else erase(g, index),
+    lambda g, index: pick(g, index),
+)
+erase = operation("IndexPut", lambda x, index: kernels.erase(x, index), lambda g, index: erase(g, index))
+index_select, take, embedding, masked_select = (
+    operation(name, lambda x, index: x[index], lambda g, x_shape, index: put(g, x_shape, index))
+    for name in ("IndexSelect", "Take", "Embedding", "MaskedSelect")
+)
+index_add, index_copy, index_fill, masked_scatter = (
+    operation(
+        name,
+        kernels.index_put,
+        lambda g, index, accumulate: g if accumulate else erase(g, index),
+        lambda g, index: pick(g, index),
+    )
+    for name in ("IndexAdd", "IndexCopy", "IndexFill", "MaskedScatter")
+)
+scatter = operation(
+    "ScatterBackward0",
+    kernels.scatter_cut,
+    lambda g, dim, index: scatter_erase(g, dim, index),
+    lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
+)
+scatter_add = operation(
+    "ScatterAdd",
+    kernels.scatter_add_cut,
+    lambda g: g,
+    lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
+)
+scatter_erase = operation(
+    "ScatterBackward1", lambda x, dim, index: kernels.scatter(x, dim, index, 0), lambda g, dim, index: scatter_erase(g, dim, index)
+)
+gather_cut = operation(  # where the source was larger than the index, the rest of it has no influence
+    "Gather",
+    kernels.gather_cut,
+    lambda g, x_shape, dim, index, shape: scatter_add(zeros_of(g, x_shape), g, dim, index),
+)
+
+# ----------------------------------------------------------------------------------------------------- rules that take more than a line
+
+
+def zeros_of(g: Any, shape: Shape) -> Any:
+    return expand(zeros(sum_all(g)), shape)
+
+
+def without(x: Any, condition: Any) -> Any:
+    """x, and 0 where the condition holds, also where x is not finite there."""
+    return where(0.0, x, condition)
+
+
+def all_but(x: Any, dim: int) -> tuple[int, ...]:
+    return tuple(i for i in range(x.ndim) if i != dim)
+
+
+def per(g: Any, x: Any, y: Any, reduction: str) -> Any:
+    """The gradient of each element's loss, from the gradient of their sum, of their mean, or of each."""
+    if reduction != "mean":
+        return g
+    return g / count(x.shape if x.shape == y.shape else np.broadcast_shapes(x.shape, y.shape))
+
+
+def weigh(x: Any, weight: Any) -> Any:
+    return x if weight is None else x * weight
+
+
+def log_ratio(x: Any) -> Any:
+    return clamp(log(1 - x), -100, None) - clamp(log(x), -100, None)
+
+
+def logits_slope(x: Any, y: Any, positive: Any) -> Any:
+    """d/dx of the cross-entropy of sigmoid(x), with the weight `positive` on the targets that are 1."""
+    if positive is None:
+        return sigmoid(x) - y
+    gain = positive * y + 1 - y
+    return gain * sigmoid(x) - positive * y
+
+
+def target_slope(x: Any, positive: Any) -> Any:
+    return -x if positive is None else -logsigmoid(-x) * -1 + positive * -logsigmoid(x) - 0
+
+
+def sinc_slope(x: Any) -> Any:
+    p = x * math.pi
+    return without((p * cos(p) - sin(p)) / (p * x), x == 0)
+
+
+def silu_slope(x: Any, s: Any) -> Any:
+    return s * (1 + x * (1 - s))
+
+
+def mish_slope(x: Any, t: Any) -> Any:
+    return t + x * sigmoid(x) * (1 - t * t)
+
+
+def gelu_slope(x: Any, approximate: str) -> Any:
+    """cdf(x) + x * density(x), or the derivative of the formula with tanh."""
+    if approximate == "none":
+        density = exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+        return (erf(x * math.sqrt(0.5)) + 1) * 0.5 + x * density
+    inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+    t = tanh(inner)
+    return (1 + t) * 0.5 + x * (1 - t * t) * (1 + x * x * (3 * 0.044715)) * (0.5 * math.sqrt(2 / math.pi))
+
+
+def var_slope(x: Any, dims: tuple[int, ...], correction: float) -> Any:
+    free = count(x.shape, dims) - correction
+    centred = x - mean_dims(x, dims, True)
+    return centred * (2 / free) if free > 0 else centred * (math.nan if free == 0 else math.inf)
+
+
+def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: tuple[int, ...]) -> Any:
+    """Of the norm of this order; at 0, where there is no slope, 0."""
+    if order == 0:
+        return zeros(x)
+    if order == 1:
+        return g * sign(x)
+    if order == 2:
+        return without(x / out, out == 0) * g
+    if math.isinf(order):
+        return g * sign(x) * tied(abs(x), out, dims)
+    if order < 1:
+        return g * without(sign(x) * abs(x) ** (order - 1) / out ** (order - 1), x == 0)
+    if order < 2:
+        return g * without(sign(x) * abs(x) ** (order - 1) / out ** (order - 1), (x == 0) | (out == 0))
+    return g * x * abs(x) ** (order - 2) * without(1 / out ** (order - 1), out == 0)
+
+
+def standardised(x: Any, dims: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
+    """(x - mean) / std over `dims`.  The given mean and rstd are arrays; a Tensor needs ones tied to its graph."""
+    if isinstance(x, np.ndarray):
+        return (x - mean) * rstd
+    centred = x - mean_dims(x, dims, True)
+    return centred * rsqrt(mean_dims(centred * centred, dims, True) + eps)
+
+
+def norm_slope(g: Any, x: Any, dims: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
+    """The gradient of `standardised`: what is left of g without its mean and without its part along the result."""
+    normal = standardised(x, dims, eps, mean, rstd)
+    if not isinstance(x, np.ndarray):
+        rstd = rsqrt(mean_dims((x - mean_dims(x, dims, True)) ** 2, dims, True) + eps)
+    return (g - mean_dims(g, dims, True) - normal * mean_dims(g * normal, dims, True)) * rstd
+
+
+def others(x: Any, out: Any) -> Any:
+    """For each element the product of all the others, also where some are 0."""
+    return others_along(x.reshape((-1,)), out, 0).reshape(x.shape)
+
+
+def others_along(x: Any, out: Any, dim: int) -> Any:
+    if not kernels.has_zero(x) or x.ndim == 0:
+        return out / x if x.ndim or not kernels.has_zero(x) else exp(zeros(x))
+    return swap_last(prod_dim(_replaced(swap_last(x, dim)), x.ndim, False), dim)
+
+
+def _replaced(x: Any) -> Any:
+    """(..., n) to (..., n, n): row i is x with element i replaced by 1."""
+    n = x.shape[-1]
+    return where(1.0, expand(x.reshape((*x.shape[:-1], 1, n)), (*x.shape, n)), np.eye(n, dtype=bool))
+
+
+def swap_last(x: Any, dim: int) -> Any:
+    return swap(x, dim, x.ndim - 1) if x.ndim > 1 else x
+
+
+def cumprod_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
+    if x.ndim == 0:
+        return g
+    if not kernels.has_zero(x):
+        return cumsum_reversed(g * out, dim) / x
+    rows = triu(cumprod(_replaced(swap_last(x, dim)), x.ndim), 0)
+    return swap_last(sum_dims(rows * unsqueezed(swap_last(g, dim)), (x.ndim,), False), dim)
+
+
+def unsqueezed(x: Any) -> Any:
+    return x.reshape((*x.shape[:-1], 1, x.shape[-1]))
+
+
+def logcumsumexp_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
+    if x.ndim == 0:
+        return g
+    top = highest(out, dim)
+    return exp(x - top) * cumsum_reversed(g * exp(top - out), dim)
+
+
+highest = constant(lambda x, dim: np.maximum.reduce(np.where(np.isfinite(x), x, 0), dim, None, None, True))
+
+
+def cholesky_slope(g: Any, out: Any) -> Any:
+    """L^-T phi(L^T g) L^-1 made symmetric, where phi keeps the lower triangle and half of the diagonal."""
+    lower = tril(out.mT @ g, 0)
+    middle = lower - scale(lower, np.eye(out.shape[-1], dtype=out.dtype) * 0.5)
+    inverse = inv(out)
+    whole = inverse.mT @ middle @ inverse
+    return (whole + whole.mT) * 0.5
+
+
+_page = {name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation") and not f.operation.name}
+for _name, _operation in _page.items():
+    _operation.name = _name
+TABLE.update(_page)

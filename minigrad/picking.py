@@ -1,0 +1,373 @@
+"""Parts of a tensor: `x[...]` in all its forms, gather and scatter, selections by index and by mask.
+
+An index of integers and slices gives a view; index arrays and masks give a copy. Where an index repeats, gradients
+of its copies add up.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import dtypes, errors, indexing, inplace, kernels
+from minigrad import more_derivatives as more
+from minigrad.errors import check_dim
+from minigrad.public import function, in_place, index_array, raw, register, wrapped
+from minigrad.tape import mode
+from minigrad.tensor import Tensor, method, wrap
+
+VIEWS = {
+    "Select": table.select,
+    "Slice": table.slice_,
+    "Unsqueeze": table.unsqueeze,
+    "Alias": table.narrowed_alias,
+    "Index": table.slice_,
+}
+
+
+@method
+def __getitem__(self: Tensor, index: Any) -> Tensor:
+    if type(index) is int and (shape := self._data.shape) and -shape[0] <= index < shape[0]:
+        return table.select(self, (index, Ellipsis))
+    parsed = indexing.parse(index, self._data.shape)
+    if parsed.advanced is None:
+        if parsed.name == "Unsqueeze":
+            return table.unsqueeze(self, self._data[parsed.basic].shape)
+        return VIEWS[parsed.name](self, parsed.basic)
+    return table.pick(_part(self, parsed.basic), parsed.advanced)
+
+
+def _part(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
+    """The view that `basic` selects; x itself when that is all of it."""
+    if builtins.all(k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in basic):
+        return x
+    return table.slice_(x, basic)
+
+
+@method
+def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+    parsed = indexing.parse(index, self._data.shape)
+    source = value if isinstance(value, Tensor) else wrap(np.asarray(_number(value, self)))
+    whole = self._writable()[parsed.basic] if parsed.advanced is None else None
+    target = whole.shape if whole is not None else np.shape(self._data[parsed.basic][parsed.advanced])
+    fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
+    if source._data.shape != fitting:
+        source = table.reshape(source, fitting)
+    inplace.check_writable(self)
+    if self._node is None and self._view is None and (source._node is None or mode.record is None):
+        array = dtypes.cast(source._data, self.dtype)
+        if whole is not None:
+            whole[...] = array
+        else:
+            self._writable()[parsed.basic][parsed.advanced] = array
+        inplace.touch(self._version)
+        return
+    view = table.slice_(self, parsed.basic)
+    if parsed.advanced is None:
+        inplace.write(view, more.copied, source)
+    else:
+        inplace.write(view, more.index_put, _cast(source, view), parsed.advanced, False)
+
+
+def _number(value: Any, like: Tensor) -> Any:
+    if not isinstance(value, (bool, int, float, np.generic)):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {like.type()}")
+    return dtypes.cast(value, like.dtype)
+
+
+def _cast(source: Tensor, like: Tensor) -> Tensor:
+    return source if source._data.dtype == like._data.dtype else table.cast(source, like.dtype)
+
+
+# ------------------------------------------------------------------------------------------- gather and scatter
+
+
+def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any = None) -> Any:
+    """The index as an array, checked against the shapes; IndexError or RuntimeError as in PyTorch."""
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if index._data.dtype.kind != "i" or index._data.dtype.itemsize < 4:
+        if index._data.size or index._data.dtype.kind == "f":
+            raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    array = np.asarray(index._data, np.int64)
+    x = input._data
+    if builtins.max(array.ndim, 1) != builtins.max(x.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    if x.ndim:
+        size = x.shape[dim]
+        for d in range(x.ndim):
+            if d != dim and array.ndim and array.shape[d] > x.shape[d]:
+                raise RuntimeError(
+                    f"Size does not match at dimension {d} expected index {list(array.shape)} to be no larger than self "
+                    f"{list(x.shape)} apart from dimension {dim}"
+                    + (f" and to be no larger size than src {list(source.shape)}" if source is not None else "")
+                )
+        wrong = (array < 0) | (array >= size)
+        if wrong.any():
+            raise IndexError(
+                f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}"
+            ) if name == "take_along_dim" else RuntimeError(
+                f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}"
+            )
+    return array
+
+
+@function
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """out[i][j] = input[index[i][j]][j] for dim 0: one element of each row for each entry of `index`."""
+    where = check_dim(dim, input._data.ndim)
+    return more.gather(input, where, _checked_index("gather", input, where, index), True)
+
+
+@function
+def take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> Tensor:
+    """As `gather`, with broadcasting; `dim=None` flattens both."""
+    if dim is None:
+        return more.gather(input.reshape(-1), 0, index_array(indices).reshape(-1), True)
+    where = check_dim(dim, input._data.ndim)
+    shapes = [tuple(1 if d == where else n for d, n in enumerate(t._data.shape)) for t in (input, indices)]
+    common = errors.broadcast_shapes(*shapes)
+    x = input.expand(tuple(input._data.shape[where] if d == where else n for d, n in enumerate(common)))
+    places = np.broadcast_to(
+        index_array(indices), tuple(indices._data.shape[where] if d == where else n for d, n in enumerate(common))
+    )
+    return more.gather(x, where, places, True)
+
+
+@function(inplace=True)
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Tensor:
+    """A copy of input with `src` (a tensor or a number) written at `index` along `dim`."""
+    source = value if src is None else src
+    where = check_dim(dim, input._data.ndim)
+    array = _checked_index("scatter", input, where, index, raw(source) if isinstance(source, Tensor) else None)
+    if not isinstance(source, Tensor):
+        source = wrap(np.full(array.shape, source, input._data.dtype))
+    elif source._data.dtype != input._data.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if reduce is not None:
+        if reduce not in ("add", "multiply"):
+            raise RuntimeError("reduce argument must be either add or multiply.")
+        return scatter_reduce(input, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])  # type: ignore[no-any-return]
+    return more.scatter(input, source, where, array)
+
+
+@function(inplace=True)
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy of input with `src` added at `index` along `dim`; repeated indices all count."""
+    where = check_dim(dim, input._data.ndim)
+    if src._data.dtype != input._data.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    return more.scatter_add(input, src, where, _checked_index("scatter_add", input, where, index, src._data))
+
+
+@function(inplace=True)
+def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:  # fmt: skip
+    """Combine `src` into input at `index` by "sum", "mean", "prod", "amax" or "amin"."""
+    where = check_dim(dim, input._data.ndim)
+    array = _checked_index("scatter_reduce", input, where, index, src._data)
+    if reduce not in ("sum", "mean"):
+        if input.requires_grad or src.requires_grad:
+            raise NotImplementedError(f"scatter_reduce: minigrad has no gradient for reduce={reduce!r}")
+        return wrap(_reduced_scatter(input._data, where, array, src._data, reduce, include_self))
+    start = input if include_self else wrap(kernels.scatter(np.ones_like(input._data), where, array, 0)) * input
+    total = more.scatter_add(start, src, where, array)
+    if reduce == "sum":
+        return total
+    ones = np.ones(array.shape, input._data.dtype)
+    first = np.ones_like(input._data) if include_self else kernels.scatter(np.ones_like(input._data), where, array, 0)
+    number = kernels.scatter_add(first, where, array, ones)
+    return total / wrap(np.maximum(number, 1))
+
+
+def _reduced_scatter(x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:
+    ufunc, neutral = {
+        "prod": (np.multiply, 1),
+        "amax": (np.maximum, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min),
+        "amin": (np.minimum, np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max),
+    }[reduce]
+    out = np.array(x) if include_self else kernels.scatter(x, dim, index, neutral)
+    if not out.ndim:
+        return ufunc.reduce(np.append(np.asarray(source).reshape(-1)[: index.size], out)).reshape(())
+    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[dim] = index
+    ufunc.at(out, tuple(grid), source[tuple(slice(n) for n in index.shape)])
+    return out
+
+
+# ------------------------------------------------------------------------------------------- by index
+
+
+def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
+    where = check_dim(dim, input._data.ndim)
+    if not isinstance(index, Tensor):
+        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if index._data.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector")
+    if index._data.dtype.kind != "i":
+        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
+    array = index_array(index).reshape(-1)
+    size = input._data.shape[where] if input._data.ndim else 1
+    if array.size and (array.min() < 0 or array.max() >= size):
+        if name == "index_select":
+            raise IndexError(f"index out of range in self")  # noqa: F541
+        raise IndexError(f"index {array[(array < 0) | (array >= size)][0]} is out of bounds for dimension {where} with size {size}")  # fmt: skip
+    return where, array
+
+
+@function
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices along `dim` that `index` names."""
+    where, array = _places(input, dim, index, "index_select")
+    if not input._data.ndim:
+        return table.reshape(more.index_select(input.reshape(1), (array,)), ())
+    return more.index_select(input, (slice(None),) * where + (array,))
+
+
+def _by_index(name: str, recorded: Any, accumulate: bool) -> None:
+    def call(input: Tensor, dim: int, index: Tensor, source: Any, *, alpha: float = 1) -> Tensor:
+        where, array = _places(input, dim, index, name)
+        if not isinstance(source, Tensor):
+            source = wrap(np.asarray(dtypes.cast(source, input.dtype)))
+        if source._data.dtype != input._data.dtype:
+            if name == "index_fill":
+                source = table.cast(source, input.dtype)
+            else:
+                raise RuntimeError(
+                    f"{name}_(): self ({input.dtype.tensor_name}) and source ({source.dtype.tensor_name}) must have the "
+                    "same scalar type"
+                )
+        if alpha != 1:
+            source = source * alpha
+        if not input._data.ndim:
+            return table.reshape(recorded(input.reshape(1), source.reshape(-1), (array,), accumulate), ())
+        if name != "index_fill" and source._data.ndim == 0:
+            source = source.reshape((1,) * input._data.ndim)
+        return recorded(input, source, (slice(None),) * where + (array,), accumulate)  # type: ignore[no-any-return]
+
+    if name == "index_fill":
+        fill = call
+        call = lambda input, dim, index, value: fill(input, dim, index, value)  # noqa: E731
+    call.__doc__ = f"A copy of input with slices along `dim` changed: {name}."
+    function(call, name=name, inplace=True)
+
+
+_by_index("index_add", more.index_add, True)
+_by_index("index_copy", more.index_copy, False)
+_by_index("index_fill", more.index_fill, False)
+
+
+@function(inplace=True)
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of input with input[indices] = values, or += with `accumulate`."""
+    parsed = indexing.parse(tuple(indices), input._data.shape)
+    target = np.shape(input._data[parsed.advanced])
+    fitting = indexing.check_value(values._data.shape, target, True)
+    source = values if values._data.shape == fitting else table.reshape(values, fitting)
+    return more.index_put(input, source, parsed.advanced, accumulate)
+
+
+@function
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at these positions of the flattened tensor."""
+    array = index_array(index)
+    size = input._data.size
+    if array.size and (array.min() < -size or array.max() >= size):
+        raise IndexError("out of range: tried to access index out of range")
+    return more.take(input.reshape(-1), (array,))
+
+
+@function(inplace=True)
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of input with `source` written at these positions of the flattened tensor."""
+    changed = more.index_put(input.reshape(-1), source.reshape(index._data.shape), (index_array(index),), accumulate)
+    return table.reshape(changed, input._data.shape)
+
+
+# ------------------------------------------------------------------------------------------- by mask
+
+
+@function
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where the mask holds, in one dimension."""
+    if mask._data.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = errors.broadcast_shapes(tuple(input._data.shape), tuple(mask._data.shape))
+    x = input if tuple(input._data.shape) == shape else input.expand(shape)
+    where = np.broadcast_to(mask._data, shape)
+    return more.masked_select(x, where.nonzero() if shape else (np.asarray(where),))
+
+
+@function(inplace=True)
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy of input with the elements of `source`, in order, written where the mask holds."""
+    shape = errors.broadcast_shapes(tuple(input._data.shape), tuple(mask._data.shape))
+    x = input if tuple(input._data.shape) == shape else input.expand(shape)
+    where = np.broadcast_to(mask._data, shape)
+    index = where.nonzero() if shape else (np.asarray(where),)
+    count = int(where.sum())
+    if source._data.size < count:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes"
+            if source._data.dtype != input._data.dtype
+            else f"number of elements of source < number of ones in mask ({source._data.size} < {count})"
+        )
+    return more.masked_scatter(x, source.reshape(-1).narrow(0, 0, count), index, False)
+
+
+@function
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not 0: one row each, or one tensor for each dimension."""
+    if as_tuple:
+        return tuple(wrap(part) for part in np.atleast_1d(input._data).nonzero())
+    if not input._data.ndim:
+        return wrap(np.zeros((int(bool(input._data)), 0), np.int64))
+    return wrap(np.argwhere(input._data))
+
+
+@function
+def argwhere(input: Tensor) -> Tensor:
+    """The indices of the elements that are not 0, one row each."""
+    return nonzero(input)  # type: ignore[no-any-return]
+
+
+def isin(elements: Any, test_elements: Any, *, invert: bool = False, assume_unique: bool = False) -> Tensor:
+    """Whether each element is one of `test_elements`."""
+    return wrapped(np.asarray(np.isin(raw(elements), raw(test_elements), invert=invert)))
+
+
+register(isin, "isin", method=False)
+
+
+@method
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Write a number on the diagonal."""
+    inplace.write(self.diagonal(), more.copied, self.new_tensor(fill_value))
+    return self
+
+
+@function
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """A copy of input with the slice at `index` along `dim` replaced."""
+    where = check_dim(dim, input._data.ndim)
+    return more.index_copy(input, src, (slice(None),) * where + (index,), False)
+
+
+@function
+def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+    """A copy of input with a slice along `dim` replaced."""
+    where = check_dim(dim, input._data.ndim)
+    return more.index_copy(input, src, (slice(None),) * where + (slice(start, end, step),), False)
+
+
+@function
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A copy of input with a diagonal replaced."""
+    old = input.diagonal(offset, dim1, dim2)
+    i, j = check_dim(dim1, input._data.ndim), check_dim(dim2, input._data.ndim)
+    return input + more.put_diagonal(src - old, tuple(input._data.shape), offset, i, j)
+
+
+in_place("put", put)

@@ -1,0 +1,381 @@
+"""Products of vectors and matrices, and Einstein's notation for all of them.
+
+`matmul` (the operator @) takes every pair of ranks; the special names (`mm`, `mv`, `bmm`, `dot`) take one each.
+Matrix products do not promote number types: both sides must have the same one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import errors, kernels
+from minigrad import more_derivatives as more
+from minigrad.public import FUNCTIONS, function, raw, register
+from minigrad.tensor import Tensor, method, wrap
+
+
+def matmul(input: Tensor, other: Any) -> Tensor:
+    """The matrix product, for vectors, matrices and batches of matrices (batches broadcast)."""
+    if not isinstance(other, Tensor):
+        raise errors.must_be_tensor("matmul", "other", 2, other)
+    a, b = input._data, other._data
+    m, n = a.ndim, b.ndim
+    if a.dtype is not b.dtype:
+        raise _dtype_mismatch(a, b)
+    try:
+        if m == n == 2:
+            return table.mm(input, other)
+        if m > 2 and n == 2:
+            if a.shape[-1] != b.shape[0]:
+                raise ValueError
+            return table.rows_mm(input, other)
+        if m == 0 or n == 0:
+            raise ValueError
+        if n == 1:
+            return (table.dot if m == 1 else table.mv if m == 2 else _batch_mv)(input, other)
+        if m == 1:
+            product = (table.mm if n == 2 else table.batch_mm)(input.unsqueeze(0), other)
+            return table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1]))
+        return table.batch_mm(input, other)
+    except (ValueError, RuntimeError):
+        raise errors.matmul_mismatch(tuple(a.shape), tuple(b.shape)) from None
+
+
+def _batch_mv(x: Tensor, v: Tensor) -> Tensor:
+    if x._data.shape[-1] != v._data.shape[0]:
+        raise ValueError
+    product = table.rows_mm(x, v.unsqueeze(1))
+    return table.squeeze_dim(product, product._data.shape[:-1])
+
+
+def _dtype_mismatch(a: Any, b: Any) -> RuntimeError:
+    from minigrad import dtypes
+
+    return errors.matmul_dtypes(dtypes.of(a.dtype), dtypes.of(b.dtype), a.ndim, b.ndim)
+
+
+@method
+def __matmul__(self: Tensor, other: Any) -> Tensor:
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+function(matmul)
+Tensor.matmul = matmul
+
+
+def _product(name: str, check: Any, recorded: Any, second: str) -> None:
+    def call(input: Tensor, other: Any) -> Tensor:
+        if not isinstance(other, Tensor):
+            raise errors.must_be_tensor(name, second, 2, other)
+        a, b = input._data, other._data
+        check(tuple(a.shape), tuple(b.shape))
+        if a.dtype != b.dtype:
+            raise _dtype_mismatch(a, b)
+        return recorded(input, other)  # type: ignore[no-any-return]
+
+    call.__doc__ = f"The product {name}, for one pair of ranks."
+    made = function(call, name=name)
+
+    def flexible(input: Tensor, other: Any = None, **keywords: Any) -> Tensor:
+        return made(input, keywords.pop(second) if second in keywords else other, **keywords)  # type: ignore[no-any-return]
+
+    register(flexible, name)
+
+
+_product("mm", errors.check_mm, table.mm, "mat2")
+_product("bmm", errors.check_bmm, table.bmm, "mat2")
+_product("mv", errors.check_mv, table.mv, "vec")
+_product("dot", errors.check_dot, table.dot, "tensor")
+_product("vdot", errors.check_dot, table.dot, "other")
+
+
+@function(names=("ger",))
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Every product of an element of one vector and one of the other, (n,) and (m,) to (n, m)."""
+    for name, v in (("self", input), ("vec2", vec2)):
+        if v._data.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v._data.ndim}-D")
+    return table.mul(input.view(-1, 1), vec2)
+
+
+@function
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """The sum of products over the last dimensions of both."""
+    a, b = input._data, other._data
+    if a.ndim == 0 or b.ndim == 0:
+        return input * other
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(a.shape)} and {list(b.shape)}"
+        )
+    return tensordot(input, other, dims=([-1], [-1]))
+
+
+@function(inplace=True)
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2)."""
+    errors.check_mm(tuple(mat1._data.shape), tuple(mat2._data.shape), "mat1", "mat2")
+    target = (mat1._data.shape[0], mat2._data.shape[1])
+    errors.expand_shape(tuple(input._data.shape), target, f"torch.{input.dtype.tensor_name}Tensor")
+    return more.addmm(input, mat1, mat2, beta, alpha)
+
+
+def _added(name: str, multiply: str) -> None:
+    def call(input: Tensor, first: Tensor, second: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+        product = FUNCTIONS[multiply](first, second)
+        if name == "addbmm":
+            product = product.sum(0)
+        return kernels.weighted(input, beta) + kernels.weighted(product, alpha) if beta else (
+            kernels.weighted(product, alpha)
+        )  # type: ignore[no-any-return]
+
+    call.__doc__ = f"beta * input + alpha * {multiply}(first, second)."
+    function(call, name=name, inplace=True)
+
+
+for _name, _multiply in (("addmv", "mv"), ("addr", "outer"), ("baddbmm", "bmm"), ("addbmm", "bmm")):
+    _added(_name, _multiply)
+
+
+def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Tensor:
+    """input @ weight.T + bias, for an input of any number of dimensions: what nn.Linear computes."""
+    x, w = input._data, weight._data
+    if x.dtype is not w.dtype:
+        from minigrad import dtypes
+
+        first, second = dtypes.of(x.dtype), dtypes.of(w.dtype)
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {first.tensor_name} and {second.tensor_name}"
+            if bias is not None
+            else f"expected m1 and m2 to have the same dtype, but got: {first.c_name} != {second.c_name}"
+        )
+    if w.ndim != 2 or x.ndim < 2 or x.shape[-1] != w.shape[1]:
+        if w.ndim == 2 and x.ndim > 0 and x.shape[-1] != w.shape[1]:
+            rows = (kernels.count(x.shape[:-1]), x.shape[-1])
+            raise RuntimeError(
+                f"mat1 and mat2 shapes cannot be multiplied ({rows[0]}x{rows[1]} and {w.shape[1]}x{w.shape[0]})"
+            )
+        product = matmul(input, weight.t())
+        return product if bias is None else product + bias
+    if bias is None:
+        return table.mm(input, weight.t()) if x.ndim == 2 else table.rows_mm(input, weight.t())
+    return table.linear(bias, input, weight)
+
+
+@function
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
+    """Sum products over several dimensions: the last of a with the first of b, or pairs of lists."""
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        left, right = list(range(a._data.ndim - dims, a._data.ndim)), list(range(dims))
+    else:
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+        left = [errors.check_dim(d, a._data.ndim) for d in left]
+        right = [errors.check_dim(d, b._data.ndim) for d in right]
+    if len(left) != len(right):
+        raise RuntimeError("both dimension lists should have same length")
+    for i, j in zip(left, right):
+        if a._data.shape[i] != b._data.shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._data.shape[i]} in dim {i} and second has "
+                f"size {b._data.shape[j]} in dim {j}"
+            )
+    keep_a = [d for d in range(a._data.ndim) if d not in left]
+    keep_b = [d for d in range(b._data.ndim) if d not in right]
+    n = math.prod(a._data.shape[d] for d in left)
+    shape = tuple(a._data.shape[d] for d in keep_a) + tuple(b._data.shape[d] for d in keep_b)
+    x = a.permute(*keep_a, *left).reshape(math.prod(a._data.shape[d] for d in keep_a), n)
+    y = b.permute(*right, *keep_b).reshape(n, math.prod(b._data.shape[d] for d in keep_b))
+    return table.mm(x, y).reshape(shape)
+
+
+@function
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: every element of input times the whole of other."""
+    n = builtins.max(input._data.ndim, other._data.ndim)
+    a = (1,) * (n - input._data.ndim) + tuple(input._data.shape)
+    b = (1,) * (n - other._data.ndim) + tuple(other._data.shape)
+    left = input.reshape(tuple(s for size in a for s in (size, 1)))
+    right = other.reshape(tuple(s for size in b for s in (1, size)))
+    return (left * right).reshape(tuple(p * q for p, q in zip(a, b)))
+
+
+@function
+def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
+    """The vector product in three dimensions."""
+    shape = errors.broadcast_shapes(tuple(input._data.shape), tuple(other._data.shape))
+    if dim is None:
+        found = [d for d, n in enumerate(shape) if n == 3]
+        if not found:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = found[0]
+    where = errors.check_dim(dim, len(shape))
+    if shape[where] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._data.shape[where]} and "
+            f"{other._data.shape[where]}"
+        )
+    x, y = input.expand(shape), other.expand(shape)
+    return x.roll(-1, where) * y.roll(1, where) - x.roll(1, where) * y.roll(-1, where)
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of a chain of matrices."""
+    product = matrices[0]
+    for matrix in matrices[1:]:
+        product = matmul(product, matrix)
+    return product
+
+
+register(chain_matmul, "chain_matmul", method=False)
+
+# ------------------------------------------------------------------------------------------- einsum
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Einstein's summation, such as einsum("ij,jk->ik", a, b): repeated letters are multiplied, missing ones summed.
+
+    Each operand is arranged so that its letters stand in one common order; then operands are multiplied from left to
+    right, and a letter is summed as soon as no later operand needs it. `...` stands for dimensions that broadcast.
+    """
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    inputs, output, size = _parse(equation.replace(" ", ""), operands)
+    order = sorted(set("".join(inputs)) - set(output), key="".join(inputs).index)
+    letters = list(output) + order
+    pieces = [_arranged(x, letters_in, letters) for x, letters_in in zip(operands, inputs)]
+    last = {c: builtins.max(i for i, names in enumerate(inputs) if c in names) for c in letters if c in size}
+    result = pieces[0]
+    result = _summed_away(result, [i for i, c in enumerate(letters) if c in order and last[c] == 0])
+    for k, piece in enumerate(pieces[1:], 1):
+        gone = [i for i, c in enumerate(letters) if c in order and last[c] == k]
+        result = _contracted(result, piece, gone)
+    return result.reshape(tuple(result._data.shape[: len(output)]))
+
+
+register(einsum, "einsum", method=False)
+
+
+def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, dict[str, int]]:
+    """The letters of each operand and of the output (with `...` spelled out), and every letter's size."""
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        few = "more" if len(terms) < len(operands) else "fewer"
+        raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
+    spare = iter(chr(c) for c in range(0x3B1, 0x3B1 + 64))
+    dots: list[str] = []
+    for i, (term, x) in enumerate(zip(terms, operands)):
+        named = len(term.replace("...", ""))
+        extra = x._data.ndim - named
+        if "..." not in term and extra or extra < 0:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({named}) does not match the number of dimensions "
+                f"({x._data.ndim}) for operand {i} and no ellipsis was given"
+            )
+        while "..." in term and len(dots) < extra:
+            dots.insert(0, next(spare))
+    inputs = []
+    for term, x in zip(terms, operands):
+        extra = x._data.ndim - len(term.replace("...", ""))
+        inputs.append(term.replace("...", "".join(dots[len(dots) - extra :]) if extra else ""))
+    if arrow:
+        output = right.replace("...", "".join(dots))
+    else:
+        everything = "".join(inputs)
+        output = "".join(dots) + "".join(sorted(c for c in set(everything) - set(dots) if everything.count(c) == 1))
+    size: dict[str, int] = {}
+    for k, (names, x) in enumerate(zip(inputs, operands)):
+        for c, n in zip(names, x._data.shape):
+            if size.get(c, 1) != 1 and n not in (1, size[c]):
+                raise RuntimeError(
+                    f"einsum(): subscript {c} has size {n} for operand {k} which does not broadcast with previously seen "
+                    f"size {size[c]}"
+                )
+            size[c] = builtins.max(n, size.get(c, 1)) if n != 0 else 0
+    for c in output:
+        if c not in size:
+            raise RuntimeError(
+                f"einsum(): output subscript {c} does not appear in the equation for any input operand"
+            )
+        if output.count(c) > 1:
+            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+    return inputs, output, size
+
+
+def _arranged(x: Tensor, names: str, letters: list[str]) -> Tensor:
+    """x with one dimension for each letter, in order, of size 1 where it does not have it."""
+    while len(set(names)) < len(names):
+        c = next(c for c in names if names.count(c) > 1)
+        i, j = (k for k, d in enumerate(names) if d == c and names[:k].count(c) < 2)
+        if x._data.shape[i] != x._data.shape[j]:
+            raise RuntimeError(
+                f"einsum(): subscript {c} is repeated for operand 0 but the sizes don't match, {x._data.shape[j]} != "
+                f"{x._data.shape[i]}"
+            )
+        x = x.diagonal(0, i, j)
+        names = "".join(d for k, d in enumerate(names) if k not in (i, j)) + c
+    order = sorted(range(len(names)), key=lambda k: letters.index(names[k]))
+    x = x.permute(order) if order != list(range(len(order))) else x
+    own = dict(zip((names[k] for k in order), x._data.shape))
+    return x.reshape(tuple(own.get(c, 1) for c in letters))
+
+
+def _summed_away(x: Tensor, dims: list[int]) -> Tensor:
+    return table.sum_dims(x, tuple(dims), True) if dims else x
+
+
+def _contracted(x: Tensor, y: Tensor, gone: list[int]) -> Tensor:
+    """x * y summed over the dimensions `gone`, by one batched matrix product."""
+    a, b = x._data.shape, y._data.shape
+    x = _summed_away(x, [d for d in gone if b[d] == 1 != a[d]])
+    y = _summed_away(y, [d for d in gone if a[d] == 1 != b[d]])
+    a, b = x._data.shape, y._data.shape
+    inner_dims = [d for d in gone if a[d] != 1 or b[d] != 1]
+    if not inner_dims:
+        return x * y
+    n = len(a)
+    batch = [d for d in range(n) if d not in inner_dims and a[d] != 1 and b[d] != 1]
+    rows = [d for d in range(n) if d not in inner_dims and d not in batch and b[d] == 1]
+    columns = [d for d in range(n) if d not in inner_dims and d not in batch and d not in rows]
+    k = math.prod(a[d] for d in inner_dims)
+    shared = tuple(a[d] for d in batch)
+    order = [*batch, *rows, *columns, *inner_dims]
+    left = x.permute([*batch, *rows, *inner_dims, *columns]).reshape((*shared, math.prod(a[d] for d in rows), k))
+    right = y.permute([*batch, *inner_dims, *columns, *rows]).reshape((*shared, k, math.prod(b[d] for d in columns)))
+    product = matmul(left, right)
+    arranged = product.reshape(
+        (*shared, *(a[d] for d in rows), *(b[d] for d in columns), *((1,) * len(inner_dims)))
+    )
+    return arranged.permute(kernels.inverse_order(tuple(order)))
+
+
+@function
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
+    """The p-norm distance of every row of x1 from every row of x2."""
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    return more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False)
+
+
+@function
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """A square matrix multiplied by itself, n times; negative powers are those of the inverse."""
+    if n < 0:
+        return matrix_power(more.inv(input), -n)  # type: ignore[no-any-return]
+    size = input._data.shape[-1]
+    result = wrap(np.broadcast_to(np.eye(size, dtype=input._data.dtype), input._data.shape).copy())
+    square = input
+    while n:
+        if n & 1:
+            result = matmul(result, square) if raw(result) is not None else square
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    return result

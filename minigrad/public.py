@@ -1,0 +1,151 @@
+"""How a Python function becomes part of the public face: `minigrad.exp(x)`, `x.exp()`, `x.exp_()`.
+
+`function` registers under PyTorch's name, checks that the first argument is a tensor, knows numpy's keyword names
+(`axis` for `dim`) and the argument `out=`. What is registered is collected in FUNCTIONS, for `minigrad/__init__.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import dtypes, errors, inplace
+from minigrad.tape import mode
+from minigrad.tensor import Array, Tensor, wrap
+
+FUNCTIONS: dict[str, Any] = {}
+ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
+
+
+def function(
+    implementation: Any = None, *, name: str = "", names: tuple[str, ...] = (), method: bool = True, inplace: bool = False
+) -> Any:
+    """Register a function under its own name (and other `names`), as a method too, and perhaps with `name_`."""
+    if implementation is None:
+        return lambda f: function(f, name=name, names=names, method=method, inplace=inplace)
+    own = name or implementation.__name__.rstrip("_")
+
+    @functools.wraps(implementation)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if keywords:
+            return _call_with(own, implementation, args, keywords)
+        if not args or not isinstance(args[0], Tensor):
+            raise _no_tensor(own, args)
+        return implementation(*args)
+
+    call.__name__ = call.__qualname__ = own
+    register(call, own, *names, method=method)
+    if inplace:
+        for each in (own, *names):
+            in_place(each, call)
+    return call
+
+
+def register(call: Any, *names: str, method: bool = True) -> None:
+    for each in names:
+        FUNCTIONS[each] = call
+        if method:
+            setattr(Tensor, each, call)
+
+
+def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    out = keywords.pop("out", None)
+    for alias in ALIASES.keys() & keywords.keys():
+        if alias not in implementation.__code__.co_varnames:
+            keywords[ALIASES[alias]] = keywords.pop(alias)
+    first = implementation.__code__.co_varnames[0]
+    if "input" in keywords and first != "input":
+        keywords[first] = keywords.pop("input")
+    if args and "self" in keywords:
+        raise TypeError(f"{own}() got multiple values for argument 'self'")
+    given = args[:1] or (keywords.get(first),)
+    if not isinstance(given[0], Tensor):
+        raise _no_tensor(own, given)
+    try:
+        result = implementation(*args, **keywords)
+    except TypeError as error:
+        raise (TypeError(str(error)) if "keyword" in str(error) else error) from None
+    return result if out is None else into(out, result)
+
+
+def _no_tensor(own: str, args: tuple[Any, ...]) -> TypeError:
+    if not args:
+        return TypeError(f'{own}() missing 1 required positional arguments: "input"')
+    return errors.must_be_tensor(own, "input", 1, args[0])
+
+
+def into(out: Any, result: Any) -> Any:
+    """Write a result into the tensors given as `out=`."""
+    if isinstance(result, tuple):
+        for o, r in zip(out, result, strict=True):
+            into(o, r)
+        return out
+    if mode.record is not None and (result.requires_grad or out.requires_grad):
+        raise RuntimeError(
+            "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+        )
+    if out._data.shape != result._data.shape:
+        if out._data.size:
+            raise RuntimeError(f"out has shape {list(out._data.shape)}, the result {list(result._data.shape)}")
+        out._data = np.zeros(result._data.shape, out._data.dtype)
+    inplace.commit(out, result)
+    return out
+
+
+def in_place(name: str, operation: Callable[..., Any]) -> None:
+    """The method `name_`, which writes what `operation` gives into the tensor itself."""
+
+    def write(self: Tensor, *args: Any, **keywords: Any) -> Any:
+        return inplace.write(self, functools.partial(operation, **keywords) if keywords else operation, *args)
+
+    write.__name__ = write.__qualname__ = f"{name}_"
+    write.__doc__ = f"`{name}`, written into this tensor; returns it."
+    setattr(Tensor, f"{name}_", write)
+
+
+# ------------------------------------------------------------------------------------------- arguments
+
+
+def raw(value: Any) -> Any:
+    """The array of a tensor; anything else as it is."""
+    return value._data if isinstance(value, Tensor) else value
+
+
+def plain(value: Any) -> Any:
+    """A Python number from a number, a numpy scalar or a tensor with one element."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
+def index_array(index: Any) -> Array:
+    """An index tensor as an int64 array."""
+    array = raw(index)
+    return np.asarray(array, np.int64)
+
+
+def wrapped(array: Array) -> Tensor:
+    """A tensor around an array; a numpy scalar stands for an array without dimensions."""
+    return wrap(array[()] if isinstance(array, np.ndarray) and not array.ndim else array)
+
+
+def as_tensor_like(value: Any, like: Tensor) -> Tensor:
+    """A tensor from a number, of the type that it has beside `like`."""
+    if isinstance(value, Tensor):
+        return value
+    return wrap(dtypes.cast(value, dtypes.result_type(like._data, value)))
+
+
+def ints(values: tuple[Any, ...]) -> tuple[int, ...]:
+    """Integers given separately or as one sequence."""
+    if len(values) == 1 and isinstance(values[0], (tuple, list)):
+        values = tuple(values[0])
+    return tuple(int(v) for v in values)
+
+
+def floating_input(kernel: str, x: Tensor) -> Tensor:
+    """x itself if it holds floats; else PyTorch's NotImplementedError naming its kernel."""
+    if x._data.dtype.kind != "f":
+        raise errors.not_implemented(kernel, dtypes.of(x._data.dtype).tensor_name)
+    return x

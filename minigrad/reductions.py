@@ -1,0 +1,623 @@
+"""From many numbers to few: sums, means, extremes, order, norms, running sums.
+
+`dim` is one dimension, several, or None for all of them; `keepdim` keeps reduced dimensions as size 1. Functions that
+find an element return values and indices, as a named tuple.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import warnings
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import dtypes, errors, kernels
+from minigrad import more_derivatives as more
+from minigrad.errors import check_dim, check_dims
+from minigrad.public import FUNCTIONS, function, into, raw, register, wrapped
+from minigrad.tensor import Tensor, wrap
+
+# ------------------------------------------------------------------------------------------- values and indices
+
+
+def _pair(name: str, *fields: str) -> Any:
+    """A named tuple that prints like PyTorch's."""
+    made: Any = namedtuple(name, fields or ("values", "indices"))  # noqa: PYI024 (fields are given)
+
+    def show(self: Any) -> str:
+        inside = ",\n".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
+        return f"torch.return_types.{name}(\n{inside})"
+
+    return builtins.type(name, (made,), {"__repr__": show, "__slots__": ()})
+
+
+MAX, MIN, MEDIAN, MODE, SORT, TOPK, KTH, CUMMAX, CUMMIN, NANMEDIAN = map(
+    _pair, ("max", "min", "median", "mode", "sort", "topk", "kthvalue", "cummax", "cummin", "nanmedian")
+)
+AMINMAX = _pair("aminmax", "min", "max")
+
+# ------------------------------------------------------------------------------------------- sums and means
+
+
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+    """The sum of all elements, or along `dim`. Integers and booleans are summed as int64."""
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("sum", "input", 1, input)
+    dim = axis if dim is None else dim
+    if dtype is not None:
+        input = input.to(dtype)
+    elif input._data.dtype.kind != "f":
+        input = wrap(input._data.astype(np.int64))
+    if dim is None and not keepdim:
+        result = table.sum_all(input)
+    else:
+        result = table.sum_dims(input, check_dims(dim, input._data.ndim), keepdim)
+    return result if out is None else into(out, result)  # type: ignore[no-any-return]
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+    """The mean of all elements, or along `dim`; for floats only, or with `dtype=`."""
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("mean", "input", 1, input)
+    dim = axis if dim is None else dim
+    if dtype is not None:
+        input = input.to(dtype)
+    if input._data.dtype.kind != "f":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"Got: {input.dtype.tensor_name}"
+        )
+    if dim is None and not keepdim:
+        result = table.mean_all(input)
+    else:
+        result = table.mean_dims(input, check_dims(dim, input._data.ndim), keepdim)
+    return result if out is None else into(out, result)  # type: ignore[no-any-return]
+
+
+register(sum, "sum")
+register(mean, "mean")
+
+
+@function
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The sum, with nan counted as 0."""
+    if input._data.dtype.kind != "f":
+        return sum(input, dim, keepdim, dtype=dtype)
+    x = input if dtype is None else input.to(dtype)
+    return more.nansum(x, check_dims(dim, x._data.ndim), keepdim)
+
+
+@function
+def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The mean of the elements that are not nan."""
+    number = wrap((~np.isnan(input._data)).astype(input._data.dtype))
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(number, dim, keepdim)
+
+
+@function
+def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The product of all elements, or along one dimension."""
+    if dtype is not None:
+        input = input.to(dtype)
+    elif input._data.dtype.kind != "f":
+        input = wrap(input._data.astype(np.int64))
+    if dim is None:
+        return more.prod_all(input)
+    return more.prod_dim(input, check_dim(dim, input._data.ndim), keepdim)
+
+
+def _corrected(unbiased: Any, correction: Any) -> float:
+    if correction is not None:
+        return correction  # type: ignore[no-any-return]
+    return 1 if unbiased is None or unbiased else 0
+
+
+def _spread_arguments(name: str, input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
+    if isinstance(dim, bool):  # var(x, False) means unbiased=False
+        dim, unbiased = None, dim
+    if input._data.dtype.kind != "f":
+        raise RuntimeError(f"{name}(): only support floating point and complex dtypes, got {input.dtype.tensor_name}")
+    dims = check_dims(dim, input._data.ndim)
+    amount = _corrected(unbiased, correction)
+    if kernels.count(input._data.shape, dims) - amount <= 0 and input._data.size:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+            "numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
+    return dims, amount
+
+
+@function
+def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:  # fmt: skip
+    """The variance, dividing by the number of elements minus `correction` (1 unless given)."""
+    dims, amount = _spread_arguments("var", input, dim, unbiased, correction)
+    return more.var(input, dims, amount, keepdim)
+
+
+@function
+def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:  # fmt: skip
+    """The square root of the variance."""
+    dims, amount = _spread_arguments("std", input, dim, unbiased, correction)
+    return more.std(input, dims, amount, keepdim)
+
+
+@function
+def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Variance and mean."""
+    dims, amount = _spread_arguments("var_mean", input, dim, unbiased, correction)
+    return more.var(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
+
+
+@function
+def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Standard deviation and mean."""
+    dims, amount = _spread_arguments("std_mean", input, dim, unbiased, correction)
+    return more.std(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
+
+
+@function
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """log(sum(exp(input))), without overflow."""
+    x = input if input._data.dtype.kind == "f" else input.to(dtypes.get_default_dtype())
+    return more.logsumexp(x, check_dims(dim, x._data.ndim), keepdim)
+
+
+# ------------------------------------------------------------------------------------------- norms
+
+
+@function
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The p-norm of all elements or along `dim`: the 2-norm unless told otherwise."""
+    if input._data.dtype.kind != "f" and dtype is None:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{input.dtype.tensor_name}"
+        )
+    order = 2.0 if p in ("fro", None) else float(p)
+    return vector_norm(input, order, dim, keepdim, dtype=dtype)
+
+
+def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """`linalg.vector_norm`: the norm of the elements along `dim` (None: of all), for any order."""
+    if dtype is not None:
+        x = x.to(dtype)
+    dims = check_dims(dim, x._data.ndim)
+    if x._data.size == 0 and (ord < 0 or math.isinf(ord)) and kernels.count(x._data.shape, dims) == 0:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have "
+            "an identity"
+        )
+    return more.vector_norm(x, float(ord), dims, keepdim)
+
+
+@function
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """The p-norm of input - other."""
+    return norm(input - other, p)
+
+
+@function(inplace=True)
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Scale down each slice along `dim` whose p-norm is larger than `maxnorm`."""
+    where_dim = check_dim(dim, input._data.ndim)
+    rest = tuple(i for i in range(input._data.ndim) if i != where_dim)
+    norms = more.vector_norm(input, float(p), rest, True)
+    factor = FUNCTIONS["where"](norms > maxnorm, maxnorm / (norms + 1e-7), wrap(np.ones_like(norms._data)))
+    return input * factor
+
+
+# ------------------------------------------------------------------------------------------- extremes
+
+
+def _empty(name: str, input: Tensor) -> None:
+    if input._data.size == 0:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+            "'dim' argument."
+        )
+
+
+def _extreme(name: str, whole: Any, along: Any, pair: Any, find: Any, binary: str) -> None:
+    def call(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+        if isinstance(dim, Tensor):
+            return FUNCTIONS[binary](input, dim)
+        if dim is None:
+            _empty(name, input)
+            return whole(input)
+        return _by_index(name, input, dim, keepdim, find, along, pair)
+
+    call.__doc__ = f"The {name}imum of all elements; with `dim`, values and indices; of two tensors, elementwise."
+    made = function(call, name=name)
+
+    def with_other(input: Tensor, *args: Any, other: Any = None, **keywords: Any) -> Any:
+        return made(input, other) if other is not None else made(input, *args, **keywords)
+
+    register(with_other, name)
+
+
+def _by_index(name: str, input: Tensor, dim: Any, keepdim: bool, find: Any, along: Any, pair: Any) -> Any:
+    x = input._data
+    where = check_dim(dim, x.ndim)
+    if x.ndim and x.shape[where] == 0:
+        raise IndexError(f"{name}(): Expected reduction dim {where} to have non-zero size.")
+    places = np.asarray(find(x, where) if x.ndim else 0)
+    index = places if not x.ndim else np.expand_dims(places, where)
+    values = along(input, where, index, keepdim or not x.ndim)
+    return pair(values, wrapped(index if keepdim and x.ndim else places))
+
+
+_extreme("max", table.max_all, more.max_dim, MAX, lambda x, d: x.argmax(d), "maximum")
+_extreme("min", table.min_all, more.min_dim, MIN, lambda x, d: x.argmin(d), "minimum")
+
+
+@function
+def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The median (of an even number of elements the lower one); with `dim`, values and indices."""
+    if dim is None:
+        return table.median_all(input)
+    return _by_index("median", input, dim, keepdim, kernels.median_index, more.median_dim, MEDIAN)
+
+
+@function
+def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The median of the elements that are not nan."""
+    if dim is None:
+        kept = input._data[~np.isnan(input._data)]
+        if not kept.size:
+            return median(input)
+        return table.median_all(FUNCTIONS["masked_select"](input, wrap(~np.isnan(input._data))))
+
+    def find(x: Any, d: int) -> Any:
+        number = np.maximum((~np.isnan(x)).sum(d, keepdims=True) - 1, 0) // 2
+        return np.take_along_axis(np.argsort(x, axis=d, kind="stable"), number, d).squeeze(d)
+
+    return _by_index("nanmedian", input, dim, keepdim, find, more.median_dim, NANMEDIAN)
+
+
+@function
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent value along `dim` and where it last occurs."""
+    return _by_index("mode", input, dim, keepdim, kernels.mode_index, more.mode, MODE)
+
+
+@function
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest value along `dim` (k counts from 1) and its index."""
+    where = check_dim(dim, input._data.ndim)
+    size = input._data.shape[where] if input._data.ndim else 1
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {where}")
+    return _by_index(
+        "kthvalue", input, dim, keepdim, lambda x, d: kernels.kth_smallest(x, k, d), more.kthvalue, KTH
+    )
+
+
+@function
+def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The largest element along `dim`; equal ones share the gradient."""
+    return table.amax(input, _full_dims("amax", input, dim), keepdim)
+
+
+@function
+def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The smallest element along `dim`; equal ones share the gradient."""
+    return table.amin(input, _full_dims("amin", input, dim), keepdim)
+
+
+def _full_dims(name: str, input: Tensor, dim: Any) -> tuple[int, ...]:
+    dims = check_dims(dim, input._data.ndim)
+    if input._data.size == 0 and kernels.count(input._data.shape, dims) == 0:
+        if dim in ((), None):
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+        raise IndexError(f"{name}(): Expected reduction dim {dims[0]} to have non-zero size.")
+    return dims
+
+
+@function
+def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """Smallest and largest element."""
+    dims = () if dim is None else dim
+    return AMINMAX(amin(input, dims, keepdim), amax(input, dims, keepdim))
+
+
+def _arg(name: str, find: Any) -> None:
+    def call(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+        x = input._data
+        if dim is None:
+            if x.size == 0:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            place = np.asarray(find(x))
+            return wrapped(place.reshape((1,) * x.ndim) if keepdim else place)
+        where = check_dim(dim, x.ndim)
+        if x.ndim and x.shape[where] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {where} to have non-zero size.")
+        return wrapped(np.asarray(find(x, axis=where, keepdims=keepdim) if x.ndim else 0))
+
+    call.__doc__ = f"The index of the first {name[3:]}imum: in the flattened tensor, or along `dim`."
+    function(call, name=name)
+
+
+_arg("argmax", np.argmax)
+_arg("argmin", np.argmin)
+
+# ------------------------------------------------------------------------------------------- order
+
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements in order along `dim`, and the indices they came from."""
+    where = check_dim(dim, input._data.ndim)
+    index = np.asarray(kernels.argsort(input._data, where, descending))
+    return SORT(more.sort(input, where, index, True), wrapped(index))
+
+
+function(sort)
+
+
+@function
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The indices that sort the tensor along `dim`."""
+    return wrapped(np.asarray(kernels.argsort(input._data, check_dim(dim, input._data.ndim), descending)))
+
+
+@function
+def msort(input: Tensor) -> Tensor:
+    return sort(input, 0)[0]  # type: ignore[no-any-return]
+
+
+@function
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements along `dim`, in order, and their indices."""
+    x = input._data
+    where = check_dim(dim, x.ndim)
+    if not 0 <= k <= (x.shape[where] if x.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    index = np.asarray(kernels.argsort(x, where, largest))
+    index = index if not x.ndim else np.take(index, range(k), where)
+    return TOPK(more.topk(input, where, index, True), wrapped(index))
+
+
+@function
+def quantile(input: Tensor, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The q-quantiles (0 <= q <= 1), interpolated between neighbours."""
+    return _quantile(input, q, dim, keepdim, interpolation, ignore_nan=False)
+
+
+@function
+def nanquantile(input: Tensor, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:  # fmt: skip
+    """The q-quantiles of the elements that are not nan."""
+    return _quantile(input, q, dim, keepdim, interpolation, ignore_nan=True)
+
+
+def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
+    if input._data.dtype.kind != "f":
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    quantiles = np.asarray(raw(q), input._data.dtype)
+    if np.any(quantiles < 0) or np.any(quantiles > 1):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    x = input.reshape(-1) if dim is None else input
+    where = 0 if dim is None else check_dim(dim, input._data.ndim)
+    moved = x.movedim(where, -1) if x._data.ndim else x.reshape(1)
+    ordered = sort(moved, -1)[0]
+    number = (~np.isnan(moved._data)).sum(-1, keepdims=True)
+    if not ignore_nan:
+        number = np.where(number < moved._data.shape[-1], 0, number)
+    flat = quantiles.reshape((-1,) + (1,) * (moved._data.ndim))
+    place = flat * np.maximum(number - 1, 0)
+    low, high = np.floor(place), np.ceil(place)
+    if interpolation == "lower":
+        high = place = low
+    elif interpolation == "higher":
+        low = place = high
+    elif interpolation == "nearest":
+        low = high = place = np.round(place)
+    elif interpolation == "midpoint":
+        place = (low + high) / 2
+    everything = ordered.unsqueeze(0).expand((flat.shape[0], *ordered._data.shape))
+    last = np.where(number == 0, moved._data.shape[-1] - 1, 0)
+    below = FUNCTIONS["gather"](everything, -1, wrap((low + last).astype(np.int64)))
+    above = FUNCTIONS["gather"](everything, -1, wrap((high + last).astype(np.int64)))
+    weight = wrap(np.asarray(np.where(low == high, 0, place - low), input._data.dtype))
+    result = more.lerp_tensor(below, above, weight).squeeze(-1)
+    if keepdim:
+        result = result.unsqueeze(where + 1) if dim is not None else result.reshape((-1,) + (1,) * input._data.ndim)
+    return result if quantiles.ndim else result.squeeze(0)  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------- counting
+
+
+@function(name="any")
+def any_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether one element is true (not 0)."""
+    dims = check_dims(dim, input._data.ndim)
+    return wrapped(np.asarray(np.any(input._data, axis=dims, keepdims=keepdim)))
+
+
+@function(name="all")
+def all_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements are true (not 0)."""
+    dims = check_dims(dim, input._data.ndim)
+    return wrapped(np.asarray(np.all(input._data, axis=dims, keepdims=keepdim)))
+
+
+@function
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+    """How many elements are not 0."""
+    dims = check_dims(dim, input._data.ndim)
+    return wrapped(np.asarray((input._data != 0).sum(axis=dims)))
+
+
+@function
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:  # fmt: skip
+    """The distinct elements in order; perhaps where each came, and how often."""
+    x = input._data
+    found = np.unique(x, return_inverse=True, return_counts=True, axis=None if dim is None else check_dim(dim, x.ndim))
+    inverse = found[1].reshape(x.shape) if dim is None else found[1].reshape(-1)
+    answer = [wrap(found[0])]
+    answer += [wrap(inverse)] if return_inverse else []
+    answer += [wrap(found[2])] if return_counts else []
+    return answer[0] if len(answer) == 1 else tuple(answer)
+
+
+@function
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+    """The elements without immediate repetitions."""
+    if dim is not None:
+        raise NotImplementedError("unique_consecutive: minigrad leaves out `dim`")
+    x = np.asarray(input._data).reshape(-1)
+    starts = np.flatnonzero(np.concatenate(([True], x[1:] != x[:-1]))) if x.size else np.zeros(0, np.int64)
+    answer = [wrap(x[starts])]
+    if return_inverse:
+        answer.append(wrap((np.searchsorted(starts, np.arange(x.size), side="right") - 1).reshape(input._data.shape)))
+    if return_counts:
+        answer.append(wrap(np.diff(np.append(starts, x.size))))
+    return answer[0] if len(answer) == 1 else tuple(answer)
+
+
+@function
+def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each of 0, 1, 2, ... occurs, or the sum of its weights."""
+    if input._data.ndim != 1 or input._data.dtype.kind == "f" or np.any(input._data < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    counts = np.bincount(input._data, raw(weights), minlength)
+    return wrap(counts.astype(weights._data.dtype) if weights is not None and weights._data.dtype.kind == "f" else counts)
+
+
+@function
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall in each of `bins` equal intervals."""
+    x = input._data
+    low, high = (float(x.min()), float(x.max())) if min == max == 0 and x.size else (min, max)
+    if low == high:
+        low, high = low - 1, high + 1
+    return wrap(np.histogram(x[(x >= low) & (x <= high)], bins, (low, high))[0].astype(x.dtype))
+
+
+@function
+def bucketize(input: Tensor, boundaries: Tensor, *, right: bool = False) -> Tensor:
+    """Between which boundaries each element falls."""
+    return wrapped(np.asarray(np.searchsorted(boundaries._data, input._data, "right" if right else "left")))
+
+
+@function
+def searchsorted(sorted_sequence: Tensor, values: Any, *, right: bool = False, side: str = "left") -> Tensor:
+    """Where to insert each value so that the sequence stays in order, along the last dimension."""
+    side = "right" if right else side
+    rows, found = sorted_sequence._data, np.asarray(raw(values))
+    if rows.ndim == 1:
+        return wrapped(np.asarray(np.searchsorted(rows, found, side)))
+    flat = [np.searchsorted(r, v, side) for r, v in zip(rows.reshape(-1, rows.shape[-1]), found.reshape(-1, found.shape[-1]))]  # fmt: skip
+    return wrap(np.array(flat).reshape(found.shape))
+
+
+# ------------------------------------------------------------------------------------------- running totals
+
+
+def _running(input: Tensor, dim: int, dtype: Any) -> tuple[Tensor, int]:
+    x = input if dtype is None else input.to(dtype)
+    if x._data.dtype.kind != "f" and dtype is None:
+        x = wrap(x._data.astype(np.int64))
+    return x, check_dim(dim, x._data.ndim)
+
+
+@function(inplace=True)
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The sum so far, along `dim`."""
+    return more.cumsum(*_running(input, dim, dtype))
+
+
+@function(inplace=True)
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The product so far, along `dim`."""
+    return more.cumprod(*_running(input, dim, dtype))
+
+
+@function
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """The log of the sum of exponentials so far."""
+    return more.logcumsumexp(input, check_dim(dim, input._data.ndim))
+
+
+@function
+def cummax(input: Tensor, dim: int) -> Any:
+    """The largest element so far along `dim`, and the index of its last occurrence."""
+    where = check_dim(dim, input._data.ndim)
+    _, index = kernels.cumulative_best(input._data, where, np.greater_equal)
+    return CUMMAX(more.cummax(input, where, np.asarray(index), True), wrap(index))
+
+
+@function
+def cummin(input: Tensor, dim: int) -> Any:
+    """The smallest element so far along `dim`, and the index of its last occurrence."""
+    where = check_dim(dim, input._data.ndim)
+    _, index = kernels.cumulative_best(input._data, where, np.less_equal)
+    return CUMMIN(more.cummin(input, where, np.asarray(index), True), wrap(index))
+
+
+@function
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along `dim`, n times."""
+    if not input._data.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    where = check_dim(dim, input._data.ndim)
+    x = FUNCTIONS["cat"]([t for t in (prepend, input, append) if t is not None], where)
+    for _ in range(builtins.min(n, x._data.shape[where])):
+        count = x._data.shape[where]
+        after, before = x.narrow(where, 1, count - 1), x.narrow(where, 0, count - 1)
+        x = after ^ before if x._data.dtype.kind == "b" else after - before
+    return x  # type: ignore[no-any-return]
+
+
+@function(names=("trapz",))
+def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integral of samples y along `dim`, by trapezia."""
+    where = check_dim(dim, y._data.ndim)
+    n = y._data.shape[where]
+    sums = y.narrow(where, 1, n - 1) + y.narrow(where, 0, n - 1)
+    if x is None:
+        return sum(sums, where) * (dx / 2)
+    steps = diff(x, dim=where if x._data.ndim == y._data.ndim else -1)
+    if x._data.ndim == 1:
+        steps = steps.reshape((-1,) + (1,) * (y._data.ndim - where - 1))
+    return sum(sums * steps, where) / 2
+
+
+@function
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The running integral of samples y along `dim`."""
+    where = check_dim(dim, y._data.ndim)
+    n = y._data.shape[where]
+    sums = y.narrow(where, 1, n - 1) + y.narrow(where, 0, n - 1)
+    if x is None:
+        return cumsum(sums, where) * (dx / 2)
+    steps = diff(x, dim=where if x._data.ndim == y._data.ndim else -1)
+    if x._data.ndim == 1:
+        steps = steps.reshape((-1,) + (1,) * (y._data.ndim - where - 1))
+    return cumsum(sums * steps, where) / 2
+
+
+@function
+def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    """The covariance matrix of variables (rows) over observations (columns)."""
+    if fweights is not None or aweights is not None:
+        raise NotImplementedError("cov: minigrad leaves out weights")
+    x = input.reshape(1, -1) if input._data.ndim < 2 else input
+    centred = x - x.mean(1, keepdim=True)
+    product = centred @ centred.mT / builtins.max(x._data.shape[1] - correction, 0)
+    return product if input._data.ndim == 2 else product.reshape(())  # type: ignore[no-any-return]
+
+
+@function
+def corrcoef(input: Tensor) -> Tensor:
+    """The matrix of correlation coefficients."""
+    c = cov(input)
+    if not c._data.ndim:
+        return c / c
+    size = c.diagonal().sqrt()
+    return FUNCTIONS["clamp"](c / size.unsqueeze(1) / size.unsqueeze(0), -1, 1)  # type: ignore[no-any-return]

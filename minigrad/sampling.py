@@ -1,0 +1,146 @@
+"""Random tensors: rand, randn, randint, ..., and the methods that fill a tensor with random numbers.
+
+The numbers are PyTorch's own for the same seed (see random.py, which makes them as arrays).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import dtypes, inplace, random
+from minigrad.creation import as_dtype, as_size, finish
+from minigrad.random import Generator
+from minigrad.tensor import Tensor, method, wrap
+
+__all__ = [
+    "bernoulli",
+    "multinomial",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+]
+
+
+def _source(generator: Generator | None) -> Generator:
+    return random.default_generator if generator is None else generator
+
+
+def rand(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
+    """Uniform numbers in [0, 1)."""
+    shape = as_size("rand", size or options.pop("size", ()))
+    return finish(_source(generator).rand(shape, as_dtype(dtype, "rand").numpy), **options)
+
+
+def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
+    """Numbers from the normal distribution with mean 0 and standard deviation 1."""
+    shape = as_size("randn", size or options.pop("size", ()))
+    return finish(_source(generator).randn(shape, as_dtype(dtype, "randn").numpy), **options)
+
+
+def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
+    """Integers from `low` (0 unless given) up to, but not including, `high`: randint(low, high, size)."""
+    values = list(args)
+    size = options.pop("size", None)
+    size = values.pop() if size is None else size
+    high = options.pop("high", None)
+    high = values.pop() if high is None else high
+    low = options.pop("low", values.pop() if values else 0)
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    kind = dtypes.int64 if dtype is None else dtypes.resolve(dtype, "randint")
+    numbers = _source(generator).randint(int(low), int(high), tuple(size))
+    return finish(numbers.astype(kind.numpy), **options)
+
+
+def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
+    """The integers 0 to n - 1 in random order."""
+    if n < 0:
+        raise RuntimeError("n must be non-negative, got" + str(n))
+    kind = dtypes.int64 if dtype is None else dtypes.resolve(dtype, "randperm")
+    return finish(_source(generator).randperm(n).astype(kind.numpy), **options)
+
+
+def rand_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    return rand(tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
+
+
+def randn_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    return randn(tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
+
+
+def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+    return randint(*args, tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
+
+
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
+    """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
+    if size is not None:
+        return finish(_source(generator).normal(tuple(size), mean, std), **options)
+    means = mean._data if isinstance(mean, Tensor) else np.float32(mean)
+    stds = std._data if isinstance(std, Tensor) else std
+    shape = np.broadcast_shapes(np.shape(means), np.shape(stds))
+    return finish(_source(generator).randn(shape, means.dtype) * stds + means, **options)
+
+
+def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """For each probability in `input`, 1 or 0.  RuntimeError for one outside [0, 1]."""
+    p = np.asarray(input._data)
+    if p.size and not ((p >= 0) & (p <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    return wrap(_source(generator).bernoulli(p))
+
+
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
+    """Indices drawn with the given weights, for each row: shape (..., num_samples)."""
+    rows = np.atleast_2d(np.asarray(input._data))
+    drawn = np.stack([_source(generator).multinomial(row, num_samples, replacement) for row in rows])
+    return wrap(drawn.reshape((*input.shape[:-1], num_samples)))
+
+
+def _fill(tensor: Tensor, array: Any) -> Tensor:
+    inplace.check_writable(tensor)
+    inplace.commit(tensor, wrap(np.asarray(array).astype(tensor._data.dtype)))
+    return tensor
+
+
+@method
+def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with uniform numbers in [a, b)."""
+    return _fill(self, _source(generator).uniform(tuple(self.shape), a, b, self._data.dtype))
+
+
+@method
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with normal numbers."""
+    return _fill(self, _source(generator).normal(tuple(self.shape), mean, std, self._data.dtype))
+
+
+@method
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fill with 1 (with probability p) and 0."""
+    if isinstance(p, Tensor):
+        return _fill(self, _source(generator).bernoulli(np.asarray(p._data)))
+    return _fill(self, _source(generator).keep(tuple(self.shape), p))
+
+
+@method
+def random_(self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None) -> Tensor:
+    """Fill with integers from low up to, but not including, high (given alone, low is the upper bound)."""
+    if high is None:
+        low, high = 0, low or (2**24 + 1 if self._data.dtype.kind == "f" else 2**31)
+    return _fill(self, _source(generator).randint(low, high, tuple(self.shape)))
+
+
+@method
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers from the exponential distribution."""
+    return _fill(self, _source(generator).exponential(tuple(self.shape), lambd, self._data.dtype))

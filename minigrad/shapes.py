@@ -1,0 +1,738 @@
+"""The same numbers in another arrangement: views, joins, splits, repetitions.
+
+What can be a view is one: it shares memory with its source, and writing to one is seen in the other.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import dtypes, errors
+from minigrad import more_derivatives as more
+from minigrad.errors import check_dim, check_dims
+from minigrad.public import FUNCTIONS, function, into, ints, raw, register
+from minigrad.tape import Node, mode, operation
+from minigrad.tensor import Tensor, method, wrap
+
+# ------------------------------------------------------------------------------------------- another shape
+
+
+def reshape(input: Tensor, *shape: Any) -> Tensor:
+    """The elements in another shape: a view where memory allows, else a copy. One size may be -1."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    return table.reshape(input, errors.infer_size(tuple(sizes), int(input._data.size)))
+
+
+function(reshape)
+Tensor.reshape = reshape
+
+
+@method
+def view(self: Tensor, *shape: Any) -> Tensor:
+    """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
+    if len(shape) == 1 and isinstance(shape[0], dtypes.DType):
+        raise NotImplementedError("view(dtype): minigrad does not reinterpret memory; use to(dtype)")
+    sizes = errors.infer_size(ints(shape), int(self._data.size))
+    array = self._writable()
+    try:
+        array.view().shape = sizes
+    except AttributeError:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        ) from None
+    return table.reshape(self, sizes)
+
+
+@method
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    return view(self, *other._data.shape)
+
+
+@method
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    return reshape(self, other._data.shape)
+
+
+@function
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions `start_dim` to `end_dim` as one."""
+    shape = input._data.shape
+    if not shape:
+        return table.reshape(input, (1,))
+    first, last = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if first == last:
+        return input
+    return table.reshape(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+
+
+@function
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension."""
+    return table.reshape(input, (int(input._data.size),))
+
+
+@function
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """One dimension as several."""
+    shape = input._data.shape
+    where = check_dim(dim, len(shape))
+    try:
+        parts = errors.infer_size(tuple(sizes), shape[where])
+    except RuntimeError:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {where} ({shape[where]}) in "
+            "the input tensor"
+        ) from None
+    return table.reshape(input, (*shape[:where], *parts, *shape[where + 1 :]))
+
+
+@function(inplace=False)
+def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+    """Without dimensions of size 1: all of them, or those in `dim` that are."""
+    shape = input._data.shape
+    if dim is None:
+        return table.squeeze(input, tuple(n for n in shape if n != 1))
+    several = isinstance(dim, (tuple, list))
+    dims = check_dims(dim, len(shape)) if several and dim else () if several else (check_dim(dim, len(shape)),)
+    left = tuple(n for i, n in enumerate(shape) if i not in dims or n != 1)
+    return (table.squeeze_dims if several else table.squeeze_dim)(input, left)
+
+
+@function
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """With a new dimension of size 1 before position `dim`."""
+    where = check_dim(dim, input._data.ndim + 1)
+    shape = input._data.shape
+    return table.unsqueeze(input, (*shape[:where], 1, *shape[where:]))
+
+
+@method
+def expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
+    """A view that repeats dimensions of size 1; -1 keeps a size."""
+    sizes = ints(size)
+    kind = f"torch.{self.dtype.tensor_name}Tensor"
+    return table.expand(self, errors.expand_shape(tuple(self._data.shape), sizes, kind))
+
+
+@method
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    return expand(self, other._data.shape)
+
+
+@function
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """A view repeated to this shape."""
+    return expand(input, tuple(size))
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, expanded to their common shape."""
+    shape = errors.broadcast_shapes(*(tuple(t._data.shape) for t in tensors))
+    return tuple(expand(t, shape) for t in tensors)
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that tensors of these shapes have together."""
+    from minigrad.size import Size
+
+    return Size(errors.broadcast_shapes(*(tuple(s) if isinstance(s, Sequence) else (s,) for s in shapes)))
+
+
+register(broadcast_tensors, "broadcast_tensors", method=False)
+register(broadcast_shapes, "broadcast_shapes", method=False)
+
+# ------------------------------------------------------------------------------------------- order of dimensions
+
+
+def _permute(input: Tensor, *dims: Any) -> Tensor:
+    """The dimensions in another order."""
+    order = ints(dims)
+    n = input._data.ndim
+    if len(order) != n:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
+            f"ordering of dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(order)}"
+        )
+    positive = tuple(check_dim(d, n) for d in order)
+    if len(set(positive)) != n:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return table.permute(input, positive)
+
+
+function(_permute, name="permute")
+
+
+@function(names=("swapaxes", "swapdims"))
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged."""
+    n = input._data.ndim
+    i, j = check_dim(dim0, n), check_dim(dim1, n)
+    return table.swap(input, i, j) if n else table.alias(input, ())
+
+
+@function
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; a vector stays as it is."""
+    n = input._data.ndim
+    if n > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {n}D")
+    return table.transpose(input, 0, 1) if n == 2 else table.alias(input, input._data.shape)
+
+
+def _reversed(self: Tensor) -> Tensor:
+    n = self._data.ndim
+    if n != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw "
+            "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return table.permute(self, tuple(range(n))[::-1])
+
+
+def _matrices_transposed(self: Tensor) -> Tensor:
+    if self._data.ndim < 2:
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._data.ndim}-D tensor."
+        )
+    return table.swap(self, self._data.ndim - 2, self._data.ndim - 1)
+
+
+Tensor.T = property(_reversed, doc="The transpose of a matrix.")
+Tensor.mT = Tensor.mH = property(_matrices_transposed, doc="The last two dimensions exchanged.")
+Tensor.H = property(lambda self: transpose(self, 0, 1), doc="The transpose of a matrix.")
+Tensor.adjoint = lambda self: self.mT
+
+
+@function(names=("moveaxis",))
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to other positions; the rest keep their order."""
+    n = input._data.ndim
+    sources = check_dims(source, n) if n else (0,)
+    targets = check_dims(destination, n) if n else (0,)
+    if not n:
+        return table.alias(input, ())
+    order: list[int] = [d for d in range(n) if d not in sources]
+    for target, origin in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, origin)
+    return table.permute(input, tuple(order))
+
+
+@method
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor in the usual order of memory: itself if it is."""
+    return self if np.asarray(self._data).flags.c_contiguous else table.clone(self)
+
+
+# ------------------------------------------------------------------------------------------- joining
+
+
+class Cat(Node):
+    """The node of tensors joined: each input gets its part of the gradient."""
+
+    __slots__ = ()
+    operation = operation("Cat", lambda x, part: x, lambda g, part: part(g)).operation
+
+    def name(self) -> str:
+        return str(self.__dict__["title"])
+
+    def lift(self) -> tuple[Any, ...]:
+        return self.kept or ()
+
+
+def joined(title: str, tensors: Sequence[Tensor], array: Any, parts: Sequence[Any]) -> Tensor:
+    """A tensor made of several: `parts[i]` takes from a gradient (an array or a Tensor) what belongs to input i."""
+    out = wrap(array)
+    parents = tuple(x._node for x in tensors)
+    if builtins.any(p is not None for p in parents) and (write := mode.record) is not None:
+        node = write(Cat, parents, tuple((part,) for part in parts), None, array)
+        node.__dict__["title"] = title
+        node.rules = (_take_part,) * len(parents)
+        out._node = node
+    return out
+
+
+def _take_part(g: Any, part: Any) -> Any:
+    return part(g)
+
+
+def _tensors(name: str, tensors: Any) -> list[Tensor]:
+    if not isinstance(tensors, (tuple, list)):
+        raise errors.must_be_sequence_of_tensors(name, "tensors", 1, tensors)
+    for i, each in enumerate(tensors):
+        if not isinstance(each, Tensor):
+            raise errors.element_must_be_tensor(name, i, each)
+    if not tensors:
+        raise RuntimeError(f"torch.{name}(): expected a non-empty list of Tensors" if name == "cat" else f"{name} expects a non-empty TensorList")  # fmt: skip
+    return list(tensors)
+
+
+def _common(tensors: Sequence[Tensor]) -> list[Tensor]:
+    wanted = dtypes.result_type(*(x._data for x in tensors))
+    return [x if x._data.dtype == wanted.numpy else table.cast(x, wanted) for x in tensors]
+
+
+def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+    """The tensors one after another along `dim`; their other sizes must be equal."""
+    given = _common(_tensors("cat", tensors))
+    for i, x in enumerate(given):
+        if not x._data.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    real = [x for x in given if x._data.shape != (0,)] or given
+    first = real[0]._data.shape
+    where = check_dim(dim, len(first))
+    for i, x in enumerate(real):
+        shape = x._data.shape
+        if len(shape) != len(first):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
+        if shape[:where] + shape[where + 1 :] != first[:where] + first[where + 1 :]:
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {where}. Expected size "
+                f"{next(m for d, (m, n) in enumerate(zip(first, shape)) if m != n and d != where)} but got size "
+                f"{next(n for d, (m, n) in enumerate(zip(first, shape)) if m != n and d != where)} for tensor number {i} in "
+                "the list."
+            )
+    array = np.concatenate([x._data for x in real], where)
+    parts, start = [], 0
+    for x in given:
+        stop = start + (x._data.shape[where] if x._data.shape != (0,) or len(first) == 1 else 0)
+        key = (slice(None),) * where + (slice(start, stop), Ellipsis)
+        parts.append(lambda g, key=key, shape=x._data.shape: _part(g, key, shape))
+        start = stop
+    result = joined("CatBackward0", given, array, parts)
+    return result if out is None else into(out, result)
+
+
+def _part(g: Any, key: Any, shape: tuple[int, ...]) -> Any:
+    return table.slice_(g, key).reshape(shape)
+
+
+for _name in ("cat", "concat", "concatenate"):
+    register(cat, _name, method=False)
+
+
+def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+    """Tensors of one shape as the slices of a new dimension."""
+    given = _common(_tensors("stack", tensors))
+    first = given[0]._data.shape
+    for i, x in enumerate(given):
+        if x._data.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
+                f"{list(x._data.shape)} at entry {i}"
+            )
+    where = check_dim(dim, len(first) + 1)
+    array = np.stack([x._data for x in given], where)
+    keys = [(slice(None),) * where + (i, Ellipsis) for i in range(len(given))]
+    parts = [lambda g, key=key: table.select(g, key) for key in keys]
+    result = joined("StackBackward0", given, array, parts)
+    return result if out is None else into(out, result)
+
+
+register(stack, "stack", method=False)
+
+
+def _at_least(n: int) -> Any:
+    def one(x: Tensor) -> Tensor:
+        shape = tuple(x._data.shape)
+        if len(shape) >= n:
+            return x
+        return reshape(x, {1: (1,), 2: (1, *shape)[-2:] if shape else (1, 1), 3: _to_3d(shape)}[n])
+
+    def call(*tensors: Any) -> Any:
+        if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+            tensors = tuple(tensors[0])
+            return tuple(one(x) for x in tensors)
+        return one(tensors[0]) if len(tensors) == 1 else tuple(one(x) for x in tensors)
+
+    return call
+
+
+def _to_3d(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}.get(len(shape), shape)
+
+
+atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
+for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+    register(globals()[_name], _name, method=False)
+
+
+def hstack(tensors: Any) -> Tensor:
+    """Joined along the second dimension (vectors: the first)."""
+    given = [atleast_1d(x) for x in _tensors("hstack", tensors)]
+    return cat(given, 0 if given[0]._data.ndim == 1 else 1)
+
+
+def vstack(tensors: Any) -> Tensor:
+    """Joined along the first dimension, vectors as rows."""
+    return cat([atleast_2d(x) for x in _tensors("vstack", tensors)], 0)
+
+
+def dstack(tensors: Any) -> Tensor:
+    """Joined along the third dimension."""
+    return cat([atleast_3d(x) for x in _tensors("dstack", tensors)], 2)
+
+
+def column_stack(tensors: Any) -> Tensor:
+    """Vectors as the columns of a matrix."""
+    given = _tensors("column_stack", tensors)
+    return cat([reshape(x, int(x._data.size), 1) if x._data.ndim < 2 else x for x in given], 1)
+
+
+for _call, *_names in (
+    (hstack, "hstack"), (vstack, "vstack", "row_stack"), (dstack, "dstack"), (column_stack, "column_stack")
+):  # fmt: skip
+    register(_call, *_names, method=False)
+
+# ------------------------------------------------------------------------------------------- splitting
+
+
+def _views(input: Tensor, recorded: Any, keys: Sequence[Any], title: str) -> tuple[Tensor, ...]:
+    """Several views of one tensor, each of which knows which output it is."""
+    made = []
+    for i, key in enumerate(keys):
+        out = recorded(input, key)
+        out.__dict__["_one_of"] = title
+        if out._node is not None and not out.is_leaf:
+            out._node.output_nr = i
+        made.append(out)
+    return tuple(made)
+
+
+def _pieces(input: Tensor, sizes: Sequence[int], dim: int, title: str = "Split") -> tuple[Tensor, ...]:
+    keys, start = [], 0
+    for size in sizes:
+        keys.append((slice(None),) * dim + (slice(start, start + size), Ellipsis))
+        start += size
+    return _views(input, table.split, keys, title)
+
+
+@function
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of at most this size along `dim`, or of these sizes."""
+    if not tensor._data.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    where = check_dim(dim, tensor._data.ndim)
+    size = tensor._data.shape[where]
+    if isinstance(split_size_or_sections, (tuple, list)):
+        sizes = [int(n) for n in split_size_or_sections]
+        if builtins.sum(sizes) != size or builtins.any(n < 0 for n in sizes):
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
+                f"{where}), but got split_sizes={sizes}"
+            )
+        return _pieces(tensor, sizes, where, "SplitWithSizes")
+    step = int(split_size_or_sections)
+    if step < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
+    if step == 0 and size:
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )
+    starts = range(0, size, step) if size else range(1)
+    return _pieces(tensor, [builtins.min(step, size - s) for s in starts] if size else [0], where)
+
+
+@function(name="split_with_sizes")
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    return split(input, list(split_sizes), dim)  # type: ignore[no-any-return]
+
+
+@function(names=("unsafe_chunk",))
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most this number of views of equal size (the last may be smaller)."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    where = check_dim(dim, input._data.ndim)
+    size = input._data.shape[where]
+    step = -(-size // chunks)
+    return split(input, step, where) if size else _pieces(input, [0] * chunks, where)  # type: ignore[no-any-return]
+
+
+@function
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views split at these indices, or into this number of nearly equal parts."""
+    where = check_dim(dim, input._data.ndim)
+    size = input._data.shape[where]
+    given = indices_or_sections
+    given = given.tolist() if isinstance(given, Tensor) else given
+    if isinstance(given, int):
+        bounds = [(i * (size // given) + builtins.min(i, size % given)) for i in range(given + 1)]
+    else:
+        bounds = [0, *given, size]
+    keys = [(slice(None),) * where + (slice(a, b), Ellipsis) for a, b in zip(bounds, bounds[1:])]
+    return tuple(table.slice_(input, key) for key in keys)
+
+
+def _split_at(name: str, dim: int) -> None:
+    def call(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+        return tensor_split(input, indices_or_sections, 0 if name == "hsplit" and input._data.ndim == 1 else dim)  # type: ignore[no-any-return]
+
+    function(call, name=name)
+
+
+_split_at("hsplit", 1)
+_split_at("vsplit", 0)
+_split_at("dsplit", 2)
+
+
+@function
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along `dim`, as views."""
+    if not input._data.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    where = check_dim(dim, input._data.ndim)
+    keys = [(slice(None),) * where + (i, Ellipsis) for i in range(input._data.shape[where])]
+    return _views(input, table.unbind, keys, "Unbind")
+
+
+@function
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """A view of `length` elements from `start` on, along `dim`."""
+    where = check_dim(dim, input._data.ndim)
+    size = input._data.shape[where]
+    start = int(start)
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start = start + size if start < 0 else start
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return table.slice_(input, (slice(None),) * where + (slice(start, start + length), Ellipsis))
+
+
+@function
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """One slice along `dim`, as a view."""
+    if not input._data.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    where = check_dim(dim, input._data.ndim)
+    size = input._data.shape[where]
+    index = int(index)
+    if not -size <= index < size:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(input._data.shape)} at dimension {where}")  # fmt: skip
+    return table.select(input, (slice(None),) * where + (index, Ellipsis))
+
+
+@function
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A diagonal of two dimensions, as a view with a new last dimension."""
+    i, j = check_dim(dim1, input._data.ndim), check_dim(dim2, input._data.ndim)
+    if i == j:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return more.diagonal(input, offset, i, j)
+
+
+@function
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector."""
+    if input._data.ndim == 1:
+        return diag_embed(input, diagonal)  # type: ignore[no-any-return]
+    if input._data.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._data.ndim}D")
+    return table.clone(more.diagonal(input, diagonal, 0, 1))
+
+
+@function
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The last dimension as the diagonal of two new ones."""
+    n = input._data.ndim + 1
+    i, j = check_dim(dim1, n), check_dim(dim2, n)
+    size = input._data.shape[-1] + builtins.abs(offset)
+    shape = list(input._data.shape[:-1])
+    for d in sorted((i, j)):
+        shape.insert(d, size)
+    return more.put_diagonal(input, tuple(shape), offset, i, j)
+
+
+@function
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """All elements as the diagonal of a matrix."""
+    return diag_embed(ravel(input), offset)  # type: ignore[no-any-return]
+
+
+@method
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Every window of `size` elements, `step` apart, along a dimension: a view with the windows in a new last one."""
+    where = check_dim(dimension, self._data.ndim)
+    length = self._data.shape[where] if self._data.ndim else 1
+    if size > length:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {where} is {length} but size is {size}"
+        )
+    return more.slide(self, where, size, step)
+
+
+@function
+def trace(input: Tensor) -> Tensor:
+    """The sum of the diagonal of a matrix."""
+    if input._data.ndim != 2:
+        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(input._data.ndim))
+    return FUNCTIONS["sum"](diagonal(input))  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------- moving
+
+
+@function
+def flip(input: Tensor, *dims: Any) -> Tensor:
+    """The order of the elements along these dimensions reversed."""
+    given = ints(dims)
+    return more.flip(input, check_dims(given, input._data.ndim) if given else ())
+
+
+@function
+def fliplr(input: Tensor) -> Tensor:
+    return flip(input, 1)  # type: ignore[no-any-return]
+
+
+@function
+def flipud(input: Tensor) -> Tensor:
+    return flip(input, 0)  # type: ignore[no-any-return]
+
+
+@function
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Elements shifted along dimensions; what leaves at one end enters at the other."""
+    amounts = ints((shifts,) if isinstance(shifts, int) else tuple(shifts))
+    if dims is None or dims == ():
+        return reshape(more.roll(ravel(input), amounts, (0,)), input._data.shape)
+    where = check_dims(dims, input._data.ndim) if isinstance(dims, int) else tuple(check_dim(d, input._data.ndim) for d in dims)  # fmt: skip
+    if len(where) != len(amounts) and input._data.ndim:
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:{len(where)}")
+    return more.roll(input, amounts, where) if input._data.ndim else table.clone(input)
+
+
+@function
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """A plane of two dimensions turned by k quarter turns."""
+    i, j = dims
+    k %= 4
+    if k == 0:
+        return table.clone(input)
+    if k == 2:
+        return flip(input, (i, j))  # type: ignore[no-any-return]
+    return transpose(flip(input, (j,)), i, j) if k == 1 else flip(transpose(input, i, j), (j,))  # type: ignore[no-any-return]
+
+
+@method
+def repeat(self: Tensor, *repeats: Any) -> Tensor:
+    """The tensor laid out repeatedly along each dimension; new dimensions come first."""
+    counts = ints(repeats)
+    if len(counts) < self._data.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    return more.repeat(self, counts)
+
+
+@function
+def tile(input: Tensor, *dims: Any) -> Tensor:
+    """As `repeat`; missing dimensions count as 1."""
+    counts = ints(dims)
+    return repeat(input, (1,) * (input._data.ndim - len(counts)) + counts)
+
+
+@function
+def repeat_interleave(input: Tensor, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Tensor:
+    """Each element repeated in place, all as often or each as often as `repeats` says."""
+    x = ravel(input) if dim is None else input
+    where = 0 if dim is None else check_dim(dim, input._data.ndim)
+    n = x._data.shape[where]
+    index = np.repeat(np.arange(n), np.broadcast_to(np.asarray(raw(repeats)), (n,)))
+    return FUNCTIONS["index_select"](x, where, wrap(index))  # type: ignore[no-any-return]
+
+
+@function(inplace=True)
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros above a diagonal of the last two dimensions."""
+    _matrix("tril", input)
+    return more.tril(input, diagonal)
+
+
+@function(inplace=True)
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros below a diagonal of the last two dimensions."""
+    _matrix("triu", input)
+    return more.triu(input, diagonal)
+
+
+def _matrix(name: str, x: Tensor) -> None:
+    if x._data.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Vectors as coordinates of a grid: "ij" varies the first one down the rows, "xy" along them."""
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swapped = indexing == "xy" and len(tensors) >= 2
+    given = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
+    sizes = tuple(int(x._data.size) for x in given)
+    grids = [
+        expand(reshape(x, (1,) * i + (sizes[i],) + (1,) * (len(given) - i - 1)), sizes) for i, x in enumerate(given)
+    ]
+    if swapped:
+        grids = [transpose(g, 0, 1) for g in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Every combination of elements, one a row."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return stack([ravel(g) for g in meshgrid(*tensors, indexing="ij")], 1)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices along the diagonal of a larger one."""
+    given = [atleast_2d(x) for x in tensors]
+    width = builtins.sum(x._data.shape[1] for x in given)
+    rows, start = [], 0
+    for x in given:
+        n = x._data.shape[1]
+        rows.append(pad_widths(x, ((0, 0), (start, width - start - n))))
+        start += n
+    return cat(rows, 0)
+
+
+@function
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Every choice of r elements of a vector, one a row."""
+    import itertools
+
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(choose(range(input._data.shape[0]), r))
+    return table.pick(input, (np.array(rows, np.int64).reshape(-1, r),))
+
+
+for _call in (meshgrid, cartesian_prod, block_diag):
+    register(_call, _call.__name__, method=False)
+
+
+def pad_widths(input: Tensor, widths: Any, value: float = 0.0) -> Tensor:
+    """Pad with a number: (before, after) for each dimension; negative widths cut."""
+    return more.pad(input, tuple(widths), float(value))
+
