@@ -1,0 +1,1072 @@
+"""Functions of neural networks (`torch.nn.functional`): activations, layers, losses without a module around them.
+
+Most are one operation of the derivative table with PyTorch's name, arguments and checks in front; the rest are
+composed of such operations. What PyTorch also offers at top level (`relu`, `softmax`, `conv2d`, ...) is the same
+function here.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad import derivatives as table
+from minigrad import more_derivatives as more
+from minigrad import random
+from minigrad.inplace import write
+from minigrad.nn import rules
+from minigrad.tensor import Tensor, wrap
+
+Array = Any
+
+# ---------------------------------------------------------------------------------------------------- activations
+
+
+def _applied(operation: Callable[..., Any], input: Tensor, inplace: bool, *settings: Any) -> Tensor:
+    return write(input, operation, *settings) if inplace else operation(input, *settings)
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0); the slope at 0 is 0."""
+    return _applied(table.relu, input, inplace)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """x cut to 0 ... 6."""
+    return _applied(more.hardtanh, input, inplace, 0.0, 6.0)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """x cut to min_val ... max_val."""
+    return _applied(more.hardtanh, input, inplace, min_val, max_val)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x where positive, negative_slope * x elsewhere."""
+    return _applied(more.leaky_relu, input, inplace, negative_slope)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+    return _applied(more.elu, input, inplace, alpha, 1.0, 1.0)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """ELU with the two constants that keep mean 0 and variance 1."""
+    return _applied(more.elu, input, inplace, 1.6732632423543772, 1.0507009873554805, 1.0)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where positive, alpha * (exp(x / alpha) - 1) elsewhere."""
+    return _applied(more.celu, input, inplace, alpha)
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """x times the probability that a normal number is below x; `approximate="tanh"` for the formula with tanh."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return more.gelu(input, approximate)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * sigmoid(x)."""
+    return _applied(more.silu, input, inplace)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * tanh(softplus(x))."""
+    return _applied(more.mish, input, inplace)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * hardsigmoid(x)."""
+    return _applied(more.hardswish, input, inplace)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """x / 6 + 1/2 cut to 0 ... 1."""
+    return _applied(more.hardsigmoid, input, inplace)
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds the threshold."""
+    return more.softplus(input, beta, threshold)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(x)), without overflow."""
+    return more.logsigmoid(input)
+
+
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|)."""
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x moved towards 0 by lambd, and 0 where that crosses 0."""
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    return more.softshrink(input, lambd)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """x where |x| > lambd, else 0."""
+    return more.hardshrink(input, lambd)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x where x > threshold, else value."""
+    return _applied(more.threshold, input, inplace, threshold, value)
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """x where positive, weight * x elsewhere; one weight, or one for each channel (dimension 1)."""
+    if weight.numel() != 1:
+        if input.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input.shape[1] if input.ndim >= 2 else 1
+        if channels != weight.numel():
+            raise RuntimeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} "
+                f"and channel size = {channels}."
+            )
+    if weight.ndim > 0 and input.ndim != 1:
+        weight = weight.reshape((-1,) + (1,) * (input.ndim - 2) if input.ndim > 1 else ())
+    return more.prelu(input, weight)
+
+
+def rrelu(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """x where positive, else x times a random slope (training) or the mean of the two bounds."""
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    raise NotImplementedError("minigrad leaves out rrelu in training mode: use leaky_relu")
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half of a dimension times the sigmoid of the second half."""
+    size = input.shape[dim] if input.ndim else 0
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim % input.ndim} is size {size}")
+    first, second = input.chunk(2, dim)
+    return first * second.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return table.tanh(input)
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return table.sigmoid(input)
+
+
+def _softmax_dim(name: str, ndim: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=3,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along a dimension."""
+    return mg.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """log(softmax(x)), without overflow."""
+    return mg.log_softmax(
+        input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype
+    )
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """softmax(-x)."""
+    return mg.softmax(-input, _softmax_dim("softmin", input.ndim) if dim is None else dim, dtype=dtype)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A random sample that is nearly (or, with `hard`, exactly) one-hot, with softmax's gradient."""
+    noise = random.default_generator.exponential(logits.shape, dtype=logits._data.dtype)
+    soft = mg.softmax((logits + wrap(-np.log(noise))) / tau, dim)
+    if not hard:
+        return soft
+    chosen = np.zeros_like(soft._data)
+    np.put_along_axis(chosen, np.expand_dims(soft._data.argmax(dim), dim), 1, dim)
+    return wrap(chosen) - soft.detach() + soft
+
+
+# --------------------------------------------------------------------------------------------------------- linear
+
+
+def _dtypes_must_match(input: Tensor, weight: Tensor) -> None:
+    if input._data.dtype is not weight._data.dtype:
+        raise RuntimeError(
+            "mat1 and mat2 must have the same dtype, but got "
+            f"{input.dtype.tensor_name} and {weight.dtype.tensor_name}"
+        )
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x @ weight.T + bias, for x of shape (..., in), weight (out, in) and bias (out)."""
+    _dtypes_must_match(input, weight)
+    if bias is None or weight.ndim != 2:
+        out = input.matmul(weight.t() if weight.ndim == 2 else weight)
+        return out if bias is None else out + bias
+    size = input._data.shape
+    if not size or size[-1] != weight._data.shape[1]:
+        rows = math.prod(size[:-1])
+        columns = size[-1] if size else 1
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and "
+            f"{weight._data.shape[1]}x{weight._data.shape[0]})"
+        )
+    if len(size) == 2:
+        return table.linear(bias, input, weight)
+    rows_first = input.reshape((-1, size[-1]))
+    return table.linear(bias, rows_first, weight).reshape((*size[:-1], weight._data.shape[0]))
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x1 @ weight[k] @ x2 for each output k, for x of shapes (..., in1) and (..., in2), weight (out, in1, in2)."""
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError("bilinear(): input batch dimensions do not match")
+    lead = input1.shape[:-1]
+    first, second = input1.reshape((-1, input1.shape[-1])), input2.reshape((-1, input2.shape[-1]))
+    out = mg.einsum("bi,oij,bj->bo", first, weight, second).reshape((*lead, weight.shape[0]))
+    return out if bias is None else out + bias
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of `weight` that the integers `input` name; the row `padding_idx` gets no gradient."""
+    if sparse or scale_grad_by_freq:
+        raise NotImplementedError("minigrad leaves out sparse and frequency-scaled embedding gradients")
+    if padding_idx is not None:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if max_norm is not None:
+        used = np.unique(input._data)
+        table_rows = weight._writable()
+        norms = np.linalg.norm(table_rows[used], ord=norm_type, axis=1, keepdims=True)
+        scales = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(table_rows.dtype)
+        table_rows[used] *= scales
+        mg.tape.touch(weight._version)
+    return mg.embedding(weight, input, -1 if padding_idx is None else padding_idx)
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Integers to rows of zeros with a single 1 (int64)."""
+    if tensor.dtype is not mg.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    index = np.asarray(tensor._data)
+    if index.size == 0 and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    if index.size and index.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(index.max()) + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    elif index.size and index.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    out = np.zeros((*index.shape, num_classes), np.int64)
+    np.put_along_axis(out, index[..., None], 1, -1)
+    return wrap(out)
+
+
+# -------------------------------------------------------------------------------------------------------- dropout
+
+
+def _check_probability(p: float) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequence[int]) -> Tensor:
+    _check_probability(p)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        noise = np.zeros((), input._data.dtype)
+    else:
+        keep = random.default_generator.keep(shape, 1 - p)
+        noise = keep.astype(input._data.dtype)
+        noise /= 1 - p
+    return _applied(table.mul, input, inplace, wrap(noise))
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero each element with probability p and divide the others by 1 - p; x itself when not training."""
+    return _dropped(input, p, training, inplace, input.shape)
+
+
+def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of (batch, channels, length) or (channels, length)."""
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input.")
+    if input.ndim == 2:
+        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of (batch, channels, height, width)."""
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zero whole channels of (batch, channels, depth, height, width)."""
+    return _feature_dropout(input, p, training, inplace)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean 0 and variance 1 of what SELU gives."""
+    _check_probability(p)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        return input * 0.0
+    low = -1.7580993408473766
+    scale = 1 / math.sqrt((low * low * p + 1) * (1 - p))
+    keep = random.default_generator.keep(input.shape, 1 - p).astype(input._data.dtype)
+    shift = (keep - 1) * (low * scale) + low * scale * p
+    out = input * wrap(keep * scale) + wrap(shift.astype(input._data.dtype))
+    return input.copy_(out) if inplace else out
+
+
+# -------------------------------------------------------------------------------------------------- normalisation
+
+
+def _moments(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array]:
+    """Mean, variance and 1 / sqrt(variance + eps) over some dimensions, which stay as size 1."""
+    mean = x.mean(dims, keepdims=True)
+    centred = x - mean
+    variance = np.square(centred, out=centred).mean(dims, keepdims=True)
+    return mean, variance, 1 / np.sqrt(variance + x.dtype.type(eps))
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / std over the last dimensions, which have `normalized_shape`; then * weight + bias."""
+    shape = tuple(normalized_shape)
+    if input.shape[input.ndim - len(shape) :] != shape or len(shape) > input.ndim:
+        stars = "".join(f", {n}" for n in shape)
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], "
+            f"but got input of size{list(input.shape)}"
+        )
+    dims = tuple(range(input.ndim - len(shape), input.ndim))
+    mean, _, rstd = _moments(input._data, dims, eps)
+    return more.layer_norm(input, weight, bias, dims, eps, mean, rstd)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """x / sqrt(mean(x * x) + eps) over the last dimensions; then * weight."""
+    dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    tiny = float(np.finfo(input._data.dtype).eps) if eps is None else eps
+    out = input * ((input**2).mean(dims, keepdim=True) + tiny).rsqrt()
+    return out if weight is None else out * weight
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / std of each channel (dimension 1), over the batch in training, else with running statistics.
+
+    In training the running statistics move by `momentum` towards those of the batch, in place.
+    """
+    x = input._data
+    if training:
+        values = math.prod(x.shape[:1] + x.shape[2:])
+        if values <= 1:
+            raise ValueError(
+                f"Expected more than 1 value per channel when training, got input size {input.size()}"
+            )
+        dims = (0, *range(2, x.ndim))
+        mean, variance, rstd = _moments(x, dims, eps)
+        if running_mean is not None:
+            _move(running_mean, mean.reshape(-1), momentum)
+        if running_var is not None:
+            _move(running_var, variance.reshape(-1) * (values / (values - 1)), momentum)
+        return rules.batch_norm_train(input, weight, bias, dims, eps, mean, rstd)
+    if running_mean is None or running_var is None:
+        raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+    shape = (1, -1) + (1,) * (x.ndim - 2)
+    mean = np.reshape(running_mean._data, shape)
+    rstd = 1 / np.sqrt(np.reshape(running_var._data, shape) + x.dtype.type(eps))
+    return rules.batch_norm_eval(input, weight, bias, mean, rstd)
+
+
+def _move(running: Tensor, towards: Array, momentum: float) -> None:
+    """running = (1 - momentum) * running + momentum * towards, in place."""
+    array = running._writable()
+    array *= 1 - momentum
+    array += momentum * towards
+    mg.tape.touch(running._version)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / std of each channel of each sample; then * weight + bias."""
+    n, channels = input.shape[:2]
+    if use_input_stats and math.prod(input.shape[2:]) <= 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {input.size()}"
+        )
+
+    def repeated(t: Tensor | None) -> Tensor | None:
+        return None if t is None else t.repeat(n)
+
+    means, variances = repeated(running_mean), repeated(running_var)
+    stacked = input.reshape((1, n * channels, *input.shape[2:]))
+    out = batch_norm(
+        stacked, means, variances, repeated(weight), repeated(bias), use_input_stats, momentum, eps
+    )
+    if use_input_stats:
+        for running, found in ((running_mean, means), (running_var, variances)):
+            if running is not None and found is not None:
+                running._writable()[...] = found._data.reshape(n, channels).mean(0)
+                mg.tape.touch(running._version)
+    return out.reshape(input.shape)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / std of each group of channels of each sample; then * weight + bias per channel."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    if input.shape[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={num_groups}"
+        )
+    grouped = np.reshape(input._data, (input.shape[0], num_groups, -1))
+    mean, _, rstd = _moments(grouped, (2,), eps)
+    return rules.group_norm_rows(input, weight, bias, num_groups, eps, mean, rstd)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+    squares = input * input
+    before, after = size // 2, (size - 1) // 2
+    channels = input.shape[1]
+    parts = []
+    for c in range(channels):
+        parts.append(squares[:, max(0, c - before) : c + after + 1].sum(1) / size)
+    return input / (mg.stack(parts, 1) * alpha + k) ** beta
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+    """x divided by its norm along a dimension; a norm below eps counts as eps."""
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x1 . x2 / (|x1| |x2|) along a dimension."""
+    first = x1 / x1.norm(2, dim, keepdim=True).clamp_min(eps)
+    second = x2 / x2.norm(2, dim, keepdim=True).clamp_min(eps)
+    return (first * second).sum(dim)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    return (x1 - x2 + eps).norm(p, -1, keepdim)
+
+
+# --------------------------------------------------------------------------------------------------------- losses
+
+
+def _legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The reduction that the two old arguments ask for, if they are given."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    _check_reduction(reduction)
+    if reduction == "mean":
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss
+
+
+def _same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Broadcast both to a common shape, with PyTorch's warning when they differ."""
+    if input._data.shape == target._data.shape:
+        return input, target
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+        "This will likely lead to incorrect results due to broadcasting. "
+        "Please ensure they have the same size.",
+        stacklevel=3,
+    )
+    first, second = mg.broadcast_tensors(input, target)
+    return first, second
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """The mean (or sum, or each) of (input - target)²."""
+    reduction = _legacy(size_average, reduce, reduction)
+    input, target = _same_shape(input, target)
+    _check_reduction(reduction)
+    if weight is None:
+        return more.mse_loss(input, target, reduction)
+    loss = more.mse_loss(input, target, "none") * weight
+    return loss.sum() / weight.expand_as(loss).sum() if reduction == "mean" else _reduced(loss, reduction)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean (or sum, or each) of |input - target|."""
+    input, target = _same_shape(input, target)
+    return _reduced((input - target).abs(), _legacy(size_average, reduce, reduction))
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """d² / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target."""
+    reduction = _legacy(size_average, reduce, reduction)
+    input, target = _same_shape(input, target)
+    if beta == 0.0:
+        return _reduced((input - target).abs(), reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    _check_reduction(reduction)
+    return more.smooth_l1_loss(input, target, reduction, beta)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2), for d = input - target."""
+    input, target = _same_shape(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    _check_reduction(reduction)
+    return more.huber_loss(input, target, reduction, delta)
+
+
+def _check_classes(input: Tensor, target: Tensor) -> None:
+    if input.ndim == 0:
+        raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
+    if input.ndim != 1 and input.shape[0] != (target.shape[0] if target.ndim else 1):
+        batch = target.shape[0] if target.ndim else 1
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch})."
+        )
+    if target.dtype not in (mg.int64, mg.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
+    if input.ndim == 1 and target.ndim > 1 or input.ndim > 1 and target.shape[1:] != input.shape[2:]:
+        if input.ndim <= 2:
+            raise RuntimeError(
+                "0D or 1D target tensor expected, multi-target not supported"
+            )
+        want = (input.shape[0], *input.shape[2:])
+        raise RuntimeError(
+            f"Expected target size {list(want)}, got {list(target.shape)}"
+        )
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the log-probability of each target class, weighted mean (or sum, or each).
+
+    `input` are log-probabilities, shape (batch, classes, ...) or (classes,); `target` int64 class numbers, shape
+    (batch, ...) or (). Targets equal to `ignore_index` do not count.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    _check_classes(input, target)
+    classes = input.shape[1] if input.ndim > 1 else input.shape[0]
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes "
+            f"but got weight tensor of shape: {list(weight.shape)}"
+        )
+    unbatched = input.ndim == 1
+    rows = input.reshape((1, -1)) if unbatched else input
+    index = np.asarray(target._data, np.int64)
+    index = index.reshape((1, 1)) if unbatched else np.expand_dims(index, 1)
+    index, share = _shares(index, rows._data.dtype, classes, weight, ignore_index)
+    if reduction == "mean":
+        total = share.sum()
+        share = share / total if total else share * np.nan if index.size else share
+    operation = rules.nll_rows if input.ndim <= 2 else rules.nll_grid
+    loss: Tensor = operation(rows, index, share, reduction != "none")
+    if reduction == "mean" and not index.size:
+        return loss * math.nan
+    return loss.reshape(()) if unbatched and reduction == "none" else loss
+
+
+def _shares(
+    index: Array, dtype: Any, classes: int, weight: Tensor | None, ignore_index: int
+) -> tuple[Array, Array]:
+    """Valid class numbers (0 where ignored), and the weight of each target (0 where ignored)."""
+    counted = index != ignore_index
+    wrong = counted & ((index < 0) | (index >= classes))
+    if wrong.any():
+        raise IndexError(f"Target {index[wrong][0]} is out of bounds.")
+    index = np.where(counted, index, 0)
+    share = counted.astype(dtype)
+    if weight is not None:
+        share *= np.asarray(weight._data)[index]
+    return index, share
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """nll_loss of log_softmax: input are logits (batch, classes, ...), target class numbers or probabilities.
+
+    With `label_smoothing` s, each target is mixed with s of the uniform distribution.
+    """
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
+        )
+    class_dim = 0 if input.ndim <= 1 else 1
+    if input.shape == target.shape and target.dtype.is_floating_point:
+        return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, class_dim)
+    _check_classes(input, target)
+    log_probabilities = mg.log_softmax(input, class_dim)
+    hard = nll_loss(log_probabilities, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0.0:
+        return hard
+
+    scaled = log_probabilities
+    if weight is not None:
+        scaled = scaled * weight.reshape((-1,) + (1,) * (input.ndim - class_dim - 1))
+    smooth = -scaled.sum(class_dim)
+    ones = np.asarray(target._data != ignore_index)
+    smooth = smooth * wrap(ones.astype(smooth._data.dtype))
+    if reduction == "mean":
+        index = np.where(ones, target._data, 0)
+        share = np.asarray(weight._data)[index] * ones if weight is not None else ones
+        smooth = smooth.sum() / float(share.sum())
+    elif reduction == "sum":
+        smooth = smooth.sum()
+    return hard * (1 - label_smoothing) + smooth * (label_smoothing / input.shape[class_dim])
+
+
+def _soft_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, class_dim: int
+) -> Tensor:
+    classes = input.shape[class_dim]
+    if smoothing > 0:
+        target = target * (1 - smoothing) + smoothing / classes
+    product = mg.log_softmax(input, class_dim) * target
+    if weight is not None:
+        product = product * weight.reshape((-1,) + (1,) * (input.ndim - class_dim - 1))
+    if reduction == "none":
+        return -product.sum(class_dim)
+    total = -product.sum()
+    return total / (input.numel() / classes) if reduction == "mean" else total
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """-(y log x + (1 - y) log(1 - x)) for probabilities x, with the logarithms cut off at -100."""
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    if input.shape != target.shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
+        )
+    if input.dtype is not target.dtype:
+        raise RuntimeError(f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}")
+    values = input._data
+    if values.size and not ((values >= 0) & (values <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    if weight is not None:
+        weight = weight.expand(np.broadcast_shapes(weight.shape, input.shape))
+    return more.bce_loss(input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """binary_cross_entropy of sigmoid(x), without overflow; `pos_weight` multiplies the losses of targets 1."""
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """target * (log target - input), for log-probabilities `input`; "batchmean" divides the sum by the batch."""
+    reduction = _legacy(size_average, reduce, reduction)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+            stacklevel=2,
+        )
+    if log_target:
+        loss = target.exp() * (target - input)
+    else:
+        loss = mg.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return loss.sum() / (input.shape[0] if input.ndim else 1)
+    return _reduced(loss, reduction)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """exp(x) - y x (or, without `log_input`, x - y log x); `full` adds Stirling's approximation of log y!."""
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + mg.where(target > 1, stirling, mg.zeros_like(stirling))
+    return _reduced(loss, _legacy(size_average, reduce, reduction))
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """(log var + (input - target)² / var) / 2, with var at least eps."""
+    _check_reduction(reduction)
+    if not isinstance(var, Tensor):
+        var = mg.full_like(input, var)
+    if (var._data < 0).any():
+        raise ValueError("var has negative entry/entries")
+    if var.ndim == input.ndim - 1:
+        var = var.unsqueeze(-1)
+    floor = (var.detach().clamp(min=eps) - var.detach()) + var  # the cut-off has no influence on the gradient
+    loss = 0.5 * (floor.log() + (input - target) ** 2 / floor)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _reduced(loss, reduction)
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + exp(-y x)) for y = 1 or -1."""
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    return rules.soft_margin_loss(input, target, reduction)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """x where y = 1, max(0, margin - x) where y = -1."""
+    zeros = mg.zeros_like(input)
+    far = mg.where(target != 1, (margin - input).clamp_min(0), zeros)
+    near = mg.where(target != -1, input, zeros)
+    return _reduced(far + near, _legacy(size_average, reduce, reduction))
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, -y (x1 - x2) + margin)."""
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: {input2.size()}, target: {target.size()} "
+        )
+    loss = (-target * (input1 - input2) + margin).clamp_min(0)
+    return _reduced(loss, _legacy(size_average, reduce, reduction))
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1."""
+    dim = target.ndim
+    dot, first, second = (
+        (a * b).sum(dim) for a, b in ((input1, input2), (input1, input1), (input2, input2))
+    )
+    cosine = dot / ((first + 1e-12) * (second + 1e-12)).sqrt()
+    zeros = mg.zeros_like(cosine)
+    near = mg.where(target == 1, 1 - cosine, zeros)
+    far = mg.where(target == -1, (cosine - margin).clamp_min(0), zeros)
+    return _reduced(near + far, _legacy(size_average, reduce, reduction))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = mg.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _reduced((near - far + margin).clamp_min(0), _legacy(size_average, reduce, reduction))
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the classes of the binary cross-entropy of each."""
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    loss = loss.sum(input.ndim - 1) / input.shape[-1]
+    return _reduced(loss, _legacy(size_average, reduce, reduction))
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the wrong classes of max(0, margin - x[target] + x[class]) ** p."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows = input.reshape((1, -1)) if input.ndim == 1 else input
+    index = np.asarray(target._data).reshape(-1, 1)
+    own = rules.nll_picked(rows, index, np.ones(index.shape, rows._data.dtype))
+    gap = (margin - own + rows).clamp_min(0)
+    if p == 2:
+        gap = gap * gap
+    if weight is not None:
+        gap = gap * wrap(np.asarray(weight._data)[index])
+    wrong = np.ones(rows.shape, rows._data.dtype)
+    np.put_along_axis(wrong, index, 0, 1)
+    loss = (gap * wrap(wrong)).sum(1) / rows.shape[1]
+    reduction = _legacy(size_average, reduce, reduction)
+    return _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
+
+
+def ctc_loss(*args: Any, **kwargs: Any) -> Tensor:
+    """Left out: raises NotImplementedError."""
+    raise NotImplementedError("minigrad leaves out ctc_loss")
+
+
+# ------------------------------------------------------------------------------------------------------ attention
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """softmax(q @ k.T * scale + mask) @ v, for q of shape (..., L, E), k (..., S, E), v (..., S, Ev).
+
+    `attn_mask` is boolean (True: may look) or is added to the scores; `is_causal` lets position i see 0 ... i.
+    """
+    if enable_gqa:
+        raise NotImplementedError("minigrad leaves out grouped-query attention")
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query * scale) @ key.transpose(-2, -1)
+    if is_causal:
+        may = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+        attn_mask = wrap(may)
+    if attn_mask is not None:
+        if attn_mask.dtype is mg.bool:
+            attn_mask = wrap(np.where(attn_mask._data, 0, -np.inf).astype(scores._data.dtype))
+        scores = scores + attn_mask
+    weights = mg.softmax(scores, -1)
+    return dropout(weights, dropout_p) @ value
+
+# ----------------------------------------------------------------------------------- the same as at the top level
+
+for _name in (
+    "adaptive_avg_pool1d",
+    "adaptive_max_pool1d",
+    "avg_pool1d",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "pdist",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+):
+    if hasattr(mg, _name):
+        globals()[_name] = getattr(mg, _name)

@@ -1,0 +1,55 @@
+"""Dropout layers: random zeros in training, nothing in evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from minigrad.nn import functional as F
+from minigrad.nn.modules.module import Module
+from minigrad.tensor import Tensor
+
+
+class _Dropout(Module):
+    function: Callable[[Tensor, float, bool, bool], Tensor]
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        return type(self).function(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_Dropout):
+    """Each element is zeroed with probability p, the others are divided by 1 - p."""
+
+    function = staticmethod(F.dropout)
+
+
+class Dropout1d(_Dropout):
+    """Whole channels of (batch, channels, length)."""
+
+    function = staticmethod(F.dropout1d)
+
+
+class Dropout2d(_Dropout):
+    """Whole channels of (batch, channels, height, width)."""
+
+    function = staticmethod(F.dropout2d)
+
+
+class Dropout3d(_Dropout):
+    """Whole channels of (batch, channels, depth, height, width)."""
+
+    function = staticmethod(F.dropout3d)
+
+
+class AlphaDropout(_Dropout):
+    """Dropout that keeps mean and variance of what SELU gives."""
+
+    function = staticmethod(F.alpha_dropout)

@@ -1,0 +1,273 @@
+"""Pooling, padding and resizing layers for sequences and images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.nn import functional as F
+from minigrad.nn.modules.module import Module
+from minigrad.tensor import Tensor
+
+
+class _MaxPool(Module):
+    n = 0
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[self.n - 1]
+        return pool(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool1d(_MaxPool):
+    """The largest number of each window of (batch, channels, length)."""
+
+    n = 1
+
+
+class MaxPool2d(_MaxPool):
+    """The largest number of each window of (batch, channels, height, width)."""
+
+    n = 2
+
+
+class MaxPool3d(_MaxPool):
+    """The largest number of each window of (batch, channels, depth, height, width)."""
+
+    n = 3
+
+
+class AvgPool1d(Module):
+    """The mean of each window of (batch, channels, length)."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = _single(kernel_size)
+        self.stride = _single(kernel_size if stride is None else stride)
+        self.padding = _single(padding)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool1d(  # type: ignore[no-any-return]
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
+        )
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+def _single(value: Any) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+class AvgPool2d(Module):
+    """The mean of each window of (batch, channels, height, width)."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool2d(  # type: ignore[no-any-return]
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _Adaptive(Module):
+    function: str
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return getattr(F, self.function)(input, self.output_size)  # type: ignore[no-any-return]
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_Adaptive):
+    """Means of windows chosen so that `output_size` of them cover the length."""
+
+    function = "adaptive_avg_pool1d"
+
+
+class AdaptiveAvgPool2d(_Adaptive):
+    """Means of windows chosen so that `output_size` of them cover height and width."""
+
+    function = "adaptive_avg_pool2d"
+
+
+class AdaptiveMaxPool1d(_Adaptive):
+    """Maxima of windows chosen so that `output_size` of them cover the length."""
+
+    function = "adaptive_max_pool1d"
+
+
+class AdaptiveMaxPool2d(_Adaptive):
+    """Maxima of windows chosen so that `output_size` of them cover height and width."""
+
+    function = "adaptive_max_pool2d"
+
+
+# -------------------------------------------------------------------------------------------------------- padding
+
+
+class _Pad(Module):
+    n = 0
+    mode = "constant"
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = tuple(padding) if isinstance(padding, (tuple, list)) else (padding,) * (2 * self.n)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, self.mode)  # type: ignore[no-any-return]
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, "constant", self.value)  # type: ignore[no-any-return]
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+def _pad_class(name: str, base: type[_Pad], n: int, mode: str, what: str) -> Any:
+    return type(name, (base,), {"n": n, "mode": mode, "__doc__": what, "__module__": __name__})
+
+
+_where = {1: "the length", 2: "height and width"}
+ZeroPad1d, ZeroPad2d = (_pad_class(f"ZeroPad{n}d", _Pad, n, "constant", f"Zeros around {_where[n]}.") for n in (1, 2))
+ConstantPad1d, ConstantPad2d = (
+    _pad_class(f"ConstantPad{n}d", _ConstantPad, n, "constant", f"A number around {_where[n]}.") for n in (1, 2)
+)
+ReflectionPad1d, ReflectionPad2d = (
+    _pad_class(f"ReflectionPad{n}d", _Pad, n, "reflect", f"A mirror image around {_where[n]}.") for n in (1, 2)
+)
+ReplicationPad1d, ReplicationPad2d = (
+    _pad_class(f"ReplicationPad{n}d", _Pad, n, "replicate", f"The edge repeated around {_where[n]}.")
+    for n in (1, 2)
+)
+CircularPad1d, CircularPad2d = (
+    _pad_class(f"CircularPad{n}d", _Pad, n, "circular", f"The other side repeated around {_where[n]}.")
+    for n in (1, 2)
+)
+
+
+# ------------------------------------------------------------------------------------------------------- resizing
+
+
+class PixelShuffle(Module):
+    """(batch, c * r * r, h, w) to (batch, c, h * r, w * r)."""
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """(batch, c, h * r, w * r) to (batch, c * r * r, h, w)."""
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class Upsample(Module):
+    """Larger images by repeating pixels ("nearest") or by interpolation ("linear", "bilinear")."""
+
+    def __init__(
+        self,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.size, self.mode, self.align_corners = size, mode, align_corners
+        if isinstance(scale_factor, (tuple, list)):
+            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
+
+    def extra_repr(self) -> str:
+        if self.scale_factor is not None:
+            return f"scale_factor={self.scale_factor}, mode={self.mode!r}"
+        return f"size={self.size}, mode={self.mode!r}"

@@ -1,0 +1,253 @@
+"""Recurrent layers, one step at a time in Python: RNN, LSTM, GRU and their cells.
+
+Each is a stack of layers, each layer one or two directions; weights have PyTorch's names and order (`weight_ih_l0`,
+`weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, `..._reverse`), so that state dicts fit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import minigrad as mg
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.modules.module import Module
+from minigrad.nn.parameter import Parameter
+from minigrad.tensor import Tensor
+
+
+def _rnn_step(gates: Tensor, from_hidden: Tensor, state: tuple[Tensor, ...], nonlinearity: str) -> Any:
+    h = gates + from_hidden
+    return (h.tanh() if nonlinearity == "tanh" else h.relu(),)
+
+
+def _lstm_step(gates: Tensor, from_hidden: Tensor, state: tuple[Tensor, ...], _: str) -> Any:
+    i, f, g, o = (gates + from_hidden).chunk(4, -1)
+    c = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru_step(gates: Tensor, from_hidden: Tensor, state: tuple[Tensor, ...], _: str) -> Any:
+    reset, update, new = gates.chunk(3, -1)
+    h_reset, h_update, h_new = from_hidden.chunk(3, -1)
+    r, z = (reset + h_reset).sigmoid(), (update + h_update).sigmoid()
+    n = (new + r * h_new).tanh()
+    return ((state[0] - n) * z + n,)
+
+
+_STEPS = {"RNN": (_rnn_step, 1, 1), "LSTM": (_lstm_step, 4, 2), "GRU": (_gru_step, 3, 1)}  # step, gates, states
+
+
+def _uniform(module: Module, hidden_size: int) -> None:
+    bound = 1.0 / math.sqrt(hidden_size) if hidden_size > 0 else 0
+    for parameter in module.parameters():
+        init.uniform_(parameter, -bound, bound)
+
+
+class _Recurrent(Module):
+    kind = ""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, dropout, bidirectional
+        rows = _STEPS[self.kind][1] * hidden_size
+        for layer in range(num_layers):
+            width = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
+            for suffix in self._suffixes(layer):
+                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, hidden_size)}
+                if bias:
+                    shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}  # type: ignore[dict-item]
+                for name, shape in shapes.items():
+                    self.register_parameter(name + suffix, Parameter(mg.empty(shape, dtype=dtype)))
+        self.reset_parameters()
+
+    def _suffixes(self, layer: int) -> list[str]:
+        return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, uniform in ± 1 / sqrt(hidden_size)."""
+        _uniform(self, self.hidden_size)
+
+    def flatten_parameters(self) -> None:
+        """Does nothing here."""
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        """(length, batch, input) (or batch first, or unbatched) to the hidden states, and the last state."""
+        if input.ndim not in (2, 3):
+            raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead")
+        unbatched = input.ndim == 2
+        if unbatched:
+            input = input.unsqueeze(1)
+        elif self.batch_first:
+            input = input.transpose(0, 1)
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
+            )
+        states = self._first_states(input, hx, unbatched)
+        last: list[list[Tensor]] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction, suffix in enumerate(self._suffixes(layer)):
+                index = len(last)
+                start = tuple(s[index] for s in states)
+                steps, end = self._run(input, start, suffix, reverse=direction == 1)
+                outputs.append(mg.stack(steps))
+                last.append(list(end))
+            input = outputs[0] if len(outputs) == 1 else mg.cat(outputs, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                input = F.dropout(input, self.dropout, self.training)
+        ends = tuple(mg.stack([end[i] for end in last]) for i in range(len(states)))
+        if unbatched:
+            input, ends = input.squeeze(1), tuple(end.squeeze(1) for end in ends)
+        elif self.batch_first:
+            input = input.transpose(0, 1)
+        return input, ends if len(ends) > 1 else ends[0]
+
+    def _first_states(self, input: Tensor, hx: Any, unbatched: bool) -> tuple[Tensor, ...]:
+        count = _STEPS[self.kind][2]
+        layers = self.num_layers * (2 if self.bidirectional else 1)
+        shape = (layers, input.shape[1], self.hidden_size)
+        if hx is None:
+            return (mg.zeros(shape, dtype=input.dtype),) * count
+        states = tuple(hx) if count > 1 else (hx,)
+        states = tuple(s.unsqueeze(1) if unbatched else s for s in states)
+        for s in states:
+            if tuple(s.shape) != shape:
+                raise RuntimeError(f"Expected hidden size {shape}, got {list(s.shape)}")
+        return states
+
+    def _run(
+        self, input: Tensor, state: tuple[Tensor, ...], suffix: str, reverse: bool
+    ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+        own = self._parameters
+        step = _STEPS[self.kind][0]
+        weight_ih, weight_hh = own["weight_ih" + suffix], own["weight_hh" + suffix]
+        bias_ih, bias_hh = own.get("bias_ih" + suffix), own.get("bias_hh" + suffix)
+        gates = F.linear(input, weight_ih, bias_ih).unbind(0)  # type: ignore[arg-type]
+        outputs = []
+        for gate in reversed(gates) if reverse else gates:
+            from_hidden = F.linear(state[0], weight_hh, bias_hh)  # type: ignore[arg-type]
+            state = step(gate, from_hidden, state, self._nonlinearity())
+            outputs.append(state[0])
+        return (outputs[::-1] if reverse else outputs), state
+
+    def _nonlinearity(self) -> str:
+        return "tanh"
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.num_layers != 1:
+            text += f", num_layers={self.num_layers}"
+        for name, usual in (("bias", True), ("batch_first", False), ("dropout", 0), ("bidirectional", False)):
+            if getattr(self, name) != usual:
+                text += f", {name}={getattr(self, name)}"
+        return text
+
+
+class RNN(_Recurrent):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or with relu."""
+
+    kind = "RNN"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args: Any, **kw: Any
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(input_size, hidden_size, num_layers, *args, **kw)
+        self.nonlinearity = nonlinearity
+
+    def _nonlinearity(self) -> str:
+        return self.nonlinearity
+
+
+class LSTM(_Recurrent):
+    """Long short-term memory: gates i, f, g, o; the state is the pair (h, c)."""
+
+    kind = "LSTM"
+
+
+class GRU(_Recurrent):
+    """Gated recurrent unit: gates r, z, n."""
+
+    kind = "GRU"
+
+
+class _Cell(Module):
+    kind = ""
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = _STEPS[self.kind][1] * hidden_size
+        self.weight_ih = Parameter(mg.empty((rows, input_size), dtype=dtype))
+        self.weight_hh = Parameter(mg.empty((rows, hidden_size), dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, Parameter(mg.empty(rows, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, uniform in ± 1 / sqrt(hidden_size)."""
+        _uniform(self, self.hidden_size)
+
+    def _nonlinearity(self) -> str:
+        return "tanh"
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        """One step: (batch, input) and the state to the new state (for LSTM a pair)."""
+        step, _, count = _STEPS[self.kind]
+        if hx is None:
+            hx = (mg.zeros((*input.shape[:-1], self.hidden_size), dtype=input.dtype),) * count
+        state = tuple(hx) if isinstance(hx, (tuple, list)) else (hx,)
+        gates = F.linear(input, self.weight_ih, self.bias_ih)
+        new = step(gates, F.linear(state[0], self.weight_hh, self.bias_hh), state, self._nonlinearity())
+        return new if count > 1 else new[0]
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        return text if self.bias else text + f", bias={self.bias}"
+
+
+class RNNCell(_Cell):
+    """One step of RNN."""
+
+    kind = "RNN"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", **kw: Any
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, **kw)
+        self.nonlinearity = nonlinearity
+
+    def _nonlinearity(self) -> str:
+        return self.nonlinearity
+
+
+class LSTMCell(_Cell):
+    """One step of LSTM."""
+
+    kind = "LSTM"
+
+
+class GRUCell(_Cell):
+    """One step of GRU."""
+
+    kind = "GRU"

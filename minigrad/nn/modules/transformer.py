@@ -1,0 +1,306 @@
+"""Attention and the transformer: MultiheadAttention, encoder and decoder layers and stacks.
+
+Composed of linear layers, softmax and layer norm; parameter names are PyTorch's, so that state dicts fit.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.modules.container import ModuleList
+from minigrad.nn.modules.dropout import Dropout
+from minigrad.nn.modules.linear import Linear
+from minigrad.nn.modules.module import Module
+from minigrad.nn.modules.normalization import LayerNorm
+from minigrad.nn.parameter import Parameter
+from minigrad.tensor import Tensor, wrap
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear: PyTorch prints this name inside MultiheadAttention."""
+
+
+def _additive(mask: Tensor | None, like: Tensor) -> Tensor | None:
+    """A boolean mask (True: do not look) as numbers to add to the scores."""
+    if mask is None or mask.dtype is not mg.bool:
+        return mask
+    return wrap(np.where(mask._data, -np.inf, 0).astype(like._data.dtype))
+
+
+class MultiheadAttention(Module):
+    """Attention in several heads: query (L, N, E), key and value (S, N, E), or batch first, or unbatched."""
+
+    in_proj_bias: Parameter | None
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(
+                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
+                f"num_heads={num_heads} instead"
+            )
+        if add_bias_kv or add_zero_attn or kdim not in (None, embed_dim) or vdim not in (None, embed_dim):
+            raise NotImplementedError(
+                "minigrad's MultiheadAttention leaves out add_bias_kv, add_zero_attn, kdim and vdim"
+            )
+        if embed_dim % num_heads:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
+        self.dropout, self.batch_first = dropout, batch_first
+        self.in_proj_weight = Parameter(mg.empty((3 * embed_dim, embed_dim), dtype=dtype))
+        self.register_parameter("in_proj_bias", Parameter(mg.empty(3 * embed_dim, dtype=dtype)) if bias else None)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, dtype=dtype)
+        init.xavier_uniform_(self.in_proj_weight)
+        if bias:
+            init.zeros_(self.in_proj_bias)  # type: ignore[arg-type]
+            init.zeros_(self.out_proj.bias)  # type: ignore[arg-type]
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """The attended values and (unless `need_weights` is False) the attention weights."""
+        if is_causal and attn_mask is None:
+            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        batched = query.ndim == 3
+        if not batched:
+            query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+        elif self.batch_first:
+            query, key, value = (t.transpose(0, 1) for t in (query, key, value))
+        length, batch, _ = query.shape
+        source = key.shape[0]
+
+        q, k, v = self._projected(query, key, value)
+        q, k, v = (self._heads(t) for t in (q, k, v))
+        scores = (q * (1 / math.sqrt(self.head_dim))) @ k.transpose(-2, -1)
+        attn_mask, padding = _additive(attn_mask, query), _additive(key_padding_mask, query)
+        if attn_mask is not None:
+            if attn_mask.ndim == 3:
+                attn_mask = attn_mask.reshape((batch, self.num_heads, length, source))
+            scores = scores + attn_mask
+        if padding is not None:
+            scores = scores + padding.reshape((batch, 1, 1, source))
+        weights = mg.softmax(scores, -1)
+        if self.dropout and self.training:
+            weights = F.dropout(weights, self.dropout)
+        mixed = (weights @ v).permute(2, 0, 1, 3).reshape((length, batch, self.embed_dim))
+        out = self.out_proj(mixed)
+
+        if not batched:
+            out = out.squeeze(1)
+        elif self.batch_first:
+            out = out.transpose(0, 1)
+        if not need_weights:
+            return out, None
+        shown = weights.mean(1) if average_attn_weights else weights
+        return out, shown if batched else shown.squeeze(0)
+
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
+        weight, bias = self.in_proj_weight, self.in_proj_bias
+        if query is key and key is value:
+            return tuple(F.linear(query, weight, bias).chunk(3, -1))
+        weights = weight.chunk(3)
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        return tuple(F.linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True))
+
+    def _heads(self, t: Tensor) -> Tensor:
+        """(length, batch, embed) to (batch, heads, length, head_dim)."""
+        length, batch, _ = t.shape
+        return t.reshape((length, batch, self.num_heads, self.head_dim)).permute(1, 2, 0, 3)  # type: ignore[no-any-return]
+
+
+def _activation(activation: Any) -> Callable[[Tensor], Tensor]:
+    if not isinstance(activation, str):
+        return activation  # type: ignore[no-any-return]
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return F.relu if activation == "relu" else F.gelu
+
+
+class TransformerEncoderLayer(Module):
+    """Self-attention and a feed-forward network, each with a residual connection and a layer norm."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        x = src
+        if self.norm_first:
+            x = x + self._attend(self.norm1(x), src_mask, src_key_padding_mask)
+            return x + self._feed(self.norm2(x))  # type: ignore[no-any-return]
+        x = self.norm1(x + self._attend(x, src_mask, src_key_padding_mask))
+        return self.norm2(x + self._feed(x))  # type: ignore[no-any-return]
+
+    def _attend(self, x: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor:
+        out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False)[0]
+        return self.dropout1(out)  # type: ignore[no-any-return]
+
+    def _feed(self, x: Tensor) -> Tensor:
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))  # type: ignore[no-any-return]
+
+
+class TransformerDecoderLayer(Module):
+    """Self-attention, attention to the encoder's output and a feed-forward network, each with residual and norm."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
+        self.multihead_attn = MultiheadAttention(
+            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
+        self.norm_first = norm_first
+        for number in (1, 2, 3):
+            setattr(self, f"norm{number}", LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype))
+        for number in (1, 2, 3):
+            setattr(self, f"dropout{number}", Dropout(dropout))
+        self.activation = _activation(activation)
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
+            out = self.self_attn(
+                x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask, need_weights=False
+            )[0]
+            return self.dropout1(out)  # type: ignore[no-any-return]
+
+        def look(x: Tensor) -> Tensor:
+            out = self.multihead_attn(
+                x,
+                memory,
+                memory,
+                attn_mask=memory_mask,
+                key_padding_mask=memory_key_padding_mask,
+                need_weights=False,
+            )[0]
+            return self.dropout2(out)  # type: ignore[no-any-return]
+
+        def feed(x: Tensor) -> Tensor:
+            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))  # type: ignore[no-any-return]
+
+        x = tgt
+        for part, norm in ((attend, self.norm1), (look, self.norm2), (feed, self.norm3)):
+            x = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+        return x
+
+
+class TransformerEncoder(Module):
+    """Several copies of an encoder layer, and a norm at the end if given."""
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(Module):
+    """Several copies of a decoder layer, and a norm at the end if given."""
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(self, tgt: Tensor, memory: Tensor, **masks: Any) -> Tensor:
+        for layer in self.layers:
+            tgt = layer(tgt, memory, **masks)
+        return tgt if self.norm is None else self.norm(tgt)

@@ -1,0 +1,44 @@
+"""Parameter: a tensor that a module owns and an optimiser updates.
+
+Assigning one to an attribute of a `Module` registers it there. It requires grad unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.tensor import Tensor
+
+
+class Parameter(Tensor):
+    """A leaf tensor that shares the memory of `data` and is registered when assigned to a module.
+
+    Raises RuntimeError when `requires_grad` is True and `data` holds integers or booleans.
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Parameter data must be a Tensor, but got {type(data).__name__}")
+        if requires_grad and not data.dtype.is_floating_point:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        self: Parameter = object.__new__(cls)
+        self._data = data._writable()
+        self._node = None
+        self._version = data._version
+        if requires_grad:
+            self.requires_grad_()
+        return self
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+def typename(thing: Any) -> str:
+    """What error messages call it: 'torch.FloatTensor' for a tensor, the type's name for anything else."""
+    if isinstance(thing, Tensor):
+        return f"torch.{thing.dtype.tensor_name}Tensor"
+    module = getattr(thing, "__module__", None)
+    name: str = getattr(thing, "__qualname__", None) or type(thing).__qualname__
+    return name if module in (None, "builtins") else f"{module}.{name}"

@@ -1,0 +1,83 @@
+"""Helpers around gradients and parameters: clipping, and parameters as one vector."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from minigrad.tape import no_grad, touch
+from minigrad.tensor import Tensor, wrap
+
+
+def _listed(parameters: Any) -> list[Tensor]:
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+def get_total_norm(
+    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The norm of all these tensors taken as one long vector."""
+    arrays = [np.asarray(t._data) for t in _listed(tensors)]
+    if not arrays:
+        return wrap(np.float32(0.0))
+    order = float(norm_type)
+    norms = np.array([np.linalg.norm(a.reshape(-1), order) for a in arrays], arrays[0].dtype)
+    total = np.linalg.norm(norms, order).astype(norms.dtype)[()]
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(
+            f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be "
+            "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
+        )
+    return wrap(total)
+
+
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale all gradients, in place, so that their common norm is at most max_norm; returns the norm before."""
+    gradients = [p._grad for p in _listed(parameters) if p._grad is not None]
+    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
+    factor = min(max_norm / (total._data + total._data.dtype.type(1e-6)), 1.0)
+    for gradient in gradients:
+        array = gradient._writable()
+        array *= factor
+        touch(gradient._version)
+    return total
+
+
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Cut every element of every gradient, in place, to -clip_value ... clip_value."""
+    bound = float(clip_value)
+    for p in _listed(parameters):
+        if p._grad is not None:
+            array = p._grad._writable()
+            np.clip(array, -bound, bound, out=array)
+            touch(p._grad._version)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All parameters one after the other in one vector (differentiable)."""
+    from minigrad import cat
+
+    return cat([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Write the pieces of a vector into the parameters."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
+    start = 0
+    with no_grad():
+        for p in parameters:
+            end = start + p.numel()
+            p._writable()[...] = vec._data[start:end].reshape(p._data.shape)
+            touch(p._version)
+            start = end

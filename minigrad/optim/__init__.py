@@ -1,0 +1,23 @@
+"""Optimisers: what turns gradients into better parameters.
+
+`optimizer.py` holds what all of them share: parameter groups, `zero_grad`, `step`, state dicts. `algorithms.py` has
+one short update rule each (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam), and `lr_scheduler.py` the
+rules that change the learning rate as training goes on.
+"""
+
+from minigrad.optim import lr_scheduler
+from minigrad.optim.algorithms import SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RMSprop
+from minigrad.optim.optimizer import Optimizer
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RMSprop",
+    "lr_scheduler",
+]

@@ -1,0 +1,464 @@
+"""Learning rate schedulers: call `scheduler.step()` once an epoch, after `optimizer.step()`.
+
+Each scheduler keeps the learning rates it started from (`base_lrs`) and says in `get_lr` what they are now. Most
+compute the next rate from the present one, so that two schedulers can work on the same optimiser.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from minigrad.optim.optimizer import Optimizer
+from minigrad.tensor import Tensor
+
+_TOO_EARLY = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call "
+    "them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in "
+    "PyTorch skipping the first value of the learning rate schedule. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+
+
+class LRScheduler:
+    """Base class: a subclass defines `get_lr`, which returns one rate for each parameter group."""
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        for index, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group["initial_lr"] = _number(group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler "
+                    f"with last_epoch >= 0"
+                )
+        self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        self._last_lr: list[float] = []
+        optimizer._stepped = False
+        self._advance()
+
+    def get_lr(self) -> list[float]:
+        """The learning rates at `self.last_epoch`."""
+        raise NotImplementedError
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rates that were set last."""
+        return self._last_lr
+
+    def step(self) -> None:
+        """Move to the next epoch and set its learning rates."""
+        if self._step_count == 1 and not self.optimizer._stepped:
+            warnings.warn(_TOO_EARLY, UserWarning, stacklevel=2)
+        self._advance()
+
+    def _advance(self) -> None:
+        self._step_count += 1
+        self.last_epoch += 1
+        for group, lr in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"]._writable()[...] = lr
+            else:
+                group["lr"] = lr
+        self._last_lr = self._present()
+
+    def _present(self) -> list[float]:
+        return [_number(group["lr"]) for group in self.optimizer.param_groups]
+
+    def _scaled(self, factor: float) -> list[float]:
+        return [lr * factor for lr in self._present()]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser."""
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave."""
+        self.__dict__.update(state_dict)
+
+
+def _number(lr: Any) -> float:
+    return lr.item() if isinstance(lr, Tensor) else lr
+
+
+class LambdaLR(LRScheduler):
+    """The base rate times a function of the epoch (one function, or one for each group)."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self.lr_lambdas = _one_each(lr_lambda, len(optimizer.param_groups))
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        super().load_state_dict({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
+
+
+class MultiplicativeLR(LambdaLR):
+    """The present rate times a function of the epoch."""
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self._present()
+        return [lr * f(self.last_epoch) for lr, f in zip(self._present(), self.lr_lambdas, strict=True)]
+
+
+def _one_each(given: Any, count: int) -> list[Callable[[int], float]]:
+    if not isinstance(given, (list, tuple)):
+        return [given] * count
+    if len(given) != count:
+        raise ValueError(f"Expected {count} lr_lambdas, but got {len(given)}")
+    return list(given)
+
+
+class StepLR(LRScheduler):
+    """Times gamma every `step_size` epochs."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
+            return self._present()
+        return self._scaled(self.gamma)
+
+
+class MultiStepLR(LRScheduler):
+    """Times gamma at each of the epochs `milestones`."""
+
+    def __init__(
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch not in self.milestones:
+            return self._present()
+        return self._scaled(self.gamma ** self.milestones[self.last_epoch])
+
+
+class ExponentialLR(LRScheduler):
+    """Times gamma every epoch."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        return self._present() if self.last_epoch == 0 else self._scaled(self.gamma)
+
+
+class ConstantLR(LRScheduler):
+    """Times `factor` for the first `total_iters` epochs."""
+
+    def __init__(
+        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
+        if not 0 <= factor <= 1.0:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self._scaled(self.factor)
+        return self._scaled(1.0 / self.factor) if self.last_epoch == self.total_iters else self._present()
+
+
+class LinearLR(LRScheduler):
+    """A factor that goes from `start_factor` to `end_factor` in a straight line over `total_iters` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < start_factor <= 1.0:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
+            )
+        if not 0 <= end_factor <= 1.0:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return self._scaled(self.start_factor)
+        if self.last_epoch > self.total_iters:
+            return self._present()
+        rise = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        return self._scaled(1.0 + rise / before)
+
+
+class PolynomialLR(LRScheduler):
+    """From the base rate to 0 over `total_iters` epochs, as a power of what is left."""
+
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+            return self._present()
+        left = 1.0 - self.last_epoch / self.total_iters
+        before = 1.0 - (self.last_epoch - 1) / self.total_iters
+        return self._scaled((left / before) ** self.power)
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Half a cosine wave from the base rate down to `eta_min` in `T_max` epochs, and back again."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        epoch, half, low = self.last_epoch, self.T_max, self.eta_min
+        if epoch == 0:
+            return self._present()
+        if (epoch - 1 - half) % (2 * half) == 0:
+            turn = (1 - math.cos(math.pi / half)) / 2
+            return [lr + (base - low) * turn for base, lr in zip(self.base_lrs, self._present(), strict=True)]
+        factor = (1 + math.cos(math.pi * epoch / half)) / (1 + math.cos(math.pi * (epoch - 1) / half))
+        return [factor * (lr - low) + low for lr in self._present()]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Half a cosine wave of `T_0` epochs, then a fresh start with `T_mult` times as many, and so on."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_0, self.T_i, self.T_mult, self.eta_min, self.T_cur = T_0, T_0, T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        fall = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * fall for base in self.base_lrs]
+
+    def _advance(self) -> None:
+        self.T_cur += 1
+        if self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
+        super()._advance()
+
+
+class OneCycleLR(LRScheduler):
+    """One rise from max_lr / div_factor to max_lr and a long fall, set before every batch; momentum opposite."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: Any,
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.85,
+        max_momentum: float = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ValueError(
+                    "You must define either total_steps OR (epochs AND steps_per_epoch)"
+                )
+            total_steps = epochs * steps_per_epoch
+        if total_steps <= 0:
+            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self.total_steps = total_steps
+        self.anneal = _cosine if anneal_strategy == "cos" else _line
+        up = pct_start * total_steps - 1
+        phases = [(up, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
+        if three_phase:
+            phases.append((2 * up, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+            phases.append((total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
+        else:
+            phases.append((total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"))
+        self.phases = phases
+        tops = max_lr if isinstance(max_lr, (list, tuple)) else [max_lr] * len(optimizer.param_groups)
+        self.cycle_momentum = cycle_momentum
+        for group, top in zip(optimizer.param_groups, tops, strict=True):
+            if last_epoch == -1:
+                group["initial_lr"] = top / div_factor
+                group["max_lr"], group["min_lr"] = top, top / div_factor / final_div_factor
+                group["lr"] = group["initial_lr"]
+                if cycle_momentum:
+                    if "momentum" not in group and "betas" not in group:
+                        raise ValueError(
+                            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+                        )
+                    group["max_momentum"], group["base_momentum"] = max_momentum, base_momentum
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch > self.total_steps:
+            raise ValueError(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
+            )
+        rates = []
+        for group in self.optimizer.param_groups:
+            start = 0.0
+            for number, (end, first, last, first_momentum, last_momentum) in enumerate(self.phases):
+                if self.last_epoch <= end or number == len(self.phases) - 1:
+                    part = (self.last_epoch - start) / (end - start)
+                    rates.append(self.anneal(group[first], group[last], part))
+                    if self.cycle_momentum:
+                        momentum = self.anneal(group[first_momentum], group[last_momentum], part)
+                        if "betas" in group:
+                            group["betas"] = (momentum, *group["betas"][1:])
+                        else:
+                            group["momentum"] = momentum
+                    break
+                start = end
+        return rates
+
+
+def _cosine(first: float, last: float, part: float) -> float:
+    return last + (first - last) / 2.0 * (math.cos(math.pi * part) + 1)
+
+
+def _line(first: float, last: float, part: float) -> float:
+    return (last - first) * part + first
+
+
+class SequentialLR(LRScheduler):
+    """Several schedulers one after the other, changing at the epochs `milestones`."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[LRScheduler],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ) -> None:
+        if len(schedulers) < 1:
+            raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more "
+                f"than the number of milestone points, but got number of schedulers {len(schedulers)} and the "
+                f"number of milestones to be equal to {len(milestones)}"
+            )
+        self.optimizer = optimizer
+        self._schedulers, self._milestones = list(schedulers), list(milestones)
+        self.last_epoch = last_epoch + 1
+        for group in optimizer.param_groups:  # undo what the constructors of the schedulers did
+            group["lr"] = group["initial_lr"]
+        for scheduler in self._schedulers:
+            scheduler.last_epoch -= 1
+        self._schedulers[0]._advance()
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+    def step(self) -> None:
+        self.last_epoch += 1
+        number = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[number]
+        if number > 0 and self._milestones[number - 1] == self.last_epoch:
+            scheduler.last_epoch = -1
+            for group in self.optimizer.param_groups:
+                group["lr"] = group["initial_lr"]
+        scheduler._advance()
+        self._last_lr = scheduler.get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        state = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "_schedulers")}
+        return {**state, "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            scheduler.load_state_dict(state)
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor` when the metric given to `step(metric)` has not improved for `patience` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        self.optimizer = optimizer
+        self.factor, self.patience, self.cooldown, self.eps = factor, patience, cooldown, eps
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
+        self.best = math.inf if mode == "min" else -math.inf
+        self.last_epoch = self.num_bad_epochs = self.cooldown_counter = 0
+        self._last_lr = self._present()
+
+    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Look at this epoch's metric, and lower the rates if it has been bad for too long."""
+        current = float(metrics.item() if isinstance(metrics, Tensor) else metrics)
+        self.last_epoch += 1
+        if self._is_better(current):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, lowest in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                new = max(group["lr"] * self.factor, lowest)
+                if group["lr"] - new > self.eps:
+                    group["lr"] = new
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._present()
+
+    def _is_better(self, current: float) -> bool:
+        if self.threshold_mode == "abs":
+            margin = self.threshold
+        else:
+            margin = self.best * self.threshold if math.isfinite(self.best) else 0.0
+        return current < self.best - margin if self.mode == "min" else current > self.best + margin

@@ -1,0 +1,250 @@
+"""Optimizer: what all optimisers share.
+
+Parameters come in groups, dictionaries that hold a list "params" and the settings for it (learning rate, ...).
+`step()` hands every parameter that has a gradient to the algorithm's `_update`, which changes the numbers in place:
+the parameter stays the same leaf tensor, nothing is recorded, and its version counter notes the change.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import warnings
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.nn.modules.module import RemovableHandle
+from minigrad.nn.parameter import typename
+from minigrad.tape import enable_grad, touch
+from minigrad.tensor import Tensor, wrap
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class _Required:
+    """Stands for a setting without a default."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required: Any = _Required()
+
+
+class Optimizer:
+    """Base class. A subclass calls `super().__init__(params, defaults)` and defines `_update` (or `step`).
+
+    `params` is an iterable of tensors, of pairs (name, tensor), or of dictionaries, one a group.
+    """
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self.defaults = defaults
+        self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._set_up()
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                + typename(params)
+            )
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def _set_up(self) -> None:
+        self._pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+        self._post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+        self._buffers: dict[Any, Array] = {}
+        self._stepped = False  # learning rate schedulers want to come second
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "step" in cls.__dict__:  # a subclass with a step of its own keeps the hooks around it
+            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with settings of their own; settings that are missing take the defaults."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError(
+                "optimizer parameters need to be organized in ordered collections, but "
+                "the ordering of tensors in sets will change between runs. Please use a list instead."
+            )
+        params = [params] if isinstance(params, Tensor) else list(params)
+        if params and all(isinstance(p, tuple) for p in params):
+            param_group["param_names"] = [name for name, _ in params]
+            params = [p for _, p in params]
+        param_group["params"] = params
+
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise TypeError(
+                    "optimizer can only optimize Tensors, but one of the params is " + typename(p)
+                )
+            if not (p.is_leaf or p.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
+            param_group.setdefault(name, default)
+        if len(params) != len(set(params)):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                "error; see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
+        known = {p for group in self.param_groups for p in group["params"]}
+        if not known.isdisjoint(params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    # ------------------------------------------------------------------ the step
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters; with `set_to_none=False` fill them with zeros instead."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p._grad is None:
+                    continue
+                if set_to_none:
+                    p._grad = None
+                else:
+                    p._grad = p._grad.detach()
+                    p._grad._writable()[...] = 0
+                    touch(p._grad._version)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a gradient, once. Returns what `closure` (if given) returned."""
+        for pre in list(self._pre_hooks.values()):
+            pre(self, (closure,), {})
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        update = self._update
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p._grad is not None:
+                    update(p, p._writable(), p._grad._data, group)
+                    touch(p._version)
+        self._stepped = True
+        for post in list(self._post_hooks.values()):
+            post(self, (closure,), {})
+        return loss
+
+    def _update(self, p: Tensor, x: Array, g: Array, group: dict[str, Any]) -> None:
+        """Change the numbers `x` of parameter `p` in place, given its gradient `g` (which must not change)."""
+        raise NotImplementedError(f"{type(self).__name__} defines neither step nor _update")
+
+    def _buffer(self, x: Array) -> Array:
+        """Working memory like `x`, kept from step to step: what is in it does not matter."""
+        key = x.shape, x.dtype
+        found = self._buffers.get(key)
+        if found is None:
+            found = self._buffers[key] = np.empty(x.shape, x.dtype)
+        return found
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step."""
+        handle = RemovableHandle(self._pre_hooks)
+        self._pre_hooks[handle.id] = hook
+        return handle
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        handle = RemovableHandle(self._post_hooks)
+        self._post_hooks[handle.id] = hook
+        return handle
+
+    # ------------------------------------------------------------------ saving and loading
+
+    def state_dict(self) -> dict[str, Any]:
+        """{"state": what is remembered of each parameter, by number; "param_groups": settings and numbers}."""
+        numbers: dict[Tensor, int] = {}
+        for group in self.param_groups:
+            for p in group["params"]:
+                numbers.setdefault(p, len(numbers))
+        groups = [
+            {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[p] for p in group["params"]]}
+            for group in self.param_groups
+        ]
+        state = {numbers[p] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over the state and settings that `state_dict` gave; the groups must have the same sizes."""
+        saved_groups = copy.deepcopy(state_dict["param_groups"])
+        if len(saved_groups) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        for group, saved in zip(self.param_groups, saved_groups, strict=True):
+            if len(group["params"]) != len(saved["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                )
+        ours = [p for group in self.param_groups for p in group["params"]]
+        theirs = [number for group in saved_groups for number in group["params"]]
+        by_number = dict(zip(theirs, ours, strict=True))
+
+        self.state = defaultdict(dict)
+        for key, kept in state_dict["state"].items():
+            p = by_number.get(key)
+            if p is None:
+                self.state[key] = kept
+            else:
+                self.state[p] = {name: _like(name, value, p) for name, value in kept.items()}
+        for group, saved in zip(self.param_groups, saved_groups, strict=True):
+            saved["params"] = group["params"]
+        self.param_groups = saved_groups
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set_up()
+        self.__dict__.update(state)
+
+    def __repr__(self) -> str:
+        lines = [type(self).__name__ + " ("]
+        for number, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {number}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def _like(name: str, value: Any, p: Tensor) -> Any:
+    """A saved tensor in the dtype of its parameter; the step count keeps its own."""
+    if not isinstance(value, Tensor) or name == "step" or not p.dtype.is_floating_point:
+        return value
+    return value.to(p.dtype)
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(step)
+    def wrapped(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        for pre in list(self._pre_hooks.values()):
+            pre(self, args, kwargs)
+        result = step(self, *args, **kwargs)
+        self._stepped = True
+        for post in list(self._post_hooks.values()):
+            post(self, args, kwargs)
+        return result
+
+    return wrapped
+
+
+def zeros_like(x: Array) -> Tensor:
+    """A tensor of zeros to remember something in."""
+    return wrap(np.zeros_like(x))
+
+
