@@ -383,6 +383,18 @@ def build(only: str | None = None, run: bool = True) -> Iterator[tuple[Path, str
             if kind == "solutions":
                 exercise = path("exercises", lesson)
                 yield exercise, _put(exercise_from_solution(nb), exercise)
+    if only is None:
+        for file, text in reference_pages().items():
+            yield file, _put_text(text, file)
+
+
+def reference_pages() -> dict[Path, str]:
+    """Where each reference page lies, and its text."""
+    from minigrad.course import reference
+
+    return {
+        course_root() / "notebooks" / "reference" / name: text for name, text in reference.pages().items()
+    }
 
 
 def mark(kind: str, nb: Notebook, lesson: str) -> Notebook:
@@ -392,9 +404,14 @@ def mark(kind: str, nb: Notebook, lesson: str) -> Notebook:
 
 
 def _put(nb: Notebook, file: Path) -> str:
-    if file.exists() and file.read_bytes() == dumps(nb).encode():
+    return _put_text(dumps(nb), file)
+
+
+def _put_text(text: str, file: Path) -> str:
+    if file.exists() and file.read_bytes() == text.encode():
         return "unchanged"
-    write(nb, file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8", newline="\n")
     return "written"
 
 

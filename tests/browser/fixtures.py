@@ -44,6 +44,11 @@ PROMPTS_DONE = """() => {
     const shown = prompts.map(prompt => prompt.textContent.trim());
     return shown.length > 0 && shown.every(text => /^\\[\\d+\\]:$/.test(text));
 }"""
+RUN_ALL = """() => {
+    window.minigradRanAll = false;
+    const ran = window.jupyterapp.commands.execute("notebook:run-all-cells");
+    ran.finally(() => { window.minigradRanAll = true; });
+}"""
 IDLE = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 
 
@@ -197,9 +202,13 @@ class Walk:
         self.page.wait_for_function(IDLE, timeout=60_000)
 
     def run_all(self) -> None:
-        """Run every cell and wait until each has its number."""
-        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_function(PROMPTS_DONE, timeout=120_000)
+        """Run every cell; each has its number when this returns."""
+        self.page.evaluate(RUN_ALL)
+        self.page.wait_for_function("() => window.minigradRanAll", timeout=120_000)
+        try:
+            self.page.wait_for_function(PROMPTS_DONE, timeout=10_000)
+        except Exception as error:
+            raise AssertionError(f"not every cell ran: {self.errors()}") from error
         self.page.wait_for_function(IDLE, timeout=60_000)
 
     def errors(self) -> list[str]:

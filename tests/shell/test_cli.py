@@ -319,6 +319,7 @@ def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     nb = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     notebooks.write(nb, tmp_path / "solutions" / "41_small.ipynb")
     monkeypatch.setattr(notebooks, "course_root", lambda: tmp_path)
+    monkeypatch.setattr(notebooks, "reference_pages", dict)
     return tmp_path
 
 
