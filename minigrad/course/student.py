@@ -63,14 +63,17 @@ class Remote:
     Args:
         reading, writing: descriptors of the pipe from and to the worker.
         seconds: wall time for all that is asked from now on; `allow(seconds)` starts it anew.
+        busy: asked when the time is up; while it says True (still computing within its CPU limit, on a machine that
+            is busy with other things) the wait goes on.
         cause: asked once when the worker is gone, silent or talks nonsense; it ends the worker and returns the
             Failure that says why (time, memory, killed, protocol ...).
     """
 
     def __init__(
-        self, reading: int, writing: int, *, seconds: float, cause: Callable[[wire.WireError], Failure] | None = None
-    ) -> None:
-        self.reading, self.writing, self.cause = reading, writing, cause
+        self, reading: int, writing: int, *, seconds: float,
+        cause: Callable[[wire.WireError], Failure] | None = None, busy: Callable[[], bool] | None = None,
+    ) -> None:  # fmt: skip
+        self.reading, self.writing, self.cause, self.busy = reading, writing, cause, busy
         self.dead: Failure | None = None
         self.allow(seconds)
 
@@ -90,9 +93,9 @@ class Remote:
     def look(self, names: list[str]) -> Any:
         seen = self.ask("look", names)
         if isinstance(seen, Failure):
-            return seen
+            return seen if self.dead else self.lost(wire.WireError("a reply that does not say what was looked at"))
         good = type(seen) is dict and set(seen) == set(names)
-        if not good or not all(type(v) is dict and v.get("state") in STATES for v in seen.values()):
+        if not good or not all(is_look(v) for v in seen.values()):
             return self.lost(wire.WireError("a reply that does not say what was looked at"))
         return seen
 
@@ -115,7 +118,7 @@ class Remote:
             wire.send(self.writing, request, self.deadline)
             self.await_reply()
             reply = wire.receive(self.reading, self.deadline)
-            if type(reply) is not dict or reply.get("id") != ticket or len(reply) != 2:
+            if type(reply) is not dict or len(reply) != 2 or type(reply.get("id")) is not str or reply["id"] != ticket:
                 raise wire.WireError("a reply to another question")
             if "value" in reply:
                 return reply["value"]
@@ -126,6 +129,16 @@ class Remote:
     def await_reply(self) -> None:
         """Called between request and reply: a place to look at what the worker uses. May raise TooLate."""
 
+    def wait(self) -> None:
+        """Until a reply begins. TooLate when the time is up and the worker is not even computing."""
+        while True:
+            try:
+                return wire.wait(self.deadline, reading=self.reading)
+            except wire.TooLate:
+                if self.busy is None or not self.busy():
+                    raise
+                self.allow(0.5)
+
     def lost(self, error: wire.WireError) -> Failure:
         """The worker counts as gone from now on."""
         self.dead = self.cause(error) if self.cause else guess(error)
@@ -134,6 +147,14 @@ class Remote:
 
 STATES = ("missing", "blank", "hole", "there")
 REPORTED = ("missing", "raised", "changed", "not plain", "printed", "memory")
+
+
+def is_look(seen: Any) -> bool:
+    """True if this says how one name looks, in the only form in which it may."""
+    if type(seen) is not dict or set(seen) != {"state", "type", "near"}:
+        return False
+    words = [seen["state"], seen["type"], *(seen["near"] if type(seen["near"]) is list else [None])]
+    return all(type(word) is str and len(word) <= 1000 for word in words) and seen["state"] in STATES
 
 
 def guess(error: wire.WireError) -> Failure:
@@ -149,7 +170,8 @@ def failure_from(record: Any) -> Failure:
         raise wire.WireError("a failure that is none")
     texts = [record[name] for name in ("kind", "type", "message", "text", "printed")]
     bases, line = record["bases"], record["line"]
-    if record["kind"] not in REPORTED or not all(type(t) is str and len(t) <= 2000 for t in texts):
+    # Types before anything else: an array compared with a word is neither true nor false.
+    if not all(type(t) is str and len(t) <= 2000 for t in texts) or record["kind"] not in REPORTED:
         raise wire.WireError("a failure of no known kind")
     if not (line is None or type(line) is int) or type(bases) is not list or not all(type(b) is str for b in bases):
         raise wire.WireError("a failure with odd fields")
