@@ -243,8 +243,8 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
     if verdict.passed:
         lines.append("That is what happens. Run on and see.")
     else:
-        lines += list(verdict.lines[:-1])
-        says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
+        vague = not verdict.lines or verdict.lines[-1].startswith(("The value", "The shape", "The numbers", "That is not"))
+        says = "Something else happens. Run on and compare." if vague and not verdict.mistake else verdict.lines[-1]
         lines.append(says + (f" ({verdict.misconception})" if verdict.misconception else ""))
     return Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
 

@@ -9,6 +9,7 @@ time is up: no memory limit there, and no copy; `minigrad doctor` says which of 
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import gc
 import math
 import os
@@ -64,7 +65,15 @@ class Child:
         os.close(requests)
         os.close(replies)
         self.pipes = (from_child, to_child)
-        self.student = Remote(from_child, to_child, seconds=self.limit * WALL, cause=self.cause)
+        self.seen = 0.0
+        self.student = Remote(
+            from_child, to_child, seconds=self.limit * WALL, cause=self.cause, busy=self.is_computing
+        )
+
+    def is_computing(self) -> bool:
+        """True if the child has computed since this was last asked: it has not had its CPU time yet."""
+        before, self.seen = self.seen, cpu_time(self.pid)
+        return self.seen > before + 0.02
 
     def end(self) -> None:
         """Kill the child and all it started; collect its status."""
@@ -113,6 +122,7 @@ def serve_and_exit(
             signal.signal(number, signal.SIG_DFL)
         signal.alarm(math.ceil(exercise.seconds * WALL) + 2)  # an orphan that sleeps ends too
         gc.disable()
+        faulthandler.disable()  # a crash of the child is reported on the card
         sys.settrace(None)
         limit(exercise)
         worker.serve(requests, replies, namespace)
@@ -142,6 +152,15 @@ def in_use() -> int:
     if not statm.exists():
         return 0
     return int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def cpu_time(pid: int) -> float:
+    """CPU seconds a process has used; 0 where the system does not tell."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return 0.0
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class TimeIsUp(BaseException):

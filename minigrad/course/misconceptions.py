@@ -1040,7 +1040,8 @@ def used_by() -> dict[str, list[str]]:
 
     found: dict[str, list[str]] = {}
     for exercise in lessons.all_exercises():
-        for id in dict.fromkeys(w.misconception for w in (*exercise.wrong, *exercise.before) if w.misconception):
+        ids = [w.misconception for w in exercise.wrong] + [b.misconception for b in exercise.before]
+        for id in dict.fromkeys(filter(None, ids)):
             found.setdefault(id, []).append(exercise.id)
     return found
 

@@ -194,7 +194,7 @@ class Bench:
         if sorted(order) != list(range(1, count + 1)):
             return self.say("wrong", f"Write each number from 1 to {count} once, in a list.", got=got)
         rule = next(b for b in exercise.before if order.index(b.first) > order.index(b.then))
-        says = rule.says or misconceptions.feedback(rule.misconception)
+        says: str = rule.says or misconceptions.feedback(rule.misconception)
         return self.say("wrong", says, got=got, misconception=rule.misconception,
                         mistake=f"{rule.then} before {rule.first}")  # fmt: skip
 
@@ -406,7 +406,7 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
         if a.kind == "changed":
             return a.message == b.message and same(a.value, b.value, rtol, atol)
         return a.kind == "printed" or a.message == b.message
-    if type(a) is list and type(b) is list or type(a) is tuple and type(b) is tuple:
+    if type(a) is type(b) and type(a) in (list, tuple):
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True))
     if type(a) is dict and type(b) is dict:
         return set(a) == set(b) and all(same(a[k], b[k], rtol, atol) for k in a)
@@ -531,12 +531,13 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
         return ""
     given, wanted = given.astype(float), wanted.astype(float)
-    if given.shape == wanted.shape[::-1] and given.ndim == 2 and np.allclose(given, wanted.T):
+    if given.shape == wanted.shape and np.allclose(given, wanted, rtol=2e-5, atol=1e-6):
+        nearly = not np.allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
+        return "It is very near: rounded somewhere, or computed in float32?" if nearly else ""
+    if given.ndim == 2 and given.shape == wanted.shape[::-1] and np.allclose(given, wanted.T):
         return "It is the right table, transposed."
-    if given.shape != wanted.shape or np.allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol):
+    if given.shape != wanted.shape:
         return ""
-    if np.allclose(given, wanted, rtol=2e-5, atol=1e-6):
-        return "It is very near: rounded somewhere, or computed in float32?"
     if np.allclose(given, -wanted):
         return "Every number has the right size and the wrong sign."
     if not given.any():
@@ -597,7 +598,7 @@ def shown_call(exercise: Exercise, probe: Probe) -> str:
 def typed(value: Any) -> str:
     """A value as Python source (`np.array(...)` for arrays)."""
     if isinstance(value, np.ndarray):
-        dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) and value.size else f", dtype='{value.dtype}'"
+        dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype='{value.dtype}'"
         if not value.size:
             return f"np.zeros({value.shape}{dtype})"
         return f"np.array({listed(value)}{dtype})"

@@ -92,10 +92,7 @@ def pack(value: Any) -> bytes:
     budget = [MAX_ITEMS, MAX_ARRAYS]
     body = encode(value, arrays, budget, 0)
     shapes = [[a.dtype.name, list(a.shape)] for a in arrays]
-    try:
-        header = json.dumps({"body": body, "arrays": shapes}, separators=(",", ":")).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise NotPlain("a string that is not valid text") from error
+    header = json.dumps({"body": body, "arrays": shapes}, separators=(",", ":")).encode("ascii")
     if len(header) > MAX_HEADER:
         raise NotPlain(f"an answer of more than {MAX_HEADER >> 20} MB of text and numbers")
     payload = b"".join(a.astype(a.dtype.newbyteorder("<"), copy=False).tobytes() for a in arrays)
@@ -119,6 +116,8 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], de
     if kind is str:
         if len(value) > MAX_TEXT:
             raise NotPlain(f"a string of more than {MAX_TEXT} characters")
+        if not is_text(value):
+            raise NotPlain("a string that is not valid text")
         return value
     if kind is list:
         return [encode(v, arrays, budget, depth + 1) for v in value]
@@ -164,6 +163,15 @@ def tensor_numbers(value: Any) -> np.ndarray[Any, Any] | None:
             array = value.detach().numpy()
             return array if type(array) is np.ndarray else None
     return None
+
+
+def is_text(value: str) -> bool:
+    """False for a string with half a character in it, which nothing could print."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def article(word: str) -> str:
@@ -247,7 +255,7 @@ def decode(body: Any, arrays: list[np.ndarray[Any, Any]], used: list[bool], budg
     budget[0] -= 1
     if budget[0] < 0 or depth > 2 * MAX_DEPTH + 2:
         raise WireError("too many items, or nested too deep")
-    if body is None or type(body) in (bool, int, float, str):
+    if body is None or type(body) in (bool, int, float) or (type(body) is str and is_text(body)):
         return body
     if type(body) is list:
         return [decode(v, arrays, used, budget, depth + 1) for v in body]
@@ -285,7 +293,7 @@ def pair(
     item: Any, arrays: list[np.ndarray[Any, Any]], used: list[bool], budget: list[int], depth: int
 ) -> tuple[str, Any]:
     """One entry of a dict."""
-    if type(item) is not list or len(item) != 2 or type(item[0]) is not str:
+    if type(item) is not list or len(item) != 2 or type(item[0]) is not str or not is_text(item[0]):
         raise WireError("a dict entry that is not a key and a value")
     return item[0], decode(item[1], arrays, used, budget, depth + 1)
 

@@ -277,9 +277,10 @@ def does_nothing(code: types.CodeType) -> bool:
         if step.opname in ("LOAD_CONST", "RETURN_CONST"):
             if not (step.argval is None or step.argval is ... or (raises and type(step.argval) is str)):
                 return False
-        elif step.opname == "LOAD_GLOBAL" and step.argval not in ("NotImplementedError", "NotImplemented"):
-            return False
-        elif step.opname not in QUIET and not (raises and step.opname in RAISING) and step.opname != "LOAD_GLOBAL":
+        elif step.opname == "LOAD_GLOBAL":
+            if step.argval not in ("NotImplementedError", "NotImplemented"):
+                return False
+        elif step.opname not in QUIET and not (raises and step.opname in RAISING):
             return False
     return True
 
@@ -310,9 +311,9 @@ def student_line(error: BaseException, namespace: dict[str, Any]) -> tuple[int |
     while step is not None:
         frame = step.tb_frame
         filename = frame.f_code.co_filename
-        if frame.f_globals is namespace or frame.f_globals.get("__name__") == "__main__":
-            if filename not in ("<program>", "<prelude>"):
-                own = (step.tb_lineno, linecache.getline(filename, step.tb_lineno, frame.f_globals).strip())
+        theirs = frame.f_globals is namespace or frame.f_globals.get("__name__") == "__main__"
+        if theirs and filename not in ("<program>", "<prelude>"):
+            own = (step.tb_lineno, linecache.getline(filename, step.tb_lineno, frame.f_globals).strip())
         step = step.tb_next
     return own
 
@@ -337,10 +338,9 @@ class Printed(io.TextIOBase):
 def muffled() -> Iterator[Printed]:
     """Prints and warnings of the student's code go nowhere; the start of what was printed is kept."""
     printed = Printed()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(Quiet()):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield printed
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(Quiet()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield printed
 
 
 class Quiet(io.TextIOBase):

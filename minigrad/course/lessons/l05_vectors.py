@@ -33,7 +33,7 @@ def probes_5_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([0.0, 1.5, -1.5, 0.0, 2.5]), numbers(rng, 5))
 
 
-def ignores_v(x: Array, v: Array) -> Array:
+def ignores_v(x: Array, v: Array) -> Any:
     return 2 * x
 
 
@@ -100,19 +100,18 @@ import numpy as np
 
 class Graph:
     def __init__(self, slopes):
-        self._slopes = np.array(slopes, dtype=float)
-        self.outputs, self.inputs = self._slopes.shape
+        self.outputs, self.inputs = np.shape(slopes)
+        self._wires = [(i, j, s) for (i, j), s in np.ndenumerate(slopes)]
         self.grad = None
 
     def backward(self, v):
         v = np.asarray(v, dtype=float)
         if v.shape != (self.outputs,):
             raise RuntimeError(f"Mismatch in shape: v has {v.shape}, the output has {(self.outputs,)}")
-        arrived = v @ self._slopes
         if self.grad is None:
-            self.grad = arrived
-        else:
-            self.grad += arrived
+            self.grad = np.zeros(self.inputs)
+        for output, input, slope in self._wires:
+            self.grad[input] += v[output] * slope
 
     def zero_grad(self):
         self.grad = None
@@ -124,7 +123,7 @@ def probes_5_2(rng: np.random.Generator) -> Iterator[Probe]:
         yield run("graph = Graph(slopes)\njacobian(graph)", slopes=numbers(rng, outputs, inputs))
 
 
-def one_hot(n: int, i: int) -> Array:
+def one_hot(n: int, i: int) -> Any:
     return np.arange(n) == i
 
 
@@ -416,6 +415,26 @@ PREDICTION_5_0 = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_5_0A = prediction(
+    "5.0a", [40, 60], points=0,
+    title="a pass that starts from 10",
+    wrong=[
+        Wrong([4, 6], "M26", "Those are the gradients of a pass that starts from 1. Does the start leave no trace?"),
+        Wrong([14, 16], "M22", "You added the start. Along a path slopes multiply: where on the path does the 10 stand?"),
+        Wrong([10, 10], "M23", "That is the start itself. What do the square's slopes do to it on the way to x?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_5_0B = prediction(
+    "5.0b", 1, points=0,
+    title="how many outputs has a mean?",
+    wrong=[
+        Wrong(3, "M25", "Three numbers go in, and y holds three on the way. How many does z hold?"),
+        Wrong(2, "M25", "y and z are both made on the way; an output is what backward is called on. How many numbers is "
+              "that?"),
+    ],
+)  # fmt: skip
+
 PREDICTION_5_1A = prediction(
     "5.1a", [2.5403, 3.5839], points=0,
     title="x.grad after a second backward pass",
@@ -425,8 +444,30 @@ PREDICTION_5_1A = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_5_2A = prediction(
+    "5.2a", "c", points=0,
+    title="the slope of one share when another amount grows",
+    options={"a": "zero", "b": "positive", "c": "negative"},
+    wrong=[
+        Wrong("a", "M22", "The first share is x[0] divided by the total. Does the total stay when x[1] grows?"),
+        Wrong("b", "M22", "When x[1] grows the total grows, and x[0] is divided by more. Up or down?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_5_3A = prediction(
+    "5.3a", [0, 0], points=0,
+    title="the gradient of the sum of all shares",
+    wrong=[
+        Wrong([1, 1], "M23", "That is what the sum hands to each share. What do the slopes of the shares make of it?"),
+        Wrong([0.1875, -0.0625], "M25", "That is the first share alone. The sum asks about both together."),
+        Wrong([0.1875, 0.0625], "M25", "You took each share's slope to its own amount. Each amount moves the other "
+              "share as well: what do the two columns of the table add up to?"),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_5_0, PREDICTION_5_1A, EXERCISE_5_1, EXERCISE_5_2, EXERCISE_5_3, EXERCISE_5_4,
+    PREDICTION_5_0, PREDICTION_5_0A, PREDICTION_5_0B, PREDICTION_5_1A, PREDICTION_5_2A, PREDICTION_5_3A,
+    EXERCISE_5_1, EXERCISE_5_2, EXERCISE_5_3, EXERCISE_5_4,
 )  # fmt: skip
 
 LESSON = Lesson(

@@ -1,0 +1,375 @@
+"""check, hint, predict and progress: what a student reads, and that nothing they write harms the kernel."""
+
+import json
+import os
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from minigrad.course import check, checking, hint, lessons, predict, progress, progress_store, worker
+from minigrad.course.checking import NotPassed
+from minigrad.course.child import Watched, can_fork, examine
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """A fresh course folder, and no setting from outside."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("MINIGRAD_CHECK", "NBGRADER_EXECUTION", "MINIGRAD_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(progress_store, "memory", {})
+    monkeypatch.setattr(worker, "predictions", {})
+    return tmp_path
+
+
+def right(x, v):
+    return 2 * x * v
+
+
+def wrong(x, v):
+    return 2 * x
+
+
+def checked(vjp_square, capsys):
+    """What check("5.1") prints for this function."""
+    check("5.1")
+    return capsys.readouterr().out
+
+
+def test_a_pass_is_a_pass(capsys):
+    assert checked(right, capsys) == (
+        "5.1 the vector-Jacobian product of x squared: passed\n"
+        "  All 4 probes agree.\n"
+        "  At hand-in the same questions are asked with other numbers.\n"
+    )
+
+
+def test_a_known_mistake_prints_call_got_and_why(capsys):
+    out = checked(wrong, capsys)
+    assert "called   vjp_square(np.array([1., 2., 3.]), np.array([1., 0.5, -2.]))" in out
+    assert "it gave  array([2., 4., 6.])" in out
+    assert "does not depend on v" in out and "(M26)" in out and 'hint("5.1") gives hint 1 of 3' in out
+    assert "-12" not in out, "the right answer is not shown"
+
+
+def test_the_same_text_every_time(capsys):
+    assert checked(wrong, capsys) == checked(wrong, capsys)
+
+
+def loops(x, v):
+    while True:
+        pass
+
+
+def swallows(x, v):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            continue
+
+
+def sleeps(x, v):
+    time.sleep(1000)
+
+
+def leaves(x, v):
+    sys.exit("bye")
+
+
+def leaves_at_once(x, v):
+    os._exit(0)
+
+
+def recurses(x, v):
+    return recurses(x, v)
+
+
+def eats(x, v):
+    eaten = []
+    while True:
+        eaten.append(np.ones(1 << 20))
+
+
+def kills(x, v):
+    os.kill(os.getpid(), 11)
+
+
+def closes(x, v):
+    for descriptor in range(3, 200):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
+    return 2 * x * v
+
+
+def floods(x, v):
+    for _ in range(10_000):
+        print("noise" * 100)
+    os.write(1, b"noise")
+    return 2 * x * v
+
+
+class Sly:
+    def __eq__(self, other):
+        return True
+
+    def __array__(self, *args, **kwargs):
+        return np.array([1.0])
+
+
+DOES = {
+    loops: "may compute for 1 s, and this took longer",
+    swallows: "may compute for 1 s, and this took longer",
+    sleeps: "waited 2.8 s for an answer",
+    leaves: "called sys.exit()",
+    leaves_at_once: "ended the whole process",
+    recurses: "called itself too often",
+    eats: "may use 512 MB of memory",
+    kills: "crashed (signal 11)",
+    closes: "ended the whole process",
+    floods: ": passed",
+}
+
+
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+@pytest.mark.parametrize("does", DOES, ids=lambda f: f.__name__)
+def test_whatever_the_code_does_the_kernel_lives(does, capfd):
+    start = time.monotonic()
+    out = checked(does, capfd)
+    assert DOES[does] in out.replace("\n  ", " "), out
+    assert "noise" not in out
+    assert time.monotonic() - start < 20
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no child is left behind
+
+
+def test_no_descriptor_is_left_open(capsys):
+    before = len(os.listdir("/proc/self/fd"))
+    for f in (right, wrong, leaves_at_once):
+        checked(f, capsys)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_an_object_that_equals_everything_is_no_value(capsys):
+    assert "a Sly, which is no plain value" in checked(lambda x, v: Sly(), capsys)
+
+
+def test_the_students_objects_stay_as_they_were(capsys):
+    log = []
+
+    def notes(x, v):
+        log.append(1)
+        return 2 * x * v
+
+    assert ": passed" in checked(notes, capsys)
+    assert log == []
+
+
+def test_wrong_name_and_cell_not_run(capsys):
+    vjp_sqare = right  # noqa: F841
+    check("5.1")
+    out = capsys.readouterr().out
+    assert "I cannot find vjp_square." in out and "There is vjp_sqare" in out
+
+
+def test_found_by_name_too(capsys):
+    vjp_square = right
+    check("vjp_square")
+    check(vjp_square.__name__.replace("right", "vjp_square"))
+    assert capsys.readouterr().out.count(": passed") == 2
+    with pytest.raises(KeyError, match="no exercise asks for"):
+        check("nonsense")
+    with pytest.raises(KeyError, match="there is no exercise 5.99"):
+        check("5.99")
+
+
+def test_only_a_test_run_raises(monkeypatch, capsys):
+    checked(wrong, capsys)
+    monkeypatch.setenv("MINIGRAD_CHECK", "raise")
+    with pytest.raises(NotPassed, match="5.1: not yet"):
+        checked(wrong, capsys)
+    assert "does not depend on v" in capsys.readouterr().out, "the card is shown first"
+    checked(right, capsys)
+    with pytest.raises(NotPassed, match="5.1: not attempted"):
+        checked(lambda x, v: ..., capsys)
+
+
+def test_nbgrader_counts_as_a_test_run(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    with pytest.raises(NotPassed):
+        checked(wrong, capsys)
+
+
+def test_test_runs_see_no_progress_and_leave_none(own_folder, monkeypatch, capsys):
+    checked(wrong, capsys)
+    kept = (own_folder / progress_store.FILE).read_bytes()
+    monkeypatch.setenv("MINIGRAD_CHECK", "1")
+    progress()
+    assert "not yet" not in capsys.readouterr().out
+    checked(right, capsys)
+    assert (own_folder / progress_store.FILE).read_bytes() == kept
+
+
+def test_progress_is_one_file_beside_the_notebooks(own_folder, monkeypatch, capsys):
+    (own_folder / "exercises").mkdir()
+    monkeypatch.chdir(own_folder / "exercises")
+    checked(wrong, capsys)
+    checked(right, capsys)
+    checked(wrong, capsys)
+    assert os.listdir(own_folder / "exercises") == []
+    record = json.loads((own_folder / progress_store.FILE).read_text())["exercises"]["5.1"]
+    assert (record["passed"], record["state"], record["tries"]) == (True, "not yet", 3)
+    progress()
+    out = capsys.readouterr().out
+    assert "5.1" in out and "passed" in out
+    (own_folder / progress_store.FILE).unlink()
+    checked(right, capsys)
+    progress()
+    assert "passed" in capsys.readouterr().out
+
+
+def test_a_damaged_progress_file_is_kept_aside(own_folder, capsys):
+    (own_folder / progress_store.FILE).write_text("{ not json")
+    checked(right, capsys)
+    assert (own_folder / "minigrad-progress.unreadable.json").read_text() == "{ not json"
+    assert json.loads((own_folder / progress_store.FILE).read_text())["exercises"]["5.1"]["passed"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_costs_nothing(own_folder, capsys):
+    own_folder.chmod(0o500)
+    checked(right, capsys)
+    progress()
+    own_folder.chmod(0o700)
+    assert "passed" in capsys.readouterr().out
+
+
+def test_hints_climb_the_ladder_of_the_last_mistake(capsys):
+    hint("5.1")
+    assert "hint 1 of 3" in capsys.readouterr().out
+    checked(wrong, capsys)
+    hint("5.1")
+    first = capsys.readouterr().out
+    assert "hint 1 of 3" in first and "shape of the output, not of the input" in first
+    hint("5.1")
+    hint("5.1")
+    assert "hint 3 of 3" in capsys.readouterr().out
+    hint("5.1")
+    assert "opens after 2 more tries" in capsys.readouterr().out
+    checked(wrong, capsys)
+    checked(wrong, capsys)
+    hint("5.1")
+    assert "worked solution" in capsys.readouterr().out
+    hint("5.1")
+    assert "all hints" in capsys.readouterr().out
+    checked(lambda x, v: x * v, capsys)
+    hint("5.1")
+    assert "all hints" in capsys.readouterr().out, "the same misconception has the same ladder"
+    checked(lambda x, v: np.sum(2 * x * v), capsys)
+    hint("5.1")
+    assert "hint 1 of 3" in capsys.readouterr().out, "another misconception starts its own"
+
+
+UNANSWERED = "Predict 5.0 first: put your answer where the ... stands, then run this cell again."
+
+
+def test_an_open_prediction_never_stops_a_reading_notebook(monkeypatch, capsys):
+    for setting in ("", "raise"):
+        monkeypatch.setenv("MINIGRAD_CHECK", setting)
+        for answer in (..., [..., ...], [4, ...]):
+            predict("5.0", answer)
+        predict("5.0")
+        predict("5.0", [9, 9])
+    assert capsys.readouterr().out.count(UNANSWERED) == 8
+
+
+def test_a_prediction_is_locked_by_the_first_answer(capsys):
+    predict("5.0", [4, 9])
+    assert "Those are the squares themselves" in capsys.readouterr().out
+    predict("5.0", [4, 6])
+    out = capsys.readouterr().out
+    assert "Your first answer stays locked in: [4, 9]. This one: [4, 6]." in out and "passed" in out
+    record = progress_store.load()["5.0"]
+    assert (record["answer"], record["right_at_first"], record["passed"]) == ("[4, 9]", False, True)
+    predict("5.0", [1, 1])
+    assert "Something else happens. Run on and compare." in capsys.readouterr().out
+    predict("5.0", object())
+    assert "no plain value" in capsys.readouterr().out
+
+
+def test_controls_do_what_the_code_does(own_folder, capsys):
+    controls = pytest.importorskip("minigrad.course.controls")
+    namespace = {}
+    box = controls.panel(lessons.find("5.3"), namespace)
+    field, button, same, card = box.children
+    assert field.value is None and "same_when = ..." in same.value
+    field.value = "b"
+    assert "same_when = &#x27;b&#x27;; check(&quot;5.3&quot;)" in same.value
+    button.click()
+    assert namespace == {"same_when": "b"} and ": <span" in card.value and "passed" in card.value
+    box = controls.panel(lessons.find("5.0"), {})
+    field, button, same, card = box.children
+    field.value = "4, 6"
+    assert "predict(&quot;5.0&quot;, [4, 6])" in same.value
+    button.click()
+    assert "passed" in card.value and progress_store.load()["5.0"]["passed"]
+    assert all(w.description or w.value for w in (field, button)), "every control has a label"
+
+
+def test_the_card_is_accessible_and_safe(capsys):
+    from minigrad.course.card import verdict_card
+    from minigrad.course.verdict import Verdict
+
+    verdict = Verdict("5.1", "wrong", 0, 1, ("<b>says</b>",), "f('<script>')", "<img>", "", "M26", "", 0)
+    card = verdict_card("title", verdict, "hint", "note")
+    page = card.html()
+    assert "<script" not in page and "<img" not in page and "<style" not in page and "http" not in page
+    assert 'role="group"' in page and 'aria-label="5.1 title: not yet"' in page
+    assert "color:" not in page.replace("border", ""), "text keeps the colours of the page"
+    assert "not yet" in page and card.text().startswith("5.1 title: not yet")
+
+
+def test_without_fork_a_watchdog_ends_a_loop():
+    started = time.monotonic()
+    student = Watched({"vjp_square": loops}, 0.3)
+    assert student.call("vjp_square", 1, 2).kind == "timeout"
+    assert student.call("vjp_square", 1, 2).kind == "timeout"
+    assert time.monotonic() - started < 2
+    assert Watched({"f": lambda x: x + 1}, 5).call("f", 1) == 2
+
+
+def test_without_fork_the_same_verdicts(monkeypatch):
+    from minigrad.course import child
+
+    exercise = lessons.find("5.1")
+    forked = [examine(exercise, {"vjp_square": f}) for f in (right, wrong, leaves)]
+    monkeypatch.setattr(child, "can_fork", lambda: False)
+    assert [examine(exercise, {"vjp_square": f}) for f in (right, wrong, leaves)] == forked
+
+
+def test_two_kernels_do_not_undo_each_other(own_folder):
+    children = []
+    for number in range(4):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                for i in range(20):
+                    progress_store.note(f"{number}.{i}", tries=1)
+            finally:
+                os._exit(0)
+        children.append(pid)
+    for pid in children:
+        os.waitpid(pid, 0)
+    assert len(progress_store.load()) == 80
+    assert os.listdir(own_folder) == [progress_store.FILE]
+
+
+def test_the_ladder_of_each_exercise_has_rungs():
+    for exercise in lessons.all_exercises():
+        if exercise.points:
+            assert checking.ladder(exercise, {}), f"{exercise.id} has no hint at all"

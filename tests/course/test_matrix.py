@@ -1,0 +1,92 @@
+"""The wrong-answer matrix over every exercise of every lesson: the proof that checks tell right from wrong."""
+
+import pytest
+
+from minigrad.course import lessons, misconceptions
+from minigrad.course.child import can_fork, examine
+from minigrad.course.exercise import Wrong, call, function
+from minigrad.course.matrix import prove
+
+EXERCISES = lessons.all_exercises()
+IDS = [e.id for e in EXERCISES]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=IDS)
+def test_matrix(exercise):
+    matrix = prove(exercise)
+    assert matrix.problems == []
+    assert matrix.seconds < 3
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=IDS)
+def test_declaration(exercise):
+    for wrong in (*exercise.wrong, *exercise.before):
+        if wrong.misconception:
+            misconceptions.find(wrong.misconception)
+        assert wrong.says or wrong.misconception, "a wrong answer without a word"
+    assert exercise.title and exercise.title == exercise.title.strip()
+    assert int(exercise.id.split(".")[0]) == exercise.lesson
+    if exercise.points:
+        assert exercise.hints or any(w.hints or w.misconception for w in exercise.wrong)
+
+
+def test_ids_and_names_are_unique():
+    assert len(set(IDS)) == len(IDS)
+    for lesson in lessons.all_lessons():
+        names = [name for e in lesson.exercises for name in e.names]
+        doubled = {name for name in names if names.count(name) > 1}
+        assert not doubled, f"lesson {lesson.number}: {doubled}"
+        assert all(e.lesson == lesson.number for e in lesson.exercises)
+
+
+def test_nine_of_ten_wrong_answers_have_a_message_of_their_own():
+    total = own = 0
+    for exercise in EXERCISES:
+        messages = [w.says or misconceptions.feedback(w.misconception) for w in exercise.wrong]
+        total += len(messages)
+        own += sum(messages.count(m) == 1 for m in messages)
+    assert own >= 0.9 * total
+
+
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+@pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda each: each.slug)
+def test_a_sample_through_the_forked_child(lesson):
+    """The first written exercise of each lesson, judged as in a notebook."""
+    exercise = next((e for e in lesson.exercises if e.kind in ("function", "program")), None)
+    if exercise is None:
+        assert all(e.kind in ("value", "choice", "ordering", "prediction") for e in lesson.exercises)
+        return
+    assert examine(exercise, exercise.namespace(exercise.alternatives[0])).passed
+    for wrong in exercise.wrong[:3]:
+        found = examine(exercise, exercise.namespace(wrong.answer))
+        same = next(w for w in exercise.wrong if w.id == found.mistake)
+        assert same is wrong or (same.alike and same.alike == wrong.alike)
+
+
+def broken_exercise(**more):
+    declared = {
+        "title": "t", "oracle": lambda x: 2 * x, "probes": lambda rng: [call(2.0)],
+        "wrong": [Wrong(lambda x: 4.0, "", "a", name="a"), Wrong(lambda x: x, "", "b", name="b"),
+                  Wrong(lambda x: 0 * x, "", "c", name="c")],
+        "alternatives": [lambda x: x + x, lambda x: x * 2],
+    }  # fmt: skip
+    return function("99.9", "f", **(declared | more))
+
+
+def problems(**more):
+    return " / ".join(prove(broken_exercise(**more), (0,)).problems)
+
+
+def test_the_matrix_finds_weak_declarations():
+    assert "wrong a (seed 0): passed" in problems()  # 2 + 2 = 2 * 2: the probe cannot tell
+    other = [Wrong(lambda x: x + 2, "", "a", name="a"), Wrong(lambda x: x, "", "b", name="b")]
+    stronger = {"probes": lambda rng: [call(3.0)]}
+    assert "fewer than three" in problems(wrong=other, **stronger)
+    twin = [*other, Wrong(lambda x: x * 1, "", "c", name="c")]
+    assert "no probe (seed 0) tells wrong b from c" in problems(wrong=twin, **stronger)
+    mute = [*other, Wrong(lambda x: 7.0, "", "a", name="c")]
+    assert "get the same message" in problems(wrong=mute, **stronger)
+    assert "1 alternatives" in problems(alternatives=[lambda x: 2 * x], **stronger)
+    assert "right 1 (seed 0): wrong, should be passed" in problems(alternatives=[lambda x: x] * 2, **stronger)
+    like = [Wrong(lambda x: x, "", "b", name="b", alike="l"), Wrong(lambda x: x * 1, "", "b", name="c", alike="l")]
+    assert "wrong b" not in problems(wrong=[*other[:1], *like], **stronger)

@@ -1,0 +1,58 @@
+"""The catalogue is true: each example prints what the entry says, on minigrad and on PyTorch where it is installed."""
+
+import contextlib
+import io
+import warnings
+
+import pytest
+
+import minigrad
+from minigrad.course import misconceptions, notebooks
+from minigrad.course.misconceptions import CATALOGUE
+
+ENTRIES = list(CATALOGUE.values())
+
+
+def printed(code, engine):
+    """What an example prints, and the error it ends with."""
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(code, {"torch": engine})
+    except Exception as error:
+        out.write(f"{type(error).__name__}: {error}")
+    return out.getvalue().strip()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.id)
+def test_the_example_does_what_the_entry_says(entry):
+    assert printed(entry.code, minigrad).startswith(entry.shows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.id)
+def test_pytorch_does_the_same(entry):
+    torch = pytest.importorskip("torch")
+    assert printed(entry.code, torch).startswith(entry.shows)
+
+
+def test_at_least_forty_complete_entries():
+    assert len(CATALOGUE) >= 40
+    assert list(CATALOGUE) == [f"M{n:02d}" for n in range(1, len(CATALOGUE) + 1)]
+    for entry in ENTRIES:
+        assert entry.belief.endswith(".") and entry.feedback[-1] in ".?" and len(entry.hints) == 3
+        assert entry.docs.startswith("https://docs.pytorch.org/")
+        assert len(entry.feedback) < 260, "two plain sentences and a question"
+    assert len({e.feedback for e in ENTRIES}) == len(ENTRIES)
+
+
+def test_find_names_the_range():
+    with pytest.raises(KeyError, match="M01 to M"):
+        misconceptions.find("M99")
+    assert misconceptions.feedback("") == ""
+
+
+def test_the_page_is_current():
+    page = notebooks.course_root() / "notebooks" / "reference" / "misconceptions.md"
+    assert page.read_text(encoding="utf-8") == misconceptions.page(), "run `minigrad build`"

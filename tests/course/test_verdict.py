@@ -1,0 +1,298 @@
+"""The judge: value first, then shape, then type; a name for each mistake; the smallest failing call for the rest."""
+
+import numpy as np
+import pytest
+
+from minigrad.course.exercise import Before, Raises, Wrong, call, choice, function, ordering, prediction, program
+from minigrad.course.exercise import numbers, run, value
+from minigrad.course.student import Local
+from minigrad.course.verdict import Verdict, difference, judge, shown_call, simpler, spelled, typed
+from minigrad.course.wire import Failure, Tensor
+
+A = np.array([[1.5, 2.5, -3.0], [0.5, 4.0, 2.0]])
+
+DIFFERENCES = [
+    (A, A, ""),
+    (A.tolist(), A, "The numbers are right, but come as a list; an array is asked for."),
+    (A + 1, A, "The values are not right."),
+    (A.ravel(), A, "The numbers are right, the shape (6,) is not."),
+    (A.T, A, "The values are not right."),
+    (A[0], A, "The shape (3,) is not right."),
+    (2.0, A, "One number is not enough here."),
+    (None, A, "It gave None; an array is asked for."),
+    ("2", 2.0, "That is a string ('2'); a number is asked for."),
+    (True, 1.0, "That is a truth value (True); a number is asked for."),
+    (1, True, "That is a whole number; a truth value (True) is asked for."),
+    (np.array([True]), np.array([1.0]), "That is an array of True and False; numbers are asked for."),
+    (np.float32(0.1), 0.1, "The value is not right."),
+    (np.float64(2), 2, ""),
+    (np.array(2.0), 2.0, ""),
+    (np.array([2.0]), 2.0, "The numbers are right, the shape (1,) is not."),
+    (float("nan"), 2.0, "The value is not right: it has nan in it."),
+    (float("nan"), float("nan"), ""),
+    (float("inf"), 2.0, "The value is not right."),
+    ((A, 1.0), (A, 1.0), ""),
+    ([A, 1.0], (A, 1.0), ""),
+    ((A, 2.0), (A, 1.0), "The second value: the value is not right."),
+    ((A,), (A, 1.0), "It gave 1 value; 2 are asked for."),
+    (A, (A, 1.0), "That is an array; 2 values are asked for."),
+    ({"a": 1}, {"a": 1}, ""),
+    ({"b": 1}, {"a": 1}, "The keys are b; they are not all that is asked for, or too many."),
+    ({"a": 2}, {"a": 1}, "At 'a': the value is not right."),
+    (..., 1.0, "It gave ... : the blank is still there."),
+    (None, None, ""),
+    (np.array([1, 2]), np.array([1.0, 2.0]), ""),
+    (Tensor(A), A, "The numbers are right, but come as a tensor; an array is asked for."),
+]
+
+
+@pytest.mark.parametrize(("got", "truth", "says"), DIFFERENCES, ids=range(len(DIFFERENCES)))
+def test_the_first_difference(got, truth, says):
+    assert difference(got, truth, 1e-9, 1e-12, strict=True) == says
+
+
+def test_values_written_by_hand_may_come_in_any_form():
+    for got in (A.tolist(), tuple(map(tuple, A.tolist())), A, Tensor(A), A + 1e-5):
+        assert difference(got, A, 2e-3, 1e-6, strict=False) == ""
+
+
+def outer(a, b):
+    return np.array([[x * y for y in b] for x in a])
+
+
+def exercise(**more):
+    return function(
+        "99.1", "outer", title="outer product", oracle=outer,
+        probes=lambda rng: [call(numbers(rng, 4), numbers(rng, 3)), call(numbers(rng, 2), numbers(rng, 5))],
+        wrong=[
+            Wrong(lambda a, b: np.outer(b, a), "M42", "transposed", name="transposed"),
+            Wrong(lambda a, b: np.outer(a, b) * 2, "", "doubled", name="doubled"),
+            Wrong(lambda a, b: a @ b, "M29", "needs (n,) and (n,)", name="dot"),
+        ],
+        alternatives=[np.outer, lambda a, b: a[:, None] * b], **more,
+    )  # fmt: skip
+
+
+def verdict(answer, **more):
+    ex = exercise(**more)
+    return judge(ex, Local(ex.namespace(answer)), 0)
+
+
+def test_right_answers_pass_with_all_points():
+    assert verdict(np.outer, points=3) == Verdict(
+        "99.1", "passed", 3, 3, ("All 2 probes agree.",), seed=0
+    )
+
+
+def test_known_mistakes_are_named():
+    found = verdict(lambda a, b: np.multiply.outer(b, a))
+    assert (found.status, found.points, found.misconception, found.mistake) == ("wrong", 0, "M42", "transposed")
+    assert found.lines == ("transposed",) and found.call.startswith("outer(np.array([")
+    assert found.expected == ""
+
+
+def test_a_mistake_on_some_probes_only_is_still_recognised():
+    def sometimes(a, b):
+        return np.outer(b, a) if len(b) == 5 else np.outer(a, b)
+
+    found = verdict(sometimes)
+    assert found.mistake == "transposed" and "outer(np.array([" in found.call
+
+
+def test_an_exception_is_the_same_mistake_only_with_the_same_message():
+    assert verdict(lambda a, b: a @ b).mistake == "dot"
+
+    def other(a, b):
+        raise ValueError("something else")
+
+    found = verdict(other)
+    assert (found.status, found.mistake) == ("error", "")
+    assert "ValueError: something else" in found.lines[0]
+
+
+def test_an_unknown_mistake_gets_the_smallest_failing_call():
+    def misses_negative(a, b):
+        return np.abs(np.outer(a, b))
+
+    found = verdict(misses_negative)
+    assert found.mistake == "" and found.lines[0].startswith("The value")
+    assert len(found.call) < 60, found.call
+
+
+def test_observations_help_without_the_answer():
+    assert "wrong sign" in verdict(lambda a, b: -np.outer(a, b)).lines[1]
+    assert "3 times" in verdict(lambda a, b: 3 * np.outer(a, b)).lines[1]
+    assert "float32" in verdict(lambda a, b: np.outer(a, b) * (1 + 3e-8)).lines[1]
+    assert "zero" in verdict(lambda a, b: 0 * np.outer(a, b)).lines[1]
+
+
+def test_changed_inputs_are_named_after_the_value():
+    def changes(a, b):
+        result = np.outer(a, b)
+        a += 1
+        return result
+
+    found = verdict(changes)
+    assert "changed its input a" in found.lines[0]
+
+    def changes_and_wrong(a, b):
+        a += 1
+        return np.outer(a, b)
+
+    assert "not right" in verdict(changes_and_wrong).lines[0]
+
+
+def test_blank_missing_and_nearly_named():
+    ex = exercise()
+    assert judge(ex, Local({"outer": lambda a, b: ...})).status == "not attempted"
+    assert judge(ex, Local({"outer": lambda a, b: None})).status == "not attempted"
+    assert judge(ex, Local({})).lines[0] == "I cannot find outer."
+    near = judge(ex, Local({"outr": np.outer}))
+    assert near.status == "missing" and "outr" in near.lines[1]
+    assert judge(ex, Local({"outer": 3})).status == "error"
+
+
+def test_a_changed_answer_that_gives_none_is_an_attempt():
+    def forgot_return(a, b):
+        np.outer(a, b)
+
+    found = verdict(forgot_return)
+    assert found.status == "wrong" and "None" in found.lines[0]
+
+
+def test_errors_that_are_asked_for():
+    ex = function(
+        "99.2", "root", title="root", oracle=lambda x: x**0.5,
+        probes=lambda rng: [call(4.0), call(-1.0).expect(Raises("ValueError", "negative")).show()],
+        wrong=[], alternatives=[],
+    )  # fmt: skip
+
+    def right(x):
+        if x < 0:
+            raise ValueError("x is negative")
+        return x**0.5
+
+    def other_type(x):
+        if x < 0:
+            raise TypeError("x is negative")
+        return x**0.5
+
+    def other_words(x):
+        if x < 0:
+            raise ValueError("no")
+        return x**0.5
+
+    assert judge(ex, Local({"root": right})).passed
+    assert "it gave" in judge(ex, Local({"root": lambda x: abs(x) ** 0.5})).lines[0]
+    assert "it raised TypeError" in judge(ex, Local({"root": other_type})).lines[0]
+    found = judge(ex, Local({"root": other_words}))
+    assert "does not say 'negative'" in found.lines[0]
+    assert found.expected == "ValueError with 'negative' in its message"
+
+
+def test_values_choices_and_predictions():
+    ex = value("99.3", "x", [2, 2, -12], title="v", wrong=[Wrong([2, 4, 6], "M26", "no v")])
+    for right in ([2, 2, -12], (2.0, 2.0, -12.0), np.array([2.0, 2, -12.0001])):
+        assert judge(ex, Local({"x": right})).passed
+    assert judge(ex, Local({"x": [2, 4, 6]})).mistake == "[2, 4, 6]"
+    assert judge(ex, Local({"x": [1, 2, 3]})).status == "wrong"
+    assert judge(ex, Local({"x": ...})).status == "not attempted"
+    assert judge(ex, Local({"x": [2, ..., -12]})).status == "not attempted"
+    assert "string" in judge(ex, Local({"x": "2, 2, -12"})).lines[0]
+    assert judge(ex, Local({"x": object()})).status == "wrong"
+
+    pick = choice("99.4", "which", {"a": "yes", "b": "no"}, "b", title="c", wrong=[Wrong("a", "M25", "why?")])
+    assert judge(pick, Local({"which": " B "})).passed
+    assert judge(pick, Local({"which": "a"})).lines == ("why?",)
+    assert judge(pick, Local({"which": "c"})).lines == ("Choose one of 'a', 'b'.",)
+    with pytest.raises(ValueError, match="no feedback for option a"):
+        choice("99.4", "which", {"a": "yes", "b": "no"}, "b", title="c", wrong=[])
+
+    guess = prediction("99.5", 12, title="p", wrong=[Wrong(6, "M01", "fresh?")])
+    assert judge(guess, Local({"predict 99.5": 12.0})).passed
+    assert judge(guess, Local({"predict 99.5": 6})).misconception == "M01"
+    assert judge(guess, Local({})).status == "not attempted"
+
+    step = value("99.6", "h", 1e-5, title="h", accept=lambda h: 1e-7 < h < 1e-3,
+                 wrong=[Wrong(1e-12, "M44", "small", when=lambda h: h < 1e-7)])  # fmt: skip
+    assert judge(step, Local({"h": 1e-4})).passed
+    assert judge(step, Local({"h": 1e-15})).lines == ("small",)
+    assert judge(step, Local({"h": 0.5})).lines == ("That is not it.",)
+    assert judge(step, Local({"h": "small"})).status == "wrong"
+
+
+def test_orderings_name_the_first_broken_rule():
+    ex = ordering("99.7", "order", ["socks", "shoes", "hat"], [Before(1, 2, "M21", "socks first")], [1, 2, 3], title="o")
+    for right in ([1, 2, 3], (3, 1, 2), np.array([1, 3, 2]), "1 2 3"):
+        assert judge(ex, Local({"order": right})).passed
+    found = judge(ex, Local({"order": [2, 1, 3]}))
+    assert (found.lines, found.misconception) == (("socks first",), "M21")
+    for odd in ([1, 2], [1, 1, 2], ["a"], 3, [0, 1, 2], [1.5, 2, 3]):
+        assert "each number from 1 to 3 once" in judge(ex, Local({"order": odd})).lines[0]
+    with pytest.raises(ValueError, match="breaks its own rules"):
+        ordering("99.7", "order", ["a", "b"], [Before(1, 2)], [2, 1], title="o")
+
+
+def test_methods_are_blank_or_replaced_in_a_fresh_class():
+    class Base:
+        def __init__(self, data):
+            self.data = data
+
+        def __add__(self, other): ...
+
+    def given():
+        return {"Value": type("Value", (Base,), dict(vars(Base)))}
+
+    ex = program(
+        "99.8", "Value.__add__", title="add", scaffold=given,
+        probes=lambda rng: [run("(Value(x) + Value(y)).data", x=2.0, y=3.5)], oracle=lambda x, y: x + y,
+        wrong=[Wrong(lambda a, b: type(a)(a.data), "", "left only", name="left")],
+        alternatives=[lambda a, b: type(a)(a.data + b.data)],
+    )  # fmt: skip
+    assert judge(ex, Local(ex.namespace(ex.alternatives[0]))).passed
+    assert judge(ex, Local(given())).status == "not attempted"
+    found = judge(ex, Local(ex.namespace(ex.wrong[0].answer)))
+    assert found.mistake == "left" and found.call == "x = 2.\ny = 3.5\n(Value(x) + Value(y)).data"
+    assert judge(ex, Local({})).lines[0] == "I cannot find Value.__add__."
+
+
+def test_a_lost_student_is_a_verdict():
+    class Lost:
+        def __init__(self, failure):
+            self.failure = failure
+
+        def look(self, names):
+            return {n: {"state": "there", "type": "", "near": []} for n in names}
+
+        def call(self, *args, **kwargs):
+            return self.failure
+
+    for kind, status in (("timeout", "timeout"), ("memory", "memory"), ("killed", "error"), ("protocol", "error"),
+                         ("forbidden", "forbidden")):  # fmt: skip
+        found = judge(exercise(), Lost(Failure(kind)))
+        assert (found.status, found.points) == (status, 0)
+        assert found.lines and found.call
+
+
+def test_messages_are_the_same_every_time():
+    def odd(a, b):
+        return np.outer(a, b) + (a[0] > 0)
+
+    assert verdict(odd) == verdict(odd)
+    assert Verdict.from_dict(verdict(odd).as_dict()) == verdict(odd)
+
+
+def test_how_values_are_written():
+    assert typed(A) == "np.array([[1.5, 2.5, -3.], [0.5, 4., 2.]])"
+    assert typed(np.zeros(2, np.float32)) == "np.array([0., 0.], dtype='float32')"
+    assert typed(np.zeros((0, 2))) == "np.zeros((0, 2))"
+    assert spelled((1, 2.0, [None, "a"], {"k": np.float64(0.1)})) == "(1, 2., [None, 'a'], {'k': 0.1})"
+    assert spelled((3,)) == "(3,)"
+    assert len(typed(np.zeros(10_000))) < 200
+    assert shown_call(exercise(), call(A, k=2).of("f")) == f"f({typed(A)}, k=2)"
+
+
+def test_shrinking_keeps_sizes_together():
+    probe = call(np.ones((4, 3)), np.ones(3), (4, 3)).of("f")
+    first = next(iter(simpler(probe)))
+    assert first.args[0].shape == (3, 3) and first.args[1].shape == (3,) and first.args[2] == (3, 3)
