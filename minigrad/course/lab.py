@@ -6,6 +6,7 @@ check, and cells that stay in the page when they scroll out of view (a stepper k
 """
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -62,6 +63,6 @@ def start(folder: Path, browser: bool = True, port: int | None = None) -> int:
     print(f"The course is in {folder}: {len(written)} files are new, {len(kept)} were there and stay.")
     print("Stop JupyterLab with Ctrl-C. Your work stays in that folder.", flush=True)
     line, env = command(folder, browser, port), environment(os.environ)
-    if os.name == "posix":
+    if platform.system() != "Windows":
         os.execve(line[0], line, env)  # the server takes our place: signals and exit code are its own
     return subprocess.run(line, env=env, check=False).returncode

@@ -17,9 +17,9 @@ def rules() -> str:
     lines = [
         "# Every rule of the engine",
         "",
-        "`g` is the gradient of the output; `x`, `y`, `z` are the inputs, `out` is the result. A rule may give "
-        "a gradient that is still stretched by broadcasting: the walk sums it to the input's shape. Made by "
-        "`minigrad build` from `minigrad/derivatives.py`; edit there.",
+        "`g` is the gradient of the output; `x`, `y`, `z` are the inputs, `out` is the result. A rule may "
+        "give a gradient that is still stretched by broadcasting: the walk sums it to the input's shape. "
+        "Made by `minigrad build` from `minigrad/derivatives.py`; edit there.",
         "",
         "| operation | node | gradient of each input | kept until backward |",
         "|---|---|---|---|",

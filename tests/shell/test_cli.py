@@ -170,6 +170,23 @@ def test_a_notebook_that_kills_its_process(solved: Path, capsys: pytest.CaptureF
     assert "\n0 of " in capsys.readouterr().out
 
 
+CHECK_AS_ON_WINDOWS = """
+import platform, sys
+platform.system = lambda: "Windows"
+from minigrad.course import cli
+sys.exit(cli.main(["check", sys.argv[1]]))
+"""
+
+
+def test_check_where_no_process_can_be_had(solved: Path) -> None:
+    """In a process of its own, because there the cells run in the command itself."""
+    command = [sys.executable, "-c", CHECK_AS_ON_WINDOWS, str(solved)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    spoil(solved, "def vjp_square(x, v):\n    return x * v")
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 1
+
+
 def test_a_lesson_holds_no_graded_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nb = notebooks.read(folder / "notebooks" / f"{LESSON}.ipynb")
     nb["cells"] = [
@@ -398,6 +415,30 @@ def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "--allow-root" not in lab.command(folder)
     monkeypatch.delattr("os.geteuid")
     assert "--allow-root" not in lab.command(folder)
+
+
+def test_lab_gives_its_place_to_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from minigrad.course import lab
+
+    called: list[Any] = []
+    monkeypatch.setattr("os.execve", lambda *arguments: called.append(arguments))
+    monkeypatch.setattr(
+        "subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3)
+    )
+    assert lab.start(folder / "mine", browser=False) == 3
+    assert called[0][1] == lab.command(folder / "mine", browser=False)
+    assert (folder / "mine" / "exercises" / f"{LESSON}.ipynb").exists()
+
+
+def test_lab_on_windows_waits_for_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from minigrad.course import lab
+
+    monkeypatch.setattr("platform.system", lambda: "Windows")
+    monkeypatch.delattr("os.execve")
+    monkeypatch.setattr(
+        "subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3)
+    )
+    assert lab.start(folder / "mine") == 3
 
 
 def test_the_users_own_jupyter_settings_come_first() -> None:
