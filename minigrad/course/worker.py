@@ -49,7 +49,7 @@ def predict(id: str = "", answer: Any = ..., *rest: Any, **options: Any) -> None
 def unanswered(answer: Any) -> bool:
     """True for `...`, also inside a list."""
     if type(answer) in (list, tuple):
-        return not answer or any(unanswered(a) for a in answer)
+        return answer == [] or any(unanswered(a) for a in answer)
     return answer is ...
 
 

@@ -194,7 +194,7 @@ def test_written_functions(function):
 
 def test_values_and_classes():
     assert [blankness(v) for v in (..., [...], [1, [...]], (), 0, None, [1])] == [
-        "blank", "blank", "blank", "blank", "there", "there", "there",
+        "blank", "blank", "blank", "there", "there", "there", "there",
     ]  # fmt: skip
 
     class Empty:
