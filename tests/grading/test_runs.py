@@ -1,0 +1,278 @@
+"""A whole class: what is found, kept, graded once, and written down."""
+
+from __future__ import annotations
+
+import concurrent.futures as futures
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minigrad.course.grading import journal, report, runs, sandbox
+from minigrad.course.grading.sandbox import Unavailable
+from tests.grading.classroom import notebook
+
+RIGHT = "import numpy as np\ndef vjp_square(x, v):\n    return 2 * x * v"
+WRONG = "def vjp_square(x, v):\n    return 2 * x"
+
+
+@pytest.fixture
+def level() -> str:
+    """The strongest level that holds here."""
+    try:
+        return sandbox.choose()
+    except Unavailable as error:
+        pytest.skip(f"optional: no isolation level holds here: {error}")
+
+
+def hand_in(folder: Path, **students: str | bytes) -> Path:
+    for name, source in students.items():
+        path = folder / name / "05_vectors.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(source if isinstance(source, bytes) else notebook(source, 'check("5.1")'))
+    return folder
+
+
+def results(out: Path) -> dict[str, dict[str, Any]]:
+    return {result["student"]: result for result in journal.read(out / "results.jsonl")}
+
+
+def status(out: Path, student: str) -> str:
+    found = {v["exercise"]: v["status"] for v in results(out)[student]["verdicts"]}
+    return str(found["5.1"])
+
+
+def rows(out: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO((out / "grades.csv").read_text(encoding="utf-8"))))
+
+
+def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG, cy=b"", dan="def vjp_square(x, v):\n    ...")
+    count = runs.grade(hand_ins, out=tmp_path / "out", jobs=2)
+    assert (count.total, count.graded, count.kept, count.failed) == (4, 4, 0, 0)
+    assert count.isolation == level
+    out = tmp_path / "out"
+    assert [status(out, name) for name in ("ann", "bob", "cy", "dan")] == ["passed", "wrong", "missing", "not attempted"]
+    assert [row["SIS Login ID"] for row in rows(out)] == ["ann", "bob", "cy", "dan"]
+    assert [row["Total"] for row in rows(out)] == ["1", "0", "0", "0"]
+    assert all(result["isolation"] == level for result in results(out).values())
+    assert (out / "run.json").stat().st_mode & 0o077 == 0, "the key is nobody else's"
+    key = json.loads((out / "run.json").read_text())["key"]
+    assert not any(key in path.read_text(encoding="utf-8") for path in out.rglob("*") if path.suffix in (".html", ".csv", ".jsonl"))
+    assert {path.name for path in (out / "feedback").iterdir()} == {"ann", "bob", "cy", "dan"}
+    assert not list(Path("/tmp").glob(f"minigrad-sandbox-{os.getpid()}-*"))
+
+
+def test_seeds_differ_by_student_exercise_and_key(tmp_path: Path, level: str) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT)
+    seeds = set()
+    for key in (b"k" * 16, b"l" * 16):
+        runs.grade(hand_ins, out=tmp_path / key.decode(), key=key, jobs=1)
+        found = results(tmp_path / key.decode())
+        seeds |= {(v["exercise"], v["seed"]) for r in found.values() for v in r["verdicts"]}
+    exercises = {exercise for exercise, _ in seeds}
+    assert len(seeds) == 4 * len(exercises) and len({seed for _, seed in seeds}) == len(seeds)
+    again = runs.grade(hand_ins, out=tmp_path / "again", key=b"k" * 16, jobs=1)
+    assert again.graded == 2
+    first, second = (results(tmp_path / name) for name in ("k" * 16, "again"))
+    assert [r["verdicts"] for r in first.values()] == [r["verdicts"] for r in second.values()]
+
+
+def test_nothing_is_graded_twice_and_only_what_changed_again(tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG), tmp_path / "out"
+    runs.grade(hand_ins, out=out, jobs=1)
+    before = (out / "results.jsonl").read_bytes()
+    count = runs.grade(hand_ins, out=out, jobs=1)
+    assert (count.kept, count.graded) == (2, 0)
+    assert (out / "results.jsonl").read_bytes() == before
+
+    hand_in(hand_ins, bob=RIGHT, cy=WRONG)
+    count = runs.grade(hand_ins, out=out, jobs=1)
+    assert (count.kept, count.graded) == (1, 2)
+    assert [status(out, name) for name in ("ann", "bob", "cy")] == ["passed", "passed", "wrong"]
+
+    monkeypatch.setattr(journal, "pack_hash", lambda number: "another")
+    assert runs.grade(hand_ins, out=out, jobs=1).graded == 3
+    assert runs.grade(hand_ins, out=out, jobs=1, fresh=True).graded == 3
+
+    (hand_ins / "cy" / "05_vectors.ipynb").unlink()
+    runs.grade(hand_ins, out=out, jobs=1)
+    assert set(results(out)) == {"ann", "bob"}
+    assert not (out / "feedback" / "cy" / "05_vectors.html").exists()
+
+
+def test_a_changed_limit_grades_again(tmp_path: Path, level: str) -> None:
+    hand_ins, out = hand_in(tmp_path / "in", ann="def vjp_square(x, v):\n    while True: pass"), tmp_path / "out"
+    runs.grade(hand_ins, out=out, jobs=1, seconds=0.3)
+    assert "0.3 s" in " ".join(results(out)["ann"]["verdicts"][0]["lines"])
+    assert runs.grade(hand_ins, out=out, jobs=1, seconds=0.4).graded == 1
+
+
+def test_the_same_key_or_none(tmp_path: Path, level: str) -> None:
+    hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT), tmp_path / "out"
+    runs.grade(hand_ins, out=out, jobs=1, key=b"k" * 16)
+    with pytest.raises(ValueError, match="another key"):
+        runs.grade(hand_ins, out=out, jobs=1, key=b"l" * 16)
+    assert runs.grade(hand_ins, out=out, jobs=1).kept == 1
+    assert runs.grade(hand_ins, out=out, jobs=1, key=b"l" * 16, fresh=True).graded == 1
+
+
+def test_two_runs_do_not_write_to_one_report(tmp_path: Path, level: str) -> None:
+    hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT), tmp_path / "out"
+    out.mkdir()
+    with journal.Journal(out), pytest.raises(ValueError, match="another run"):
+        runs.grade(hand_ins, out=out, jobs=1)
+
+
+def test_of_several_copies_the_best_counts(tmp_path: Path, level: str) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=WRONG)
+    for name, source in (("05_vectors (1).ipynb", RIGHT), ("old/05_vectors.ipynb", "1 / 0"), ("ps1 (1).ipynb", WRONG)):
+        path = hand_ins / "ann" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(notebook(source, 'check("5.1")'))
+    out = tmp_path / "out"
+    assert runs.grade(hand_ins, out=out, jobs=1).graded == 4
+    assert rows(out)[0]["Total"] == "1"
+    assert len(list((out / "feedback" / "ann").iterdir())) == 4
+
+
+def test_what_lies_around_a_notebook_is_no_matter(tmp_path: Path, level: str) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann="import numpy as np\n" + WRONG, bob=RIGHT)
+    here = hand_ins / "ann"
+    for name in ("numpy.py", "minigrad.py", "sitecustomize.py", "conftest.py", "json.py"):
+        (here / name).write_text("raise SystemExit('taken over')\n")
+    (here / ".OTTER_LOG").write_bytes(b"cos\nsystem\n(S'touch pwned'\ntR.")
+    (here / "pickle.pkl").write_bytes(b"cos\nsystem\n(S'touch pwned'\ntR.")
+    (here / "leak.ipynb").symlink_to("/etc/passwd")
+    (hand_ins / "eve").symlink_to("/etc")
+    out = tmp_path / "out"
+    runs.grade(hand_ins, out=out, jobs=1)
+    assert (status(out, "ann"), status(out, "bob")) == ("wrong", "passed")
+    assert "root:" not in (out / "results.jsonl").read_text()
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_a_stray_file_is_named_and_stops_nobody(tmp_path: Path, level: str) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT)
+    (hand_ins / "ann" / "holiday.ipynb").write_bytes(notebook("x = 1"))
+    out = tmp_path / "out"
+    assert runs.grade(hand_ins, out=out, jobs=1).total == 1
+    assert "holiday.ipynb" in (out / "report.html").read_text()
+
+
+def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
+    names = ["=HYPERLINK(1)", "<script>alert(1)<", "\u202egnp.exe", "-rf", "+1", "@x", "a" * 200, "é à", "a;b|c&d", "x\ny", "\udce9"]
+    hand_ins = tmp_path / "in"
+    for name in names:
+        folder = hand_ins / os.fsdecode(os.fsencode(name))
+        folder.mkdir(parents=True)
+        (folder / "05_vectors.ipynb").write_bytes(notebook(RIGHT))
+        (folder / ("<img src=x onerror=alert(1)>" + name[:20] + ".ipynb")).write_bytes(notebook(RIGHT))
+    out = tmp_path / "out"
+    count = runs.grade(hand_ins, out=out, jobs=1)
+    assert count.graded == 2 * len(names)
+    found = rows(out)
+    assert len(found) == len(names) and all(row["Total"] == "1" for row in found)
+    for row in found:
+        assert row["Student"].lstrip()[:1] not in ("=", "+", "-", "@")
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in text and "<img" not in text and "\u202e" not in text
+    for page in (out / "feedback").rglob("*.html"):
+        assert page.resolve().is_relative_to((out / "feedback").resolve())
+        assert "<img" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["thread", "process"])
+def test_any_executor_will_do(kind: str, tmp_path: Path, level: str) -> None:
+    hand_ins = hand_in(tmp_path / "in", **{f"s{i}": RIGHT if i % 2 else WRONG for i in range(6)})
+    pool: futures.Executor = futures.ThreadPoolExecutor(2) if kind == "thread" else futures.ProcessPoolExecutor(2)
+    with pool:
+        count = runs.grade(hand_ins, out=tmp_path / "out", executor=pool)
+    runs.close_graders()
+    assert count.graded == 6
+    assert [row["Total"] for row in rows(tmp_path / "out")] == ["0", "1"] * 3
+
+
+def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
+    hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT), tmp_path / "out"
+    runs.close_graders()
+    runs._here.__dict__.clear()
+    with monkeypatch.context() as patch:
+        def broken(*args: Any, **kwargs: Any) -> Any:
+            raise Unavailable("the sandbox could not start")
+        patch.setattr("minigrad.course.grading.grader.Sandbox.worker", broken)
+        with futures.ThreadPoolExecutor(1) as pool:
+            count = runs.grade(hand_ins, out=out, executor=pool)
+    assert (count.failed, count.graded) == (1, 0)
+    assert status(out, "ann") == "not graded"
+    assert rows(out)[0]["Total"] == "" and rows(out)[0]["05_vectors"] == "", "no grade is not a zero"
+    assert "not graded" in (out / "report.html").read_text()
+    assert runs.grade(hand_ins, out=out, jobs=1).graded == 1, "and it is tried again"
+    assert status(out, "ann") == "passed"
+
+
+def test_the_level_that_is_no_boundary_wants_trust() -> None:
+    with pytest.raises(Unavailable, match="not a security boundary"):
+        sandbox.choose("process")
+    assert sandbox.choose("process", trust_students=True) == "process"
+
+
+def test_auto_falls_back_and_never_below_a_boundary(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken: set[str] = {"namespace"}
+    monkeypatch.setattr(sandbox, "problems", lambda level: ("it does not hold",) if level in broken else ())
+    assert sandbox.choose() == "landlock"
+    broken.add("landlock")
+    with pytest.raises(Unavailable, match="trust-students"):
+        sandbox.choose()
+    assert sandbox.choose(trust_students=True) == "process"
+
+
+def test_a_journal_line_that_was_cut_off_is_graded_again(tmp_path: Path, level: str) -> None:
+    hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG), tmp_path / "out"
+    runs.grade(hand_ins, out=out, jobs=1)
+    whole = (out / "results.jsonl").read_bytes()
+    (out / "results.jsonl").write_bytes(whole[:-30])
+    count = runs.grade(hand_ins, out=out, jobs=1)
+    assert (count.kept, count.graded) == (1, 1)
+    assert set(results(out)) == {"ann", "bob"}
+
+
+def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG, cy=WRONG)
+    runs.grade(hand_ins, out=tmp_path / "old", jobs=1, key=b"k" * 16)
+    hand_in(hand_ins, bob=RIGHT, dan=RIGHT)
+    (hand_ins / "cy" / "05_vectors.ipynb").unlink()
+    runs.grade(hand_ins, out=tmp_path / "new", jobs=1, key=b"k" * 16)
+    moved = [m for m in report.write_differences(tmp_path / "new", tmp_path / "old") if m["exercise"] == "5.1"]
+    assert [(m["student"], m["before"], m["after"], m["points"], m["why"]) for m in moved] == [
+        ("bob", "wrong", "passed", 1.0, "another notebook"),
+        ("cy", "wrong", "", 0.0, "no longer handed in"),
+        ("dan", "", "passed", 1.0, "a new hand-in"),
+    ]
+    table = list(csv.DictReader(io.StringIO((tmp_path / "new" / "differences.csv").read_text())))
+    assert {row["Why"] for row in table} == {m["why"] for m in moved}
+
+    changed = [json.loads(line) for line in (tmp_path / "old" / "results.jsonl").read_text().splitlines()]
+    for result in changed:
+        result["pack"], result["verdicts"][0]["status"] = "another", "error"
+    found = report.differences(journal.read(tmp_path / "old" / "results.jsonl"), changed)
+    assert {m["why"] for m in found} == {"a changed check"}
+
+
+def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\\u202e" + "A" * 10_000
+    hand_ins = hand_in(
+        tmp_path / "in",
+        ann=f"def vjp_square(x, v):\n    raise ValueError('{evil}')", bob=f"def vjp_square(x, v):\n    return '{evil}'",
+        cy=f"raise ValueError('{evil}')",
+    )  # fmt: skip
+    runs.grade(hand_ins, out=tmp_path / "out", jobs=1)
+    for page in (tmp_path / "out").rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "<script>alert" not in text and "<img" not in text and "\u202e" not in text
+        assert "Content-Security-Policy" in text and "http" not in text.replace("http-equiv", "")
+        assert "A" * 5_000 not in text
