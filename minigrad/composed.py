@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, inplace, kernels, picking, products, reductions, shapes
+from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, products, reductions, shapes
 from minigrad import more_derivatives as more
 from minigrad.public import (
     as_tensor_like,
@@ -530,8 +530,7 @@ _converting("byte", dtypes.uint8)
 _converting("char", dtypes.int8)
 
 
-@method
-def type(self: Tensor, dtype: Any = None) -> Any:
+def type_(self: Tensor, dtype: Any = None) -> Any:
     """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
     if dtype is None:
         return f"torch.{self.dtype.tensor_name}Tensor"
@@ -541,6 +540,9 @@ def type(self: Tensor, dtype: Any = None) -> Any:
             raise ValueError(f"invalid type: '{dtype}'")
         return to(self, found[0])
     return to(self, dtypes.resolve(dtype, "type"))
+
+
+Tensor.type = type_
 
 
 @method
@@ -617,7 +619,7 @@ def zero_(self: Tensor) -> Tensor:
 def detach(self: Tensor) -> Tensor:
     """The same numbers in the same memory, cut off from the graph."""
     out = wrap(self._writable())
-    out._version = self._version
+    out._counter = self._counter
     return out
 
 
@@ -632,4 +634,4 @@ def cuda(self: Tensor, device: Any = None) -> Tensor:
 
 
 # The other files of operations attach their methods when they are loaded.
-FILES = (picking, products, reductions, shapes)
+FILES = (layers, linalg, picking, products, reductions, shapes)

@@ -1,0 +1,545 @@
+"""The heavy functions of neural networks: softmax, convolution, pooling, windows, padding, resizing.
+
+Inputs have shape (batch, channels, *sizes) or, without a batch, (channels, *sizes). Where there is one number per
+spatial dimension (stride, padding, ...), a single number stands for all of them. `minigrad.nn.functional` offers all
+of these; those that PyTorch has at top level too are registered there.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import errors, kernels
+from minigrad import more_derivatives as more
+from minigrad.errors import check_dim
+from minigrad.public import function, index_array, register
+from minigrad.tensor import Tensor, wrap
+
+Shape = tuple[int, ...]
+
+# ------------------------------------------------------------------------------------------- softmax
+
+
+def _softmax(name: str, recorded: Any, kernel: str) -> None:
+    def call(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+        x = input if dtype is None else input.to(dtype)
+        where = check_dim(dim, x._data.ndim)
+        if x._data.dtype.kind != "f":
+            full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
+            raise errors.not_implemented(full, x.dtype.tensor_name)
+        return recorded(x, where)  # type: ignore[no-any-return]
+
+    call.__doc__ = f"{name} along `dim`, without overflow."
+    function(call, name=name)
+
+
+_softmax("softmax", table.softmax, "softmax_lastdim_kernel_impl")
+_softmax("log_softmax", table.log_softmax, "log_softmax_lastdim_kernel_impl")
+
+# ------------------------------------------------------------------------------------------- arguments
+
+
+def _each(name: str, value: Any, n: int, what: str) -> Shape:
+    """One number per spatial dimension."""
+    if isinstance(value, (tuple, list)):
+        if len(value) == 1:
+            return (int(value[0]),) * n
+        if len(value) != n:
+            raise RuntimeError(
+                f"{name}: expected {what} to be a single integer value or a list of {n} values to match the "
+                f"convolution dimensions, but got {what}={list(value)}"
+            )
+        return tuple(int(v) for v in value)
+    return (int(value),) * n
+
+
+def _batched(name: str, x: Tensor, n: int, kind: str = "") -> tuple[Tensor, bool]:
+    """The input with a batch dimension, and whether it had one."""
+    if x._data.ndim == n + 2:
+        return x, True
+    if x._data.ndim == n + 1:
+        return table.unsqueeze(x, (1, *x._data.shape)), False
+    raise RuntimeError(
+        f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: "
+        f"{list(x._data.shape)}"
+    )
+
+
+def _unbatched(x: Tensor, had: bool) -> Tensor:
+    return x if had else table.squeeze_dim(x, x._data.shape[1:])
+
+
+# ------------------------------------------------------------------------------------------- convolution
+
+
+def _convolve(n: int) -> Any:
+    name = f"conv{n}d"
+
+    def call(input: Tensor, weight: Tensor, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:  # fmt: skip
+        for i, (argument, value) in enumerate((("input", input), ("weight", weight)), 1):
+            if not isinstance(value, Tensor):
+                raise errors.must_be_tensor(name, argument, i, value)
+        x, had = _batched(name, input, n)
+        steps, gaps = _each(name, stride, n, "stride"), _each(name, dilation, n, "dilation")
+        kernel = tuple(weight._data.shape[2:])
+        if isinstance(padding, str):
+            x, edges = _named_padding(x, padding, kernel, steps, gaps)
+        else:
+            edges = _each(name, padding, n, "padding")
+        _check_conv(x, weight, bias, edges, gaps, groups, n)
+        return _unbatched(more.conv(x, weight, bias, steps, edges, gaps, groups), had)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = (
+        f"{n}-d convolution (cross-correlation): input (N, C, *sizes) with weight (O, C / groups, *kernel)."
+    )
+    register(call, name, method=False)
+    return call
+
+
+def _named_padding(x: Tensor, padding: str, kernel: Shape, stride: Shape, dilation: Shape) -> tuple[Tensor, Shape]:
+    if padding == "valid":
+        return x, (0,) * len(kernel)
+    if padding != "same":
+        raise RuntimeError("Invalid padding string: '" + padding + "'")
+    if builtins.any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for d, k in zip(dilation, kernel)]
+    if builtins.all(t % 2 == 0 for t in total):
+        return x, tuple(t // 2 for t in total)
+    return more.pad(x, ((0, 0), (0, 0), *((t // 2, t - t // 2) for t in total)), 0.0), (0,) * len(kernel)
+
+
+def _check_conv(x: Tensor, w: Tensor, b: Any, padding: Shape, dilation: Shape, groups: int, n: int) -> None:
+    a, k = x._data, w._data
+    if a.dtype != k.dtype:
+        raise RuntimeError(
+            f"Input type ({x.dtype.c_name}) and bias type ({w.dtype.c_name}) should be the same"
+            if b is not None
+            else f"expected scalar type {x.dtype.tensor_name} but found {w.dtype.tensor_name}"
+        )
+    if k.ndim != n + 2:
+        raise RuntimeError(
+            f"weight should have at least three dimensions"  # noqa: F541
+            if k.ndim < 3
+            else f"Given groups={groups}, expected weight to have {n + 2} dimensions, but got {k.ndim}"
+        )
+    if a.shape[1] != k.shape[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(k.shape)}, expected input{list(a.shape)} to have "
+            f"{k.shape[1] * groups} channels, but got {a.shape[1]} channels instead"
+        )
+    if k.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(k.shape)} instead"
+        )
+    if b is not None and tuple(b._data.shape) != (k.shape[0],):
+        raise RuntimeError(
+            f"Given weight of size {list(k.shape)}, expected bias to be 1-dimensional with {k.shape[0]} elements, but got "
+            f"bias of size {list(b._data.shape)} instead"
+        )
+    padded = [s + 2 * p for s, p in zip(a.shape[2:], padding)]
+    reach = [d * (s - 1) + 1 for d, s in zip(dilation, k.shape[2:])]
+    if builtins.any(p < r for p, r in zip(padded, reach)):
+        shown = " x ".join(map(str, padded))
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({shown}). Kernel size: ({' x '.join(map(str, reach))}). Kernel "
+            "size can't be greater than actual input size"
+        )
+
+
+conv1d, conv2d, conv3d = map(_convolve, (1, 2, 3))
+
+
+def _convolve_back(n: int) -> Any:
+    name = f"conv_transpose{n}d"
+
+    def call(input: Tensor, weight: Tensor, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:  # fmt: skip
+        x, had = _batched(name, input, n)
+        steps, edges = _each(name, stride, n, "stride"), _each(name, padding, n, "padding")
+        gaps, extra = _each(name, dilation, n, "dilation"), _each(name, output_padding, n, "output_padding")
+        if x._data.shape[1] != weight._data.shape[0]:
+            raise RuntimeError(
+                f"Given transposed=1, weight of size {list(weight._data.shape)}, expected input"
+                f"{list(x._data.shape)} to have {weight._data.shape[0]} channels, but got {x._data.shape[1]} channels "
+                "instead"
+            )
+        sizes = tuple(
+            (s - 1) * t - 2 * p + d * (k - 1) + e + 1
+            for s, t, p, d, k, e in zip(x._data.shape[2:], steps, edges, gaps, weight._data.shape[2:], extra)
+        )
+        out = more.conv_input(x, weight, sizes, steps, edges, gaps, groups)
+        if bias is not None:
+            out = out + bias.reshape((-1,) + (1,) * n)
+        return _unbatched(out, had)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The transpose of {n}-d convolution: weight (C, O / groups, *kernel)."
+    register(call, name, method=False)
+    return call
+
+
+conv_transpose1d, conv_transpose2d, conv_transpose3d = map(_convolve_back, (1, 2, 3))
+
+# ------------------------------------------------------------------------------------------- pooling
+
+
+def _pool_arguments(name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Shape, ...]:
+    kernel = _each(name, kernel_size, n, "kernel_size")
+    steps = kernel if stride is None or stride == [] else _each(name, stride, n, "stride")
+    edges, gaps = _each(name, padding, n, "padding"), _each(name, dilation, n, "dilation")
+    if builtins.any(s == 0 for s in steps):
+        raise RuntimeError("stride should not be zero")
+    for k, p in zip(kernel, edges):
+        if p < 0 or 2 * p > k:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1"
+                if p >= 0
+                else f"pad must be non-negative, but got pad: {p}"
+            )
+    return kernel, steps, edges, gaps
+
+
+def _pool_input(name: str, x: Tensor, n: int) -> None:
+    if x._data.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor expected for input, but got: "
+            f"{list(x._data.shape)}"
+        )
+
+
+def _check_windows(x: Tensor, counts: Sequence[int]) -> None:
+    if builtins.any(c < 1 for c in counts):
+        sizes = "x".join(map(str, x._data.shape[-len(counts) :]))
+        raise RuntimeError(
+            f"Given input size: ({x._data.shape[-len(counts) - 1]}x{sizes}). Calculated output size: "
+            f"({x._data.shape[-len(counts) - 1]}x{'x'.join(map(str, counts))}). Output size is too small"
+        )
+
+
+def _max_pool(n: int) -> tuple[Any, Any]:
+    name = f"max_pool{n}d"
+    recorded = (more.max_pool1d, more.max_pool2d, more.max_pool3d)[n - 1]
+
+    def call(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+        _pool_input(name, input, n)
+        kernel, steps, edges, gaps = _pool_arguments(name, n, kernel_size, stride, padding, dilation)
+        sizes = input._data.shape[-n:]
+        counts = [kernels.window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, steps, edges, gaps)]
+        _check_windows(input, counts)
+        index = kernels.max_pool_indices(input._data, kernel, steps, edges, gaps, ceil_mode)
+        out = recorded(input, index, n)
+        return (out, wrap(index)) if return_indices else out
+
+    def both(*args: Any, **keywords: Any) -> Any:
+        return call(*args, **{**keywords, "return_indices": True})
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The largest element of each {n}-d window; with `return_indices` also where it stood."
+    register(call, name, method=False)
+    register(both, f"{name}_with_indices", method=False)
+    return call, both
+
+
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
+
+
+def _avg_pool(n: int) -> Any:
+    name = f"avg_pool{n}d"
+
+    def call(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:  # fmt: skip
+        _pool_input(name, input, n)
+        kernel, steps, edges, _ = _pool_arguments(name, n, kernel_size, stride, padding, 1)
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
+        sizes = input._data.shape[-n:]
+        counts = [kernels.window_count(s, k, t, p, 1, ceil_mode) for s, k, t, p in zip(sizes, kernel, steps, edges)]
+        _check_windows(input, counts)
+        return more.avg_pool(input, kernel, steps, edges, ceil_mode, count_include_pad, divisor_override)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The mean of each {n}-d window."
+    register(call, name, method=False) if n == 1 else None
+    return call
+
+
+avg_pool1d, avg_pool2d, avg_pool3d = map(_avg_pool, (1, 2, 3))
+
+
+def _target_size(x: Tensor, output_size: Any, n: int) -> Shape:
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    return tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
+
+
+def _adaptive_avg(n: int) -> Any:
+    def call(input: Tensor, output_size: Any) -> Tensor:
+        _pool_input(f"adaptive_avg_pool{n}d", input, n)
+        counts = _target_size(input, output_size, n)
+        if counts == (1,) * n:
+            return input.mean(tuple(range(-n, 0)), keepdim=True)  # type: ignore[no-any-return]
+        sizes = input._data.shape[-n:]
+        averages = tuple(kernels.adaptive_average(s, c, input._data.dtype) for s, c in zip(sizes, counts))
+        return more.adaptive_avg_pool(input, averages)
+
+    call.__name__ = call.__qualname__ = f"adaptive_avg_pool{n}d"
+    call.__doc__ = f"{n}-d mean over windows chosen so that the result has `output_size`."
+    register(call, call.__name__, method=False) if n == 1 else None
+    return call
+
+
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_avg, (1, 2, 3))
+
+
+def _adaptive_max(n: int) -> Any:
+    def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+        _pool_input(f"adaptive_max_pool{n}d", input, n)
+        index = kernels.adaptive_max_indices(input._data, _target_size(input, output_size, n))
+        out = more.adaptive_max_pool2d(input, index, n)
+        return (out, wrap(index)) if return_indices else out
+
+    call.__name__ = call.__qualname__ = f"adaptive_max_pool{n}d"
+    call.__doc__ = f"{n}-d maximum over windows chosen so that the result has `output_size`."
+    register(lambda *a, **k: call(*a, **{**k, "return_indices": True}), call.__name__, method=False) if n == 1 else None
+    return call
+
+
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = map(_adaptive_max, (1, 2, 3))
+
+
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window."""
+    kernel = _each("lp_pool2d", kernel_size, 2, "kernel_size")
+    sums = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode) * math.prod(kernel)
+    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)  # type: ignore[no-any-return]
+
+
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window."""
+    (kernel,) = _each("lp_pool1d", kernel_size, 1, "kernel_size")
+    sums = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode) * kernel
+    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)  # type: ignore[no-any-return]
+
+
+def _max_unpool(n: int) -> Any:
+    def call(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:  # fmt: skip
+        kernel, steps, edges, _ = _pool_arguments("max_unpool", n, kernel_size, stride, padding, 1)
+        sizes = tuple((c - 1) * t - 2 * p + k for c, t, p, k in zip(input._data.shape[-n:], steps, edges, kernel))
+        wanted = sizes if output_size is None else tuple(output_size)[-n:]
+        index = index_array(indices)
+        lead = input._data.shape[:-n]
+        flat = table.reshape(input, (*lead, math.prod(input._data.shape[-n:])))
+        zeros = wrap(np.zeros((*lead, math.prod(wanted)), input._data.dtype))
+        out = more.scatter(zeros, flat, len(lead), index.reshape(flat._data.shape))
+        return table.reshape(out, (*lead, *wanted))
+
+    call.__name__ = call.__qualname__ = f"max_unpool{n}d"
+    call.__doc__ = "Put the elements back where max pooling took them from, among zeros."
+    return call
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
+
+# ------------------------------------------------------------------------------------------- windows
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """Every window as a column: (N, C, H, W) to (N, C * kernel elements, windows)."""
+    kernel, gaps, edges, steps = (_each("unfold", v, 2, "") for v in (kernel_size, dilation, padding, stride))
+    if input._data.ndim not in (3, 4):
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+            f"but got: {list(input._data.shape)}"
+        )
+    x, had = _batched("unfold", input, 2)
+    counts = [
+        kernels.window_count(*numbers) for numbers in zip(x._data.shape[2:], kernel, steps, edges, gaps)
+    ]
+    if builtins.any(c < 1 for c in counts):
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(x._data.shape[2:])}, kernel_size={kernel}, dilation={gaps}, "
+            f"padding={edges}, calculated shape of the array of sliding blocks as {tuple(counts)}, but its components "
+            "must be at least one."
+        )
+    return _unbatched(more.im2col(x, kernel, gaps, edges, steps), had)
+
+
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:  # fmt: skip
+    """The transpose of `unfold`: columns back to an image, overlaps added."""
+    sizes, kernel = _each("fold", output_size, 2, ""), _each("fold", kernel_size, 2, "")
+    gaps, edges, steps = (_each("fold", v, 2, "") for v in (dilation, padding, stride))
+    had = input._data.ndim == 3
+    x = input if had else table.unsqueeze(input, (1, *input._data.shape))
+    blocks = math.prod(kernels.window_count(*numbers) for numbers in zip(sizes, kernel, steps, edges, gaps))
+    if x._data.shape[1] % math.prod(kernel):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={x._data.shape[1]} and kernel_size={kernel}."
+        )
+    if x._data.shape[2] != blocks:
+        raise RuntimeError(
+            f"Given output_size={sizes}, kernel_size={kernel}, dilation={gaps}, padding={edges}, stride={steps}, expected "
+            f"size of input's dimension 2 to match the calculated number of sliding blocks {blocks}, but got "
+            f"input.size(2)={x._data.shape[2]}."
+        )
+    return _unbatched(more.col2im(x, sizes, kernel, gaps, edges, steps), had)
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Add elements around the last dimensions: (before, after) for the last one, then the one before it, ..."""
+    amounts = [int(p) for p in pad]
+    n = len(amounts) // 2
+    if len(amounts) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if n > input._data.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(amounts)} and input of dimension {input._data.ndim}"
+        )
+    pairs = [(amounts[2 * i], amounts[2 * i + 1]) for i in range(n)][::-1]
+    if mode == "constant":
+        widths = ((0, 0),) * (input._data.ndim - n) + tuple(pairs)
+        if builtins.any(s + a + b < 0 for s, (a, b) in zip(input._data.shape, widths)):
+            raise RuntimeError("The input size, plus negative padding, resulted in a negative output size")
+        return more.pad(input, widths, 0.0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value not in (None, 0.0):
+        raise ValueError(f"Padding mode \"{mode}\" doesn't take in value argument")
+    if not n or input._data.ndim not in (n + 1, n + 2):
+        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+    for i, (before, after) in enumerate(pairs):
+        dim = input._data.ndim - n + i
+        size = input._data.shape[dim]
+        if mode == "reflect" and (before >= size or after >= size):
+            raise RuntimeError(
+                "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({before}, {after}) at dimension {dim} of input {list(input._data.shape)}"
+            )
+        if mode == "circular" and (before > size or after > size):
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        places = np.arange(-before, size + after)
+        if mode == "replicate":
+            places = np.clip(places, 0, size - 1)
+        elif mode == "circular":
+            places = places % size
+        else:
+            places = np.absolute(places)
+            places = np.where(places >= size, 2 * (size - 1) - places, places)
+        input = more.index_select(input, (slice(None),) * dim + (places,))
+    return input
+
+
+# ------------------------------------------------------------------------------------------- resizing
+
+
+def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:  # fmt: skip
+    """Resize the spatial dimensions: by repetition ("nearest"), or linearly ("linear", "bilinear", "trilinear")."""
+    n = input._data.ndim - 2
+    sizes = input._data.shape[2:]
+    if (size is None) == (scale_factor is None):
+        raise ValueError(
+            "only one of size or scale_factor should be defined"
+            if size is not None
+            else "either size or scale_factor should be defined"
+        )
+    if antialias:
+        raise NotImplementedError("interpolate: minigrad leaves out antialias")
+    scales: Any = None
+    if size is not None:
+        counts = tuple(size) if isinstance(size, (tuple, list)) else (int(size),) * n
+    else:
+        scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * n
+        counts = tuple(math.floor(s * f) for s, f in zip(sizes, scales))
+    if mode in ("nearest", "nearest-exact", "area") and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, counts)  # type: ignore[no-any-return]
+    if mode in ("nearest", "nearest-exact"):
+        shift = 0.5 if mode == "nearest-exact" else 0.0
+        for i, (s, c) in enumerate(zip(sizes, counts)):
+            step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
+            places = np.minimum(np.floor((np.arange(c) + shift) * np.float32(step)).astype(np.int64), s - 1)
+            input = more.index_select(input, (slice(None),) * (2 + i) + (places,))
+        return input
+    if mode != {1: "linear", 2: "bilinear", 3: "trilinear"}.get(n):
+        raise NotImplementedError(f"interpolate: minigrad leaves out mode={mode!r} for {n + 2}-d input")
+    matrices = []
+    for i, (s, c) in enumerate(zip(sizes, counts)):
+        step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
+        matrices.append(_linear_weights(s, c, step, bool(align_corners), input._data.dtype))
+    return more.adaptive_avg_pool(input, tuple(matrices))
+
+
+def _linear_weights(size: int, count: int, step: float, align_corners: bool, dtype: Any) -> Any:
+    """The matrix (count, size) of linear interpolation."""
+    if align_corners:
+        place = np.arange(count) * ((size - 1) / (count - 1) if count > 1 else 0.0)
+    else:
+        place = np.maximum((np.arange(count) + 0.5) * step - 0.5, 0)
+    low = np.minimum(np.floor(place).astype(np.int64), size - 1)
+    high = np.minimum(low + 1, size - 1)
+    weight = place - low
+    matrix = np.zeros((count, size), dtype)
+    np.add.at(matrix, (np.arange(count), low), 1 - weight)
+    np.add.at(matrix, (np.arange(count), high), weight)
+    return matrix
+
+
+def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None) -> Tensor:  # fmt: skip
+    """The old name of `interpolate`."""
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+    )
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@function(method=False)
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(*, C * r * r, H, W) to (*, C, H * r, W * r)."""
+    *lead, c, h, w = input._data.shape
+    r = upscale_factor
+    if c % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"input.size(-3)={c} is not divisible by {r * r}"
+        )
+    x = input.reshape((*lead, c // (r * r), r, r, h, w))
+    k = len(lead)
+    return x.permute(*range(k), k, k + 3, k + 1, k + 4, k + 2).reshape((*lead, c // (r * r), h * r, w * r))  # type: ignore[no-any-return]
+
+
+@function(method=False)
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """The inverse of `pixel_shuffle`."""
+    *lead, c, h, w = input._data.shape
+    r = downscale_factor
+    x = input.reshape((*lead, c, h // r, r, w // r, r))
+    k = len(lead)
+    return x.permute(*range(k), k, k + 2, k + 4, k + 1, k + 3).reshape((*lead, c * r * r, h // r, w // r))  # type: ignore[no-any-return]
+
+
+@function(method=False)
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of each group interleaved."""
+    n, c, *sizes = input._data.shape
+    return input.reshape((n, groups, c // groups, *sizes)).transpose(1, 2).reshape((n, c, *sizes))  # type: ignore[no-any-return]
+
+
+def embedding(weight: Tensor, indices: Tensor) -> Tensor:
+    """The rows of `weight` that `indices` name."""
+    return more.embedding(weight, (index_array(indices),))
+
+
+register(embedding, "embedding", method=False)

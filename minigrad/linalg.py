@@ -1,0 +1,317 @@
+"""Linear algebra: determinants, inverses, solutions, factorisations, norms (`torch.linalg`).
+
+All of it works on the last two dimensions; what comes before is a batch. The forward code is numpy's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import errors, kernels
+from minigrad import more_derivatives as more
+from minigrad.kernels import LinAlgError
+from minigrad.products import chain_matmul, cross, matmul, matrix_power
+from minigrad.public import function, register
+from minigrad.reductions import vector_norm
+from minigrad.tensor import Tensor, wrap
+
+__all__ = [
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensorinv",
+    "vander", "vecdot", "vector_norm",
+]  # fmt: skip
+
+Eigh = namedtuple("linalg_eigh", ("eigenvalues", "eigenvectors"))  # noqa: PYI024
+Svd = namedtuple("linalg_svd", ("U", "S", "Vh"))  # noqa: PYI024
+Qr = namedtuple("linalg_qr", ("Q", "R"))  # noqa: PYI024
+Slogdet = namedtuple("linalg_slogdet", ("sign", "logabsdet"))  # noqa: PYI024
+Lstsq = namedtuple("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))  # noqa: PYI024
+
+
+def _square(name: str, x: Tensor) -> None:
+    if not isinstance(x, Tensor):
+        raise errors.must_be_tensor(name, "A", 1, x)
+    if x._data.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if x._data.shape[-1] != x._data.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {x._data.shape[-2]} by {x._data.shape[-1]} "
+            "matrices"
+        )
+    if x._data.dtype.kind != "f":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
+        )
+
+
+def det(A: Tensor) -> Tensor:  # noqa: N803 (PyTorch's names)
+    """The determinant; its gradient is that of the cofactors, also for singular matrices."""
+    _square("linalg.det", A)
+    if np.all(np.linalg.det(A._data) != 0):
+        return more.det(A)
+    return _cofactor_det(A)
+
+
+def _cofactor_det(x: Tensor) -> Tensor:
+    """Laplace's expansion along the first row: slow, but differentiable where the matrix is singular."""
+    n = x._data.shape[-1]
+    if n == 0:
+        return wrap(np.ones(x._data.shape[:-2], x._data.dtype))
+    if n == 1:
+        return x.reshape(x._data.shape[:-2])
+    if n > 6:
+        raise NotImplementedError("linalg.det: minigrad has no gradient for singular matrices larger than 6 x 6")
+    total: Any = None
+    rest = x[..., 1:, :]
+    for j in range(n):
+        kept = [k for k in range(n) if k != j]
+        term = x[..., 0, j] * _cofactor_det(rest[..., kept]) * (-1) ** j
+        total = term if total is None else total + term
+    return total  # type: ignore[no-any-return]
+
+
+def slogdet(A: Tensor) -> Any:  # noqa: N803
+    """The sign of the determinant and the logarithm of its size."""
+    _square("linalg.slogdet", A)
+    sign, size = np.linalg.slogdet(A._data)
+    if not A.requires_grad:
+        return Slogdet(wrap(sign), wrap(size))
+    value = det(A)
+    return Slogdet(wrap(sign), value.abs().log())
+
+
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of the determinant; nan where that is negative."""
+    return det(input).log()
+
+
+def inv(A: Tensor) -> Tensor:  # noqa: N803
+    """The inverse; LinAlgError for a singular matrix."""
+    _square("linalg.inv", A)
+    return more.inv(A)
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
+    """X with A X = B (or X A = B with left=False); B may be a vector."""
+    _square("linalg.solve", A)
+    if not left:
+        return solve(A.mT, B.mT).mT  # type: ignore[no-any-return]
+    vector = B._data.ndim == 1 or (B._data.ndim == A._data.ndim - 1 and B._data.shape == A._data.shape[:-1])
+    right = B.unsqueeze(-1) if vector else B
+    out = more.solve(A, right)
+    return out.squeeze(-1) if vector else out
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:  # noqa: N803
+    """The lower triangular L with L L^T = A."""
+    _square("linalg.cholesky", A)
+    lower = more.cholesky((A + A.mT) / 2 if A.requires_grad else A)
+    return lower.mT if upper else lower
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Any:  # noqa: N803
+    """Eigenvalues in ascending order and eigenvectors (as columns) of a symmetric matrix.
+
+    Differentiable as long as the eigenvalues are distinct: built from first-order perturbation around the values
+    found by numpy.
+    """
+    _square("linalg.eigh", A)
+    values, vectors = np.linalg.eigh(A._data, UPLO)
+    if not A.requires_grad:
+        return Eigh(wrap(values), wrap(vectors))
+    lower = more.tril(A, -1) if UPLO == "L" else more.triu(A, 1).mT
+    symmetric = lower + lower.mT + more.put_diagonal(A.diagonal(0, -2, -1), A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1)  # fmt: skip
+    return Eigh(*_EighFunction.apply(symmetric))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
+    """The eigenvalues of a symmetric matrix, ascending."""
+    return eigh(A, UPLO)[0]  # type: ignore[no-any-return]
+
+
+from minigrad.function import Function  # noqa: E402
+
+
+class _EighFunction(Function):
+    """Eigenvalues and eigenvectors of a symmetric matrix."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, vectors = np.linalg.eigh(x._data)
+        w, v = wrap(values), wrap(vectors)
+        ctx.save_for_backward(w, v)
+        return w, v
+
+    @staticmethod
+    def backward(ctx: Any, gw: Tensor, gv: Tensor) -> Tensor:
+        w, v = ctx.saved_tensors
+        gaps = w.unsqueeze(-2) - w.unsqueeze(-1)
+        same = np.eye(w._data.shape[-1], dtype=bool)
+        inner = table.where(0.0, (v.mT @ gv) / table.where(1.0, gaps, same), same)
+        return v @ (inner + more.put_diagonal(gw, tuple(v._data.shape), 0, v._data.ndim - 2, v._data.ndim - 1)) @ v.mT
+
+
+class _SvdFunction(Function):
+    """The reduced singular value decomposition."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        u, s, vh = (wrap(part) for part in np.linalg.svd(x._data, full_matrices=False))
+        ctx.save_for_backward(u, s, vh)
+        return u, s, vh
+
+    @staticmethod
+    def backward(ctx: Any, gu: Tensor, gs: Tensor, gvh: Tensor) -> Tensor:
+        u, s, vh = ctx.saved_tensors
+        k = s._data.shape[-1]
+        same = np.eye(k, dtype=bool)
+        squares = s.unsqueeze(-2) ** 2 - s.unsqueeze(-1) ** 2
+        gaps = table.where(1.0, squares, same)
+        skew_u, skew_v = u.mT @ gu, vh @ gvh.mT
+        left = table.where(0.0, (skew_u - skew_u.mT) / gaps, same) * s.unsqueeze(-2)
+        right = table.where(0.0, (skew_v - skew_v.mT) / gaps, same) * s.unsqueeze(-1)
+        n = gs._data.ndim
+        middle = left + right + more.put_diagonal(gs, (*s._data.shape, k), 0, n - 1, n)
+        out = u @ middle @ vh
+        if u._data.shape[-2] > k:
+            out = out + (gu - u @ skew_u) / s.unsqueeze(-2) @ vh
+        if vh._data.shape[-1] > k:
+            out = out + u @ ((gvh - skew_v.mT @ vh) / s.unsqueeze(-1))
+        return out
+
+
+class _QrFunction(Function):
+    """The reduced QR decomposition of a matrix that is at least as high as wide."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+        q, r = (wrap(part) for part in np.linalg.qr(x._data))
+        ctx.save_for_backward(q, r)
+        return q, r
+
+    @staticmethod
+    def backward(ctx: Any, gq: Tensor, gr: Tensor) -> Tensor:
+        q, r = ctx.saved_tensors
+        m = r @ gr.mT - gq.mT @ q
+        lower = more.tril(m, -1)
+        half = more.tril(m, 0) + lower.mT
+        return more.solve(r, (gq + q @ half).mT).mT  # type: ignore[no-any-return]
+
+
+def svd(A: Tensor, full_matrices: bool = True) -> Any:  # noqa: N803
+    """U, S, Vh with A = U diag(S) Vh; gradients for full_matrices=False."""
+    if A.requires_grad and not full_matrices or A.requires_grad and A._data.shape[-1] == A._data.shape[-2]:
+        return Svd(*_SvdFunction.apply(A))
+    if A.requires_grad:
+        raise NotImplementedError("linalg.svd: minigrad has gradients for full_matrices=False only")
+    return Svd(*(wrap(part) for part in np.linalg.svd(A._data, full_matrices=full_matrices)))
+
+
+def svdvals(A: Tensor) -> Tensor:  # noqa: N803
+    """The singular values, descending."""
+    return svd(A, full_matrices=False)[1]  # type: ignore[no-any-return]
+
+
+def qr(A: Tensor, mode: str = "reduced") -> Any:  # noqa: N803
+    """Q with orthonormal columns and upper triangular R, with Q R = A."""
+    if mode != "reduced" or A._data.shape[-2] < A._data.shape[-1]:
+        if A.requires_grad:
+            raise NotImplementedError("linalg.qr: minigrad has gradients for the reduced form of high matrices only")
+        if mode == "r":
+            return Qr(wrap(np.zeros(0, A._data.dtype)), wrap(np.linalg.qr(A._data, "r")))
+        return Qr(*(wrap(part) for part in np.linalg.qr(A._data, mode)))
+    return Qr(*_QrFunction.apply(A))
+
+
+def pinv(A: Tensor, rcond: float | None = None, hermitian: bool = False) -> Tensor:  # noqa: N803
+    """The pseudo-inverse."""
+    u, s, vh = svd(A, full_matrices=False)
+    limit = (rcond if rcond is not None else max(A._data.shape[-2:]) * np.finfo(A._data.dtype).eps) * s._data.max(-1, keepdims=True, initial=0)  # fmt: skip
+    inverse = table.where(1 / s, 0.0, s._data > limit)
+    return (vh.mT * inverse.unsqueeze(-2)) @ u.mT  # type: ignore[no-any-return]
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:  # noqa: N803
+    """The X that makes A X closest to B."""
+    empty = wrap(np.zeros(0, A._data.dtype))
+    rank = wrap(np.asarray(np.linalg.matrix_rank(A._data)))
+    return Lstsq(pinv(A, rcond) @ B, empty, rank, empty)
+
+
+def matrix_rank(A: Tensor, tol: float | None = None, hermitian: bool = False) -> Tensor:  # noqa: N803
+    """The number of singular values that are not (nearly) 0."""
+    return wrap(np.asarray(np.linalg.matrix_rank(A._data, tol)))
+
+
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: N803
+    """Of vectors (one dimension, or `ord=None`) the p-norm, of matrices the matrix norm `ord`."""
+    if ord is None or isinstance(dim, int) or (dim is None and A._data.ndim == 1) or (dim is not None and len(dim) == 1):
+        return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+
+
+def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: N803  # fmt: skip
+    """The norm of matrices: "fro", "nuc", 1, 2, inf and their negatives."""
+    x = A if dtype is None else A.to(dtype)
+    rows, columns = errors.check_dims(tuple(dim), x._data.ndim)
+    if ord == "fro":
+        return vector_norm(x, 2, (rows, columns), keepdim)
+    if ord in ("nuc", 2, -2):
+        s = svdvals(x.movedim((rows, columns), (-2, -1)))
+        out = s.sum(-1) if ord == "nuc" else s.amax(-1) if ord == 2 else s.amin(-1)
+        if keepdim:
+            for d in sorted((rows, columns)):
+                out = out.unsqueeze(d)
+        return out  # type: ignore[no-any-return]
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = vector_norm(x, 1, along, True)
+    out = sums.amax(over, True) if ord > 0 else sums.amin(over, True)
+    return out if keepdim else out.squeeze((rows, columns))  # type: ignore[no-any-return]
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:  # noqa: N803
+    """The condition number: how much an error may grow when a system with A is solved."""
+    if p in (None, 2):
+        s = svdvals(A)
+        return s[..., 0] / s[..., -1]
+    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+
+
+def multi_dot(tensors: Any) -> Tensor:
+    """The product of a chain of matrices; the first and last may be vectors."""
+    return chain_matmul(*tensors)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """The dot product along one dimension."""
+    return (x * y).sum(dim)  # type: ignore[no-any-return]
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+    """The diagonals of the matrices."""
+    return A.diagonal(offset, dim1, dim2)  # type: ignore[no-any-return]
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:  # noqa: N803
+    """The inverse with respect to `tensordot` over `ind` dimensions."""
+    n = kernels.count(A._data.shape[ind:])
+    return inv(A.reshape(-1, n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))  # type: ignore[no-any-return]
+
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
+    """The powers x ** 0 to x ** (N - 1) as columns."""
+    return x.unsqueeze(-1) ** wrap(np.arange(x._data.shape[-1] if N is None else N))  # type: ignore[no-any-return]
+
+
+for _call, *_names in ((det, "det"), (inv, "inverse"), (logdet, "logdet"), (slogdet, "slogdet"), (pinv, "pinverse")):
+    register(_call, *_names)
+for _name, _call in (("cholesky", cholesky), ("qr", qr)):
+    function(lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords), name=_name)
+
