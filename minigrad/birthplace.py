@@ -20,10 +20,13 @@ class _Ours(dict[str, bool]):
 
     def __missing__(self, filename: str) -> bool:
         self[filename] = ours = filename.startswith(PACKAGE) and not filename.startswith(STUDENT_ROOMS)
+        if not ours:
+            outsiders.add(filename)
         return ours
 
 
 OURS = _Ours()
+outsiders: set[str] = set()  # the same for the tape, which must know fast: files that do not belong to the engine
 
 
 def outside(frame: FrameType) -> FrameType:

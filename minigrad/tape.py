@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import anomaly, dtypes, errors
-from minigrad.birthplace import OURS, PACKAGE, caller, outside, quoted
+from minigrad.birthplace import PACKAGE, caller, outside, outsiders, quoted
 from minigrad.hooks import Handle, Hook, Hooks
-from minigrad.tensor import Array, Tensor, method, wrap
+from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 
 tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
 last_pass: int | None = None  # the tick of the latest backward pass (for `explain`)
@@ -208,10 +208,11 @@ class Node:
 
     def name(self) -> str:
         """PyTorch's name for this kind of node, such as 'MulBackward0'."""
-        return type(self).__name__
+        kind = type(self).__name__
+        return f"torch::autograd::{kind}" if kind in SPELLED_OUT else kind
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -312,7 +313,7 @@ def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
     """tensor.grad += g, where None counts as nothing yet."""
     old = tensor._grad
     if old is None:
-        tensor._grad = g.clone() if create_graph else wrap(g)
+        tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(g._data)), g) if create_graph else wrap(g)
     elif create_graph:
         tensor._grad = old + g
     else:
@@ -320,12 +321,14 @@ def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
             old._data += g
         else:
             old._data = old._data + g
-        touch(old._version)
+        touch(old._counter)
 
 
 def touch(version: list[Any], writer: Node | None = None) -> None:
     """Note that the memory behind this counter was written to (by `writer`, if that was recorded)."""
     global last_write
+    if isinstance(version, Untracked):
+        return
     last_write = tick()
     version[0] += 1
     frame = caller()
@@ -390,10 +393,10 @@ class Operation:
             if wanted >> i & 1:
                 guarded.update(dict.fromkeys(n for n in names if n in place))
                 frees = frees or any(n in SAVED_STATICS for n in names)
-        counters = {n: f"{n}._version" for n in guarded}
+        counters = {n: f"{n}._counter" for n in guarded}
         for i, n in enumerate(self.inputs):
             if n in counters and not wanted >> i & 1:  # a constant: perhaps a number, which has no version
-                counters[n] = f"({n}._version if isinstance({n}, Tensor) else NEVER_WRITTEN)"
+                counters[n] = f"({n}._counter if isinstance({n}, Tensor) else NEVER_WRITTEN)"
         guards = "".join(f"{counter}, {counter}[0], " for counter in counters.values())
         return f"({', '.join(picks)},), {f'({guards})' if guards or frees else None}"
 
@@ -426,7 +429,7 @@ _RECORD = """
     node.dtype = c.dtype
     frame = getframe(1)
     code = frame.f_code
-    if OURS[code.co_filename]:  # called from inside the engine: look for whoever called that
+    if code.co_filename not in outsiders:  # perhaps called from inside the engine: look for whoever called that
         frame = outside(frame)
         code = frame.f_code
     node.code = code
@@ -444,9 +447,9 @@ def {name}(x{statics}):
     c = forward(a{statics})
     out = make(Tensor)
     out._data = c
-    out._version = {share}
+    out._counter = {share}
     if unusual and mode.inference:
-        out._inference = True
+        out._counter = Untracked(out._counter)
     p = x._node
     if p is None or (unusual and mode.record is None):
         out._node = None
@@ -485,9 +488,9 @@ def {name}(x, y{statics}):
         raise broadcast_mismatch(shape(a), shape(b)) or error from None
     out = make(Tensor)
     out._data = c
-    out._version = [0]
+    out._counter = [0]
     if unusual and mode.inference:
-        out._inference = True
+        out._counter = Untracked(out._counter)
     if (p is None and q is None) or (unusual and mode.record is None):
         out._node = None
         if p is not None or q is not None:
@@ -510,8 +513,8 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace = {
         "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
-        "note_lost": note_lost,
-        "mode": mode, "tick": tick, "getframe": _getframe, "OURS": OURS, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
+        "note_lost": note_lost, "Untracked": Untracked,
+        "mode": mode, "tick": tick, "getframe": _getframe, "outsiders": outsiders, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
         "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
     }  # fmt: skip
     exec(compile(source, filename, "exec"), namespace)
@@ -521,7 +524,8 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
 
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
-BARE = ("CopySlices", "NotImplemented")  # node names that PyTorch writes without "Backward0"
+BARE = ("CopySlices", "CopyBackwards")  # node names that PyTorch writes without "Backward0"
+SPELLED_OUT = ("AccumulateGrad", "CopyBackwards")  # and those whose name() is in C++
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 
 
@@ -566,7 +570,7 @@ def _general(made: Operation) -> Callable[..., Any]:
         used = [names if p is not None else () for p, names in zip(parents, made.arguments, strict=True)]
         kept = tuple(None if p is None else tuple(values[n] for n in names)
                      for p, names in zip(parents, made.arguments, strict=True))  # fmt: skip
-        counters = {"out": out._version, **{n: t._version for n, t in zip(made.inputs, tensors, strict=True) if t is not None}}
+        counters = {"out": out._counter, **{n: t._counter for n, t in zip(made.inputs, tensors, strict=True) if t is not None}}
         named = dict.fromkeys(n for names in used for n in names if n in values)
         guards = [v for n in named if n in counters for v in (counters[n], counters[n][0])]
         frees = bool(guards) or any(n in SAVED_STATICS for n in named)
@@ -584,7 +588,7 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
     owner = c.base
     if owner is None or (owner is not a and owner is not a.base):
         return [0]
-    views = x._version
+    views = x._counter
     out._view = (x, apply, statics, mode.record is not None)
     if len(views) == 1:
         views.append(None)
@@ -662,22 +666,27 @@ def walk(
         for parent, rule, args in zip(parents, rules, kept):  # noqa: B905 (`strict` costs time here)
             if parent is None or rule is None or (useful is not None and parent not in useful):
                 continue
-            share = rule(g, *args)
+            if not args:
+                share = rule(g)
+            elif len(args) == 1:  # spelled out, for `*args` costs as much as a small multiplication
+                share = rule(g, args[0])
+            else:
+                share = rule(g, *args)
             if share is None:
                 continue
             raw = share._data if create_graph and parent.shape is not None else share
             if raw.shape != parent.shape or raw.dtype is not parent.dtype:
                 share = fit(share, parent)
             seq = parent.seq
-            fresh = share is not g and not create_graph and share.base is None  # nobody else holds this array
-            if seq not in arrived:
-                heappush(heap, seq)
-                if not fresh and not create_graph and not parent.parents:
-                    share = share.copy()  # a leaf keeps its gradient: it must be nobody else's
-            elif fresh:
-                share += arrived[seq][1]
+            if seq in arrived:
+                if share is g or create_graph or share.base is not None:
+                    share = share + arrived[seq][1]
+                else:
+                    share += arrived[seq][1]  # in place: nobody else holds this array
             else:
-                share = share + arrived[seq][1]
+                heappush(heap, seq)
+                if not parent.parents and not create_graph and (share is g or share.base is not None):
+                    share = share.copy()  # a leaf keeps its gradient: it must be nobody else's
             arrived[seq] = parent, share
 
         if not retain_graph and node.guards is not None:
@@ -748,7 +757,7 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
                 if _counter_of(node, name) is counter:
                     array, origin = value, maker
     writer, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
-    error = modified(array, writer or origin, counter[0], version)
+    error = modified(array, node if origin is node else writer or origin, counter[0], version)
     error.add_note(
         f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
         "make a new tensor there instead, as in y = y + 1."
@@ -781,9 +790,7 @@ def modified(array: Array, maker: Node | None, now: int, expected: int) -> Runti
 def short(node: Node) -> str:
     """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0."""
     name = node.owner.name()
-    if name == "CopyBackwards":
-        return "torch::autograd::CopyBackwards"
-    return name.rstrip("0123456789").removesuffix("Backward")
+    return name if "::" in name else name.rstrip("0123456789").removesuffix("Backward")
 
 
 def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:
@@ -924,7 +931,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Ask for a gradient of this leaf (or stop asking); returns the tensor itself.  No effect on a non-leaf."""
     if requires_grad and self._data.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
-    if requires_grad and self._inference and not mode.inference:
+    if requires_grad and self.is_inference() and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if self.is_leaf and requires_grad != self.requires_grad:
         self._node = AccumulateGrad(self) if requires_grad else None
