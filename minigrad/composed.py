@@ -79,6 +79,8 @@ floor_division = operation(
     "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
 )
 step_function = operation("NotImplemented", np.heaviside, _refuse_rounding, _refuse_rounding)
+for _refusing in (floor_division, step_function):
+    _refusing.operation.node.__name__ = "NotImplemented"  # PyTorch's name, without "Backward0"
 
 
 @method
@@ -260,6 +262,8 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
     register(call, name, *names)
     for each in (name, *names):
         in_place(each, recorded)
+        if hasattr(recorded, "operation"):
+            setattr(Tensor, each, recorded)  # a method needs no check of its first argument: nothing between it and the table
 
 
 for _name in ("exp", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "reciprocal"):
@@ -621,6 +625,33 @@ def detach(self: Tensor) -> Tensor:
     out = wrap(self._writable())
     out._counter = self._counter
     return out
+
+
+@method
+def element_size(self: Tensor) -> int:
+    """How many bytes an element takes."""
+    return int(self._data.dtype.itemsize)
+
+
+Tensor.nbytes = property(lambda self: int(self._data.nbytes), doc="How many bytes the elements take.")
+Tensor.itemsize = property(element_size, doc="How many bytes an element takes.")
+Tensor.ndimension, Tensor.nelement = Tensor.dim, Tensor.numel
+register(Tensor.numel, "numel")
+
+
+@method
+def data_ptr(self: Tensor) -> int:
+    """Where the first element stands in memory: equal for tensors that share it."""
+    return int(self._writable().ctypes.data)
+
+
+@method
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Summed down to a shape that broadcasts to this tensor's."""
+    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    lead = self._data.ndim - len(shape)
+    dims = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self._data.shape[i + lead]))
+    return table.sum_dims(self, dims, True).reshape(shape) if dims else self  # type: ignore[no-any-return]
 
 
 @method

@@ -28,14 +28,17 @@ Shape = tuple[int, ...]
 def constant(function: Any) -> Any:
     """A function whose derivative is 0 wherever it has one, such as a comparison: computed, never recorded."""
 
-    def apply(*args: Any) -> Any:
-        out = function(*(a._data if isinstance(a, Tensor) else a for a in args))
-        return wrap(out) if any(isinstance(a, Tensor) for a in args) else out
+    def apply(x: Any, *others: Any) -> Any:
+        if isinstance(x, Tensor) or (others and any(isinstance(y, Tensor) for y in others)):
+            return wrap(function(*(a._data if isinstance(a, Tensor) else a for a in (x, *others))))
+        return function(x, *others)
 
     return apply
 
 
-zeros, tied, larger_share = map(constant, (np.zeros_like, kernels.tied, kernels.larger_share))
+zeros, positive, tied, larger_share = map(
+    constant, (np.zeros_like, kernels.positive, kernels.tied, kernels.larger_share)
+)
 
 
 # ----------------------------------------------------------------------------------------------------- arithmetic
@@ -72,7 +75,7 @@ cos = operation("Cos", floating(np.cos), lambda g, x: -g * sin(x))
 tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
 tanh = operation("Tanh", floating(np.tanh), lambda g, out: g - g * out * out)
 sigmoid = operation("Sigmoid", floating(kernels.sigmoid), lambda g, out: g * (out - out * out))
-relu = operation("Relu", lambda x: np.maximum(x, 0), lambda g, out: g * (out > 0))
+relu = operation("Relu", kernels.relu, lambda g, out: g * positive(out))
 abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
 maximum = operation(
