@@ -95,6 +95,8 @@ def _read_operation(node: ast.AST, found: Birth) -> None:
         found.operator, parts = "[ ]", [node.value]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         found.operator = node.func.attr
+        if node.func.attr == "apply":  # Square.apply(x) is the operation Square
+            found.operator = ast.unparse(node.func.value)
         module = isinstance(node.func.value, ast.Name) and node.func.value.id in (
             "torch",
             "minigrad",
@@ -102,6 +104,7 @@ def _read_operation(node: ast.AST, found: Birth) -> None:
             "np",
             "mg",
         )
+        module = module or node.func.attr == "apply"
         parts = [*([] if module else [node.func.value]), *node.args]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         found.operator, parts = node.func.id, list(node.args)
@@ -163,6 +166,11 @@ def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
             yield from ((f"{name}.{k}", v) for k, v in value.named_parameters() if isinstance(v, Tensor))
 
 
+def cut(expression: str) -> str:
+    """An expression as a name: its beginning, if it is long."""
+    return expression if len(expression) <= LONGEST else expression[: LONGEST - 1] + "\u2026"
+
+
 class Names:
     """Finds names: by the node that made a tensor, and for constants by the memory that holds them."""
 
@@ -177,19 +185,20 @@ class Names:
                 self.constants.setdefault(id(tensor._data), name)
         self.used.update(name for name, _ in self.tensors.values())
 
-    def of(self, node: Node) -> tuple[str, bool]:
-        """The node's name, and whether it is one of the caller's variables."""
+    def of(self, node: Node, inner: bool = False) -> tuple[str, bool]:
+        """The node's name, and whether it is one of the caller's variables.
+
+        inner: another operation finishes what the source writes as one, so that the source's name is not this
+        one's.
+        """
         if node in self.tensors:
             return self.tensors[node][0], True
         found = birth(node.code, node.at)
         kind = node.name()
         if not node.parents:
             return self.fresh(found.assigned or "leaf"), False
-        if is_operation(found, kind):
-            if found.assigned:
-                return self.fresh(found.assigned), False
-            if len(found.expression) <= LONGEST:
-                return self.fresh(found.expression), False
+        if is_operation(found, kind) and not inner:
+            return self.fresh(found.assigned or cut(found.expression)), False
         return self.fresh(symbol(kind) or kind), False
 
     def constant(self, value: Any, node: Node, slot: int) -> str:
@@ -197,12 +206,9 @@ class Names:
         if id(value) in self.constants:
             return self.constants[id(value)]
         found = birth(node.code, node.at)
-        if (
-            is_operation(found, node.name())
-            and slot < len(found.operands)
-            and len(found.operands[slot]) <= LONGEST
-        ):
-            return found.operands[slot]
+        aligned = len(found.operands) == len(node.parents) and node.operation.name != "linear"
+        if aligned and is_operation(found, node.name()):
+            return cut(found.operands[slot])
         return "constant"
 
     def fresh(self, name: str) -> str:

@@ -11,8 +11,10 @@ freed.
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from sys import _getframe
@@ -20,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import tape
+from minigrad.formulas import formulas
 from minigrad.naming import Names, birth, is_operation, symbol
-from minigrad.tape import Node, check_versions, fit, noted, parameters, set_grad_enabled, walk
-from minigrad.tape import _start as start
+from minigrad.tape import Node, Operation, check_versions, noted, parameters, set_grad_enabled
 from minigrad.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -135,6 +138,12 @@ class Share:
     expected: int = 0
     reason: str = ""  # why there is no contribution, where there is none
     terms: tuple[tuple[str, bool], ...] = ()  # a matrix product's two factors: name, transposed
+    operation: str = ""  # its line in the derivative table
+    arguments: dict[str, Any] = field(
+        default_factory=dict
+    )  # what is known of the operation's inputs and settings
+    note: str = ""  # the student's own line, or why a Jacobian is not shown
+    jacobian: Array | None = None  # outputs by inputs, where that is small
     measured: float | None = None  # the local slope of a scalar operation, by nudging
     yours: Array | None = None  # what the student's own rule returned
     numeric: Array | None = None  # the same by finite differences
@@ -374,9 +383,15 @@ class Recording:
         )
         if share.measured is not None:
             row["fd"] = rounded(share.measured)
+        if share.note:
+            row["note"] = share.note
+        if share.jacobian is not None:
+            row["jac"] = pool.add(share.jacobian)
         if share.yours is not None or share.verdict:
             row["check"] = {
-                "yours": pool.add(share.yours), "numeric": pool.add(share.numeric), "verdict": share.verdict
+                "yours": pool.add(share.yours),
+                "numeric": pool.add(share.numeric),
+                "verdict": share.verdict,
             }
         return row
 
@@ -459,6 +474,10 @@ def kept_text(kept: Kept) -> str:
 def product_sentence(target: str, step: Step, share: Share) -> str:
     assert share.raw is not None
     result = short(share.raw)
+    if share.how == "slot":
+        return f"It is the {share.note} of {target}: its gradient goes there as it is, {result}."
+    if share.how == "function":
+        return f"{share.note or 'Its own backward'} gives {target} {result}."
     if share.how == "copy":
         return f"g goes to {target} unchanged: {result}."
     if share.how == "move":
@@ -482,6 +501,42 @@ def leaf_sentence(place: Place, step: Step) -> str:
         f"{place.name} is a leaf and {place.name}.grad already held {short(step.before)} from an earlier pass: "
         f"{short(step.before)} + {short(step.upstream)} = {short(step.after)}."
     )
+
+
+LATEX = {ast.Add: " + ", ast.Sub: " - ", ast.Mult: r" \cdot ", ast.MatMult: r" \, ", ast.Gt: " > ", ast.Lt: " < ",
+         ast.GtE: r" \ge ", ast.LtE: r" \le ", ast.Eq: " = "}  # fmt: skip
+TIGHT = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.MatMult: 2, ast.Div: 3, ast.Pow: 4}
+
+
+def latex(rule: str) -> str:
+    """A rule in LaTeX: `x.mT @ g` gives `x^{\\top} \\, g`; nothing where it is not one expression."""
+    try:
+        return _latex(ast.parse(rule, mode="eval").body)
+    except SyntaxError:
+        return ""
+
+
+def _latex(tree: ast.AST, outer: int = 0) -> str:
+    if isinstance(tree, ast.BinOp):
+        rank = TIGHT.get(type(tree.op), 0)
+        if isinstance(tree.op, ast.Div):
+            return rf"\frac{{{_latex(tree.left)}}}{{{_latex(tree.right)}}}"
+        if isinstance(tree.op, ast.Pow):
+            return f"{_latex(tree.left, 4)}^{{{_latex(tree.right)}}}"
+        text = _latex(tree.left, rank) + LATEX.get(type(tree.op), " ? ") + _latex(tree.right, rank + 1)
+        return rf"\left({text}\right)" if rank < outer else text
+    if isinstance(tree, ast.UnaryOp):
+        return ("-" if isinstance(tree.op, ast.USub) else r"\lnot ") + _latex(tree.operand, 3)
+    if isinstance(tree, ast.Compare):
+        return rf"[{_latex(tree.left)}{LATEX.get(type(tree.ops[0]), ' ? ')}{_latex(tree.comparators[0])}]"
+    if isinstance(tree, ast.Attribute) and tree.attr in ("T", "mT"):
+        return rf"{_latex(tree.value, 4)}^{{\top}}"
+    if isinstance(tree, ast.Call):
+        function = ast.unparse(tree.func).replace("_", r"\_")
+        return rf"\operatorname{{{function}}}\left({', '.join(_latex(a) for a in tree.args)}\right)"
+    if isinstance(tree, ast.Name) and len(tree.id) > 1:
+        return rf"\mathrm{{{tree.id}}}".replace("_", r"\_")
+    return ast.unparse(tree)
 
 
 def plural(n: int, one: str, many: str) -> str:
@@ -568,18 +623,23 @@ class Recorder:
         self.values = known_values(self.nodes, root, self.names)
         self.shadows: dict[Node, Shadow] = {}
         self.steps: list[Step] = []
+        self.inner = {
+            parent for node in self.nodes for parent in node.parents
+            if parent is not None and (parent.code, parent.at) == (node.code, node.at) and type(parent) is not type(node)
+        }  # fmt: skip
         for node in self.nodes:
             self.enter(node)
         self.expected = [0] * len(self.places)
         self.arrived = [0] * len(self.places)
         self.sums: list[Array | None] = [None] * len(self.places)
+        self.arrivals: dict[int, list[Array | None]] = {}  # of a Function with several outputs: its gradients
         for a, _, _ in self.edges:
             self.expected[a] += 1
 
     # ------------------------------------------------------------ the graph
     def enter(self, node: Node) -> None:
         """Give a node its place, its shadow, and a place to each operand without history."""
-        name, named = self.names.of(node)
+        name, named = self.names.of(node, node in self.inner)
         found = birth(node.code, node.at)
         kind = node.name()
         parents = [None if p is None else self.place[p] for p in node.parents]
@@ -587,7 +647,7 @@ class Recorder:
             if parent is None:
                 parents[slot] = self.operand(node, slot)
         i = len(self.places)
-        fits = is_operation(found, kind)
+        fits = is_operation(found, kind) and node not in self.inner
         place = Place(
             i, name, kind, tuple(node.shape or ()), str(node.dtype), leaf=not node.parents, named=named,
             expression=found.expression if fits and node.parents else "", where=found.where, source=found.line,
@@ -611,12 +671,8 @@ class Recorder:
         known of it.
         """
         value = operand_value(node, slot)
-        literals = birth(node.code, node.at).literals
-        if (
-            (is_operation(birth(node.code, node.at), node.name())
-            and slot in literals)
-            or isinstance(value, (int, float))
-        ):
+        found = birth(node.code, node.at)
+        if isinstance(value, (int, float)) or (is_operation(found, node.name()) and found.literals):
             return None
         name = self.names.constant(value, node, slot)
         if name == "constant" and value is None:
@@ -643,6 +699,8 @@ class Recorder:
         """A node's gradient is complete: ask its rules, write down the shares, hand them to the walk."""
         node = shadow.real
         step = Step("node", shadow.place, array_of(g))
+        if isinstance(g, tuple):
+            self.arrivals[shadow.place] = [None if x is None else array_of(x) for x in g]
         shares: list[Any] = []
         arguments = node.kept if node.rules is not None else None
         given = None if node.rules is not None else node.evaluate(g, False)[1]
@@ -678,11 +736,10 @@ class Recorder:
 
     def write(self, share: Share, step: Step, node: Node, parent: Node, raw: Any) -> None:
         """Everything about one contribution."""
-        fitted = fit(raw, parent)
-        share.raw, share.contribution = array_of(raw), array_of(fitted)
+        share.raw, share.contribution = array_of(raw), array_of(tape.fit(raw, parent))
         share.summed = stretched(share.raw.shape, share.contribution.shape)
         i = share.parent
-        share.before = self.sums[i]
+        share.before = None if parent.shape is None else self.sums[i]  # several outputs: nothing is added
         share.after = share.contribution if share.before is None else share.before + share.contribution
         self.sums[i] = share.after
         self.arrived[i] += 1
@@ -696,6 +753,13 @@ class Recorder:
         old = self.places[shadow.place].old_grad
         g = array_of(g)
         self.steps.append(Step("leaf", shadow.place, g, before=old, after=g if old is None else old + g))
+
+    def inputs(self, node: Node) -> dict[str, Any]:
+        """What is known of the values that went into a node, by the names its rules use."""
+        known = inputs_known(node, self.values)
+        if node in self.values:
+            known["out"] = self.values[node][()]
+        return known
 
     def why_not(self, node: Node, slot: int) -> str:
         name = self.places[self.cut[self.place[node], slot]].name
@@ -727,10 +791,10 @@ def record(
         raise RuntimeError(
             "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
         )
-    seed = start(0, root, gradient)
+    seed = tape._start(0, root, gradient)
     recorder = Recorder(root, names, rules or {})
     with set_grad_enabled(False):
-        walk([(recorder.shadows[root._node], seed._data.copy())])
+        tape.walk([(recorder.shadows[root._node], seed._data.copy())])
     return Recording(
         recorder.place[root._node],
         recorder.places,
@@ -772,12 +836,19 @@ def stretched(raw: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 # ---------------------------------------------------------------- values that nobody kept on purpose
+def operation_of(node: Node) -> Operation | None:
+    """The line of the derivative table that a node belongs to; None for a custom Function and the like."""
+    made: Operation | None = getattr(node, "operation", None)
+    return made if made is not None and made.rules else None
+
+
 def operand_value(node: Node, slot: int) -> Any:
     """The value of an input without history, if one of the node's rules kept it."""
-    if node.rules is None or not node.kept or slot >= len(node.operation.inputs):
+    made = operation_of(node)
+    if made is None or not node.kept or slot >= len(made.inputs):
         return None
-    wanted = node.operation.inputs[slot]
-    for names, args in zip(node.operation.arguments, node.kept, strict=True):
+    wanted = made.inputs[slot]
+    for names, args in zip(made.arguments, node.kept, strict=True):
         for name, value in zip(names, args or (), strict=False):
             if name == wanted:
                 return value
@@ -794,9 +865,9 @@ def known_values(nodes: list[Node], root: Tensor, names: Names) -> dict[Node, Ar
             leaf = node.variable  # type: ignore[attr-defined]
             if leaf is not None:
                 values[node] = leaf._data
-        elif node.rules is not None and node.kept:
+        elif (made := operation_of(node)) is not None and node.kept:
             sources: list[Node | None] = [*node.parents, node]
-            for places, args in zip(node.operation.places, node.kept, strict=True):
+            for places, args in zip(made.places, node.kept, strict=True):
                 for source, value in zip(places, args or (), strict=False):
                     owner = None if source is None else sources[source]
                     if owner is not None and hasattr(value, "dtype"):
@@ -811,23 +882,32 @@ def known_values(nodes: list[Node], root: Tensor, names: Names) -> dict[Node, Ar
     return {node: np.array(v) for node, v in values.items() if np.shape(v) == node.shape}
 
 
-def inputs_of(node: Node, values: Mapping[Node, Array]) -> list[Any] | None:
-    """All arguments of a node's forward function, or None where one of them is not known any more."""
-    if node.rules is None:
-        return None
-    made = node.operation
+def inputs_known(node: Node, values: Mapping[Node, Array]) -> dict[str, Any]:
+    """The arguments of a node's forward function, as far as anything still knows them."""
+    made = operation_of(node)
+    if made is None:
+        return {}
     known: dict[str, Any] = {}
     for names, args in zip(made.arguments, node.kept or (), strict=False):
         known.update(zip(names, args or (), strict=False))
     found = birth(node.code, node.at)
-    fits = is_operation(found, node.name())
-    for slot, (name, parent) in enumerate(zip(made.inputs, node.parents, strict=True)):
+    constants = [name for name, parent in zip(made.inputs, node.parents, strict=True) if parent is None]
+    if is_operation(found, node.name()) and len(constants) == len(found.literals) == 1:
+        known.setdefault(constants[0], *found.literals.values())  # a number that stands in the source
+    for name, parent in zip(made.inputs, node.parents, strict=True):
         if parent is not None and parent in values:
-            known[name] = values[parent]
-        elif name not in known and fits and slot in found.literals:
-            known[name] = found.literals[slot]
-    wanted = (*made.inputs, *made.statics)
-    return [known[name] for name in wanted] if all(name in known for name in wanted) else None
+            known[name] = values[parent][()]
+    known.update({f"{name}_shape": np.shape(known[name]) for name in made.inputs if name in known})
+    return known
+
+
+def inputs_of(node: Node, values: Mapping[Node, Array]) -> list[Any] | None:
+    """All arguments of a node's forward function, or None where one of them is not known any more."""
+    made = operation_of(node)
+    known = inputs_known(node, values)
+    if made is None or not all(name in known for name in (*made.inputs, *made.statics)):
+        return None
+    return [known[name] for name in (*made.inputs, *made.statics)]
 
 
 def recomputed(node: Node, values: Mapping[Node, Array]) -> Array | None:
@@ -841,42 +921,100 @@ def recomputed(node: Node, values: Mapping[Node, Array]) -> Array | None:
 
 
 # ---------------------------------------------------------------- explaining one share
-ELEMENTWISE = {
-    "exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "sigmoid", "sign", "abs", "power_slope", "erf", "cosh", "sinh",
-    "where", "maximum", "minimum", "log1p", "expm1", "rsqrt", "asin", "acos", "atan",
-}  # fmt: skip
-
-
 def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
     """The rule in words and symbols, what it was given, and what kind of arithmetic it is."""
-    if node.rules is None:
-        share.how = "function"
-        share.rule = f"backward of {symbol(node.name())}"
-        share.kept = saved_by_function(node, recorder)
-        share.terms = ()
+    made = operation_of(node)
+    if made is None:
+        explain_function(share, node, recorder)
         return
-    made, slot = node.operation, share.slot
-    share.rule = made.formulas()[slot] if node.rules is made.rules else "your rule"
-    names = made.arguments[slot]
-    args = (node.kept or ())[slot] or ()
+    slot = share.slot
+    share.rule, share.operation = formulas(made)[slot], made.name
+    share.latex = latex(share.rule)
+    names, args = made.arguments[slot], (node.kept or ())[slot] or ()
+    share.arguments = {**recorder.inputs(node), **dict(zip(names, args, strict=True))}
     share.kept = tuple(kept_as(name, value, node, recorder) for name, value in zip(names, args, strict=True))
     share.how, share.terms = arithmetic(share, step)
-    if share.how == "matmul":
-        return
-    rule = node.rules[slot]
+    rule = made.rules[slot]
     assert rule is not None and share.raw is not None
+
+    def applied(g: Array) -> Array:
+        return array_of(rule(g[()], *args))
+
     with np.errstate(all="ignore"):
-        ones = array_of(rule(np.ones_like(step.upstream)[()], *args))
-    if share.how == "elementwise" and ones.shape == share.raw.shape:
-        share.local = ones
+        if share.how != "matmul":
+            kind_by_ones(share, step, applied(np.ones_like(step.upstream)))
+        size = share.raw.size * step.upstream.size
+        if step.upstream.ndim and share.raw.ndim and size <= 64:
+            units = np.eye(step.upstream.size, dtype=step.upstream.dtype)
+            share.jacobian = np.array([applied(u.reshape(step.upstream.shape)).ravel() for u in units])
+        elif share.how == "matmul":
+            share.note = (
+                f"a full Jacobian would have {step.upstream.size} x {share.raw.size} = {size} numbers"
+            )
+    if share.how == "elementwise":
         share.measured = slope(node, slot, recorder)
-    elif share.how == "other" and ones.shape == share.raw.shape:
+    share.note = share.note or remark(share)
+
+
+def remark(share: Share) -> str:
+    """What a picture of this kind of rule needs to say besides."""
+    if share.how == "move":
+        return "the same numbers in another shape: no arithmetic"
+    if share.how == "scatter":
+        return "hatched: never read, so no gradient comes back"
+    if (
+        share.how == "elementwise"
+        and share.local is not None
+        and share.local.ndim
+        and (share.local == 0).any()
+    ):
+        return "hatched: the local factor is 0, nothing gets through"
+    return ""
+
+
+def kind_by_ones(share: Share, step: Step, ones: Array) -> None:
+    """What the rule makes of a gradient of ones tells its kind: factors, the same numbers, places, copies."""
+    assert share.raw is not None
+    if ones.shape != share.raw.shape:
+        return
+    if share.how == "elementwise":
+        share.local = ones
+    elif share.how == "other":
         if ones.size == step.upstream.size and (ones == 1).all():
             share.how = "move"
         elif (ones == 0).any() and (ones == np.round(ones)).all():
             share.how, share.local = "scatter", ones
         elif ones.size >= step.upstream.size and np.unique(ones).size == 1:
             share.how, share.local = "spread", ones
+
+
+def explain_function(share: Share, node: Node, recorder: Recorder) -> None:
+    """A custom Function shows the student's own line; one of its outputs only passes its gradient on."""
+    function = getattr(node, "function", None)
+    if function is None:
+        share.how, share.rule = "slot", "g"
+        share.note = f"output {node.output_nr + 1}"
+        return
+    share.how = "function"
+    share.kept = saved_by_function(node, recorder)
+    line, parts = returned(function.backward)
+    share.rule = parts[share.slot] if share.slot < len(parts) else f"backward of {function.__name__}"
+    share.note = f"{function.__name__}.backward: {line}" if line else ""
+
+
+def returned(function: Any) -> tuple[str, list[str]]:
+    """The last return of a function as its line and its parts; nothing where the source cannot be read."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return "", []
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
+    if not found:
+        return "", []
+    value = found[-1].value
+    assert value is not None
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    return ast.unparse(found[-1]), [ast.unparse(p) for p in parts]
 
 
 def kept_as(name: str, value: Any, node: Node, recorder: Recorder) -> Kept:
@@ -898,17 +1036,15 @@ def kept_as(name: str, value: Any, node: Node, recorder: Recorder) -> Kept:
 
 
 def saved_by_function(node: Node, recorder: Recorder) -> tuple[Kept, ...]:
-    """What a custom Function saved for its backward."""
-    saved = getattr(node, "saved_tensors", ())
-    kept = []
-    for i, tensor in enumerate(saved):
+    """What a custom Function has in backward: the gradients of its several outputs, and what it saved."""
+    place = recorder.place
+    kept = [Kept(f"g{i + 1}", f"gradient of output {i + 1}", g)
+            for i, g in enumerate(recorder.arrivals.get(place[node], ())) if g is not None]  # fmt: skip
+    for i, tensor in enumerate(getattr(node, "saved_tensors", ())):
         if tensor is not None:
-            owner = recorder.place.get(tensor._node) if tensor._node is not None else None
-            label = (
-                recorder.places[owner].name
-                if owner is not None
-                else recorder.names.constants.get(id(tensor._data), "")
-            )
+            owner = None if tensor._node is None else place.get(tensor._node)
+            constant = recorder.names.constants.get(id(tensor._data), "")
+            label = constant if owner is None else recorder.places[owner].name
             kept.append(Kept(f"saved {i + 1}", label, np.array(tensor._data)))
     return tuple(kept)
 
@@ -916,44 +1052,55 @@ def saved_by_function(node: Node, recorder: Recorder) -> tuple[Kept, ...]:
 def arithmetic(share: Share, step: Step) -> tuple[str, tuple[tuple[str, bool], ...]]:
     """What kind of rule this is, read from its formula: copy, elementwise, matmul or other."""
     assert share.raw is not None
-    tree = ast.parse(share.rule, mode="eval").body if share.rule != "your rule" else ast.Constant(0)
+    try:
+        tree: ast.AST = ast.parse(share.rule, mode="eval").body
+    except SyntaxError:  # a rule that was put in place of ours need not be one expression
+        return "other", ()
     if isinstance(tree, ast.Name):
         return "copy", ()
-    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
-        terms = [factor(tree.left), factor(tree.right)]
-        if None not in terms:
-            return "matmul", tuple(t for t in terms if t is not None)
-    if share.raw.shape == step.upstream.shape and all(plain_arithmetic(n) for n in ast.walk(tree)):
+    if (pair := product(tree)) is not None:
+        return "matmul", pair
+    if share.raw.shape == step.upstream.shape and number_by_number(tree):
         return "elementwise", ()
     return "other", ()
 
 
+def product(tree: ast.AST) -> tuple[tuple[str, bool], ...] | None:
+    """The two factors of a matrix product, each with whether it is transposed."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
+        sides = [tree.left, tree.right]
+    elif isinstance(tree, ast.Call) and ast.unparse(tree.func) == "rows_mm":
+        sides = tree.args
+    else:
+        return None
+    terms = [factor(side) for side in sides]
+    return None if None in terms else tuple(t for t in terms if t is not None)
+
+
 def factor(tree: ast.AST) -> tuple[str, bool] | None:
-    """`x` or `x.mT` as a name and whether it is transposed."""
-    if isinstance(tree, ast.Name):
-        return tree.id, False
-    if isinstance(tree, ast.Attribute) and tree.attr in ("mT", "T") and isinstance(tree.value, ast.Name):
-        return tree.value.id, True
-    return None
+    """`x`, `x.mT`, `fold_rows(x)` or its transpose as a name and whether it is transposed."""
+    turned = isinstance(tree, ast.Attribute) and tree.attr in ("mT", "T")
+    inner = tree.value if isinstance(tree, ast.Attribute) and turned else tree
+    if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "fold_rows":
+        inner = inner.args[0]
+    return (inner.id, turned) if isinstance(inner, ast.Name) else None
 
 
-def plain_arithmetic(part: ast.AST) -> bool:
-    if isinstance(part, ast.Call):
-        return isinstance(part.func, ast.Name) and part.func.id in ELEMENTWISE
-    return isinstance(
-        part,
-        (
-            ast.BinOp,
-            ast.UnaryOp,
-            ast.Compare,
-            ast.Name,
-            ast.Constant,
-            ast.operator,
-            ast.unaryop,
-            ast.cmpop,
-            ast.expr_context,
-        ),
-    ) and not isinstance(part, ast.MatMult)
+def number_by_number(tree: ast.AST) -> bool:
+    """Whether each number of g goes to one number of the result: g is handed to nothing that mixes or
+    moves them.
+    """
+    for part in ast.walk(tree):
+        if isinstance(part, ast.MatMult) or (isinstance(part, ast.Attribute) and holds_g(part.value)):
+            return False
+        if isinstance(part, ast.Call) and any(map(holds_g, part.args)):
+            if ast.unparse(part.func) not in ("where", "scale", "zeros"):
+                return False
+    return True
+
+
+def holds_g(tree: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "g" for part in ast.walk(tree))
 
 
 def slope(node: Node, slot: int, recorder: Recorder) -> float | None:
@@ -980,9 +1127,9 @@ ALSO = {"matmul": ("mm", "bmm", "mv", "dot"), "sum": ("sum_all", "sum_dims"), "m
 
 def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
     """Run the student's rule for this operation on the same numbers, and measure who is right."""
-    if node.rules is None:
+    made = operation_of(node)
+    if made is None:
         return
-    made = node.operation
     rule = recorder.rules.get(made.name)
     if rule is None:
         rule = next((r for name, r in recorder.rules.items() if made.name in ALSO.get(name, ())), None)
@@ -990,20 +1137,14 @@ def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Non
         return
     assert share.contribution is not None and share.raw is not None
     share.numeric = measured_share(share, step, node, recorder)
-    arguments = inputs_of(node, recorder.values)
     single = rule[share.slot] if isinstance(rule, (tuple, list)) else rule
-    known: dict[str, Any] = dict(zip((*made.inputs, *made.statics), arguments or (), strict=False))
-    known.update({k.name: k.value for k in share.kept if k.value is not None})
-    own = recorder.values.get(node)
-    if own is not None:
-        known["out"] = own
     names = parameters(single)[1:]
-    missing = [n for n in names if n not in known]
+    missing = [n for n in names if n not in share.arguments]
     if missing:
         share.verdict = f"Your rule asks for {', '.join(missing)}, which this operation did not keep."
         return
     try:
-        answer = single(step.upstream[()], *(np.asarray(known[n])[()] for n in names))
+        answer = single(step.upstream.copy()[()], *(share.arguments[n] for n in names))
     except Exception as error:  # the student's rule may raise anything; the walk shows what
         share.verdict = f"Your rule raised {type(error).__name__}: {error}"
         return

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..formulas import formulas
 from ..recording import Array, Kept, Place, Recording, Share, Step, arithmetic, short
 from ..tape import TABLE, AccumulateGrad, fit, parameters
 from ..tensor import Tensor, wrap
@@ -332,7 +333,7 @@ def reference_share(v: Any, inputs: list[Any], slot: int, g: Array) -> Share | N
         return None
     arguments = [values[n] for n in parameters(rule)[1:]]
     raw = np.array(rule(g[()], *arguments))
-    share = Share(slot, 0, rule=made.formulas()[slot], raw=raw)
+    share = Share(slot, 0, rule=formulas(made)[slot], raw=raw)
     target = array(inputs[slot].data)
     if raw.shape != target.shape:
         raw = np.array(fit(raw, AccumulateGrad(wrap(target))))

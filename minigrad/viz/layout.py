@@ -19,9 +19,9 @@ Key = Hashable
 Edge = tuple[int, int, int]
 
 HEIGHT = 58  # of a box
-GAP_X, GAP_Y = 44, 20
+GAP_X, GAP_Y = 38, 20
 MARGIN = 14
-ROW_WIDTH = 8  # layers in a row before the picture wraps
+ROW_WIDTH = 850  # pixels in a row before the picture wraps
 FOLD_ABOVE = 60  # boxes before repeated patterns start folded
 MOST_BOXES = 300  # boxes that are ever drawn at once
 
@@ -53,7 +53,7 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
         for a, b, s in edges:
             line = (rep[a], rep[b], s)
             if rep[a] >= rep[b] and (rep[a] != a or rep[b] != b):
-                which.append(-1)  # from one turn of the loop to the next: the arrow on the frame says it
+                which.append(-1)  # from one turn of the loop to the next: left out
             else:
                 which.append(lines.setdefault(line, len(lines)))
         wide = {i: max(width[j] for j in ids if rep[j] == i) for i in kept}
@@ -62,7 +62,8 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
             rep=[rep[i] for i in ids],
             line=which,
             turn=[[group[i], turn[i]] if i in turn else None for i in ids],
-            groups=[{"n": n, "box": frame(folded["nodes"], members)} for n, members in groups],
+            turns=[n for n, _ in groups],
+            stacked=sorted(m for _, members in groups for m in members),
         )
     full = None
     if len(ids) <= MOST_BOXES or folded is None:
@@ -75,7 +76,7 @@ def box_width(node: dict[str, Any], value: Any) -> float:
     """Wide enough for the name and the operation, within limits."""
     alone = value is not None and not isinstance(value, dict)
     shown = f"= {value}" if alone else "x".join(map(str, node["shape"]))
-    longest = max(len(label(node)) + 2, len(node["symbol"]) + 2 + len(shown))
+    longest = max(len(label(node)) + 4, len(node["symbol"]) + 2 + len(shown))
     return float(min(190, max(100, 7.4 * longest + 22)))
 
 
@@ -297,7 +298,9 @@ def wrapped(
     size.
     """
     count = len(order)
-    rows = 1 if count <= ROW_WIDTH + 2 else -(-count // ROW_WIDTH)
+    wide = [max((graph.width[v] for v in row if isinstance(v, int)), default=12.0) + GAP_X for row in order]
+    total = sum(wide) - GAP_X
+    rows = 1 if total <= 1.3 * ROW_WIDTH else -(-int(total) // ROW_WIDTH)  # a little scrolling beats a wrap
     per = -(-count // rows)
     real = set(graph.ids)
     row_of: dict[Key, int] = {v: layer[v] // per for v in nodes}
@@ -369,7 +372,9 @@ def routed(
             points.append((x, y))
             if v != b:
                 points.append((x + boxes[v][2], y))
-        lines.append({"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]})
+        lines.append(
+            {"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]}
+        )
     return lines
 
 
@@ -436,30 +441,21 @@ def fold(
             rep[node] = standing[start][k % period]
             turn[node] = k // period + 1
     owner = {made[s + k]["id"]: s for s, p, t in runs for k in range(p * t)}
-    first: dict[tuple[int, int], int] = {}
     users: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for a, b, s in data["edges"]:
         users[a].append((b, s))
+    inputs: dict[tuple[int, int], list[int]] = defaultdict(list)
     for node in data["nodes"]:
         uses = users[node["id"]]
-        if node["id"] in position or not uses:
-            continue
-        if all(b in owner for b, _ in uses) and len({(owner[b], turn[b]) for b, _ in uses}) == 1:
-            b, s = uses[0]
-            spot = (rep[b], s)
-            rep[node["id"]] = first.setdefault(spot, node["id"])
-            turn[node["id"]] = turn[b]
-            owner[node["id"]] = owner[b]
-            if rep[node["id"]] == node["id"]:
-                standing[owner[b]].append(node["id"])
+        if node["id"] not in position and uses and all(b in owner for b, _ in uses):
+            if len({(owner[b], turn[b]) for b, _ in uses}) == 1:
+                b, s = uses[0]
+                inputs[rep[b], s].append(node["id"])
+    turns_of = {start: turns for start, _, turns in runs}
+    for (b, _), alike_inputs in inputs.items():
+        if len(alike_inputs) == turns_of[owner[b]]:  # one for each turn: parameters of the layers
+            standing[owner[b]].append(alike_inputs[0])
+            for node_id, k in zip(alike_inputs, range(1, len(alike_inputs) + 1)):
+                rep[node_id], turn[node_id], owner[node_id] = alike_inputs[0], k, owner[b]
     number = {start: i for i, (start, _, _) in enumerate(runs)}
     return rep, turn, {i: number[owner[i]] for i in turn}, [(t, standing[s]) for s, p, t in runs]
-
-
-def frame(boxes: dict[int, list[float]], members: list[int]) -> list[float]:
-    """The frame round the boxes of a folded pattern."""
-    x = min(boxes[m][0] for m in members) - 8
-    y = min(boxes[m][1] for m in members) - 20
-    right = max(boxes[m][0] + boxes[m][2] for m in members) + 8
-    low = max(boxes[m][1] + boxes[m][3] for m in members) + 8
-    return [round(v, 1) for v in (x, y, right - x, low - y)]

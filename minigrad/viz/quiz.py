@@ -1,11 +1,323 @@
-"""Questions before each reveal."""
+"""Predict before reveal: the questions that a stepper may ask, one at most for each move.
+
+Six kinds: which node is next, the sign, the value, the shape, how many contributions, which rule. Which one
+fits is read from the move itself, so the same graph asks the same questions. Every wrong choice is a known
+mistake, with what that mistake gives here: the upstream gradient forgotten (M23), `=` where `+=` belongs
+(M19), a node that speaks too early (M20), a stretched axis that is not summed (M28), a product of matrices in
+the wrong order (M29).
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from ..recording import Recording
+import numpy as np
+
+from ..mistakes import wrong_rules
+from ..recording import Recording, Share, Step, number, rounded, short
+from ..tape import TABLE, parameters
+
+Quiz = dict[str, Any]
 
 
 def add(data: dict[str, Any], recording: Recording) -> None:
-    """Give steps of the data a `quiz`."""
+    """Give the moves of `data` their questions, as `quiz`."""
+    moves = iter(data["steps"][1:])
+    asked = 0
+    expected = [0] * len(recording.places)
+    arrived = [0] * len(recording.places)
+    for a, _, _ in recording.edges:
+        expected[a] += 1
+    arrived[recording.root] = expected[recording.root] = 1
+    spoken: set[int] = set()
+    for at, step in enumerate(recording.steps):
+        if not step.shares:
+            next(moves)
+            spoken.add(step.node)
+            continue
+        first = True
+        for share in step.shares:
+            move = next(moves)
+            if share.skipped:
+                continue
+            quiz = None
+            if first and asked % 3 == 0 and at:
+                quiz = next_node(recording, at, arrived, expected, spoken)
+            first = False
+            quiz = quiz or question(recording, step, share, asked)
+            arrived[share.parent] += 1
+            if quiz is not None:
+                move["quiz"] = quiz
+                asked += 1
+        spoken.add(step.node)
+
+
+def question(recording: Recording, step: Step, share: Share, asked: int) -> Quiz | None:
+    """The question that fits this contribution."""
+    target = recording.places[share.parent].name
+    assert share.contribution is not None and share.raw is not None
+    last = 4 if share.summed else 3
+    if share.summed:
+        return shape(target, step, share)
+    if share.before is not None and share.after is not None and share.after.ndim == 0:
+        return total(target, share, last)
+    if share.how == "matmul":
+        return rule(target, step, share, asked)
+    if share.expected > 1 and share.arrived == 1 and asked % 2 == 0:
+        return count(target, share, last)
+    if share.how not in ("elementwise", "copy"):
+        return shape(target, step, share) if share.raw.shape != step.upstream.shape else None
+    if share.raw.ndim:
+        return rule(target, step, share, asked) if share.how == "elementwise" else None
+    if share.how == "copy":
+        return value(target, step, share) if asked % 2 else sign(target, step, share)
+    return (value, sign, rule_of_three)[asked % 3](target, step, share)
+
+
+def slips(step: Step, share: Share) -> list[tuple[str, np.ndarray[Any, Any]]]:
+    """What this contribution would be under each catalogued mistake: what is said of it, and the numbers."""
+    if share.operation not in TABLE:
+        return []
+    found = []
+    for wrong in wrong_rules(share.operation):
+        rule = wrong.rules[share.slot] if share.slot < len(wrong.rules) else None
+        names = () if rule is None else parameters(rule)[1:]
+        if rule is None or any(n not in share.arguments for n in names):
+            continue
+        with np.errstate(all="ignore"):
+            try:
+                answer = rule(step.upstream.copy()[()], *(share.arguments[n] for n in names))
+            except ValueError:  # a product of matrices that do not fit together has no value to show
+                continue
+        found.append((f"{wrong.says} ({wrong.id})", np.asarray(answer)))
+    return found
+
+
+def options(right: str, wrong: list[tuple[str, str]], turn: int) -> Quiz | None:
+    """Up to four different choices; the right one stands now here, now there."""
+    seen, choices = {right}, []
+    for text, why in wrong:
+        if text not in seen and len(choices) < 3:
+            seen.add(text)
+            choices.append((text, why))
+    if not choices:
+        return None
+    place = turn % (len(choices) + 1)
+    choices.insert(place, (right, ""))
+    return {"options": [c[0] for c in choices], "why": [c[1] for c in choices], "answer": place}
+
+
+# ---------------------------------------------------------------- the six kinds
+def next_node(
+    recording: Recording, at: int, arrived: list[int], expected: list[int], spoken: set[int]
+) -> Quiz | None:
+    """Before a node speaks: which one is it?"""
+    right = recording.steps[at].node
+    name = {p.id: p.name for p in recording.places}
+    waiting = [i for i in range(len(name)) if 0 < arrived[i] < expected[i] and i not in spoken]
+    ready = [i for i in range(len(name)) if arrived[i] == expected[i] > 0 and i not in spoken and i != right]
+    others = [
+        i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in spoken
+    ]
+    wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} gradients: it would send on an unfinished sum, and later "
+                 "have to speak again (M20).") for i in waiting]  # fmt: skip
+    wrong += [
+        (i, f"{name[i]} is ready too, but older than {name[right]}: the newest goes first.") for i in ready
+    ]
+    wrong += [(i, f"Nothing has arrived at {name[i]} yet.") for i in others]
+    if len(wrong) < 2:
+        return None
+    choices = sorted([(right, ""), *wrong[:3]])
+    return {
+        "type": "next", "beat": 0, "ask": "Which node speaks next?", "ids": [i for i, _ in choices],
+        "options": [name[i] for i, _ in choices], "why": [w for _, w in choices],
+        "answer": [i for i, _ in choices].index(right),
+        "hint": "A node speaks when everything that used it has spoken; of those the newest goes first.",
+        "reveal": f"{name[right]}: its gradient is complete.",
+    }  # fmt: skip
+
+
+def sign(target: str, step: Step, share: Share) -> Quiz | None:
+    assert share.raw is not None
+    x = float(share.raw)
+    right = "+" if x > 0 else "\u2212" if x < 0 else "0"
+    local = "" if share.local is None else f" The local factor is {number(share.local)}."
+    why = f"g is {number(step.upstream)}.{local} Two factors of one sign make a plus."
+    made = options(right, [(c, why) for c in ("+", "\u2212", "0")], "+\u22120".index(right))
+    return made and {
+        **made, "type": "sign", "beat": 2, "ask": f"Which sign has the contribution to {target}?",
+        "hint": "Sign of what arrives, times sign of the local factor.",
+        "reveal": f"The contribution is {number(x)}.",
+    }  # fmt: skip
+
+
+def value(target: str, step: Step, share: Share) -> Quiz | None:
+    """A number to work out; known slips are recognised by their value."""
+    assert share.raw is not None
+    x = float(share.raw)
+    if not np.isfinite(x):
+        return None
+    wrong = [
+        (float(v), f"That is what comes out of a rule that {why}.")
+        for why, v in slips(step, share)
+        if v.ndim == 0
+    ]
+    wrong.append((-x, "The size is right, the sign is not."))
+    wrong.append((float(step.upstream), "That is g itself: the operation's own slope is missing."))
+    return {
+        "type": "value", "beat": 2, "ask": f"What number goes to {target}?", "answer": rounded(x),
+        "tol": tolerance(x), "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
+        "hint": f"The rule is {share.rule}, and g is {number(step.upstream)}.",
+        "reveal": f"It is {number(x)}.",
+    }  # fmt: skip
+
+
+def total(target: str, share: Share, beat: int) -> Quiz | None:
+    """At a fan-in: what does the ledger hold after this one?"""
+    assert share.contribution is not None and share.after is not None and share.before is not None
+    x = float(share.after)
+    if not np.isfinite(x):
+        return None
+    wrong = [
+        (
+            float(share.contribution),
+            f"That is this share alone: `=` would have thrown away {short(share.before)} (M19).",
+        ),
+        (float(share.before), "That is what was there before: the new share is missing."),
+        (
+            float(share.before) * float(share.contribution),
+            "Along a path multiply; where paths meet, add (M22).",
+        ),
+    ]
+    return {
+        "type": "value", "beat": beat, "answer": rounded(x), "tol": tolerance(x),
+        "ask": f"{target} holds {short(share.before)} and now receives {short(share.contribution)}. What does it hold then?",
+        "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
+        "hint": "Each path from the root back to it brings its own share.",
+        "reveal": f"{short(share.before)} + {short(share.contribution)} = {number(x)}.",
+    }  # fmt: skip
+
+
+def shape(target: str, step: Step, share: Share) -> Quiz | None:
+    assert share.contribution is not None and share.raw is not None
+    right = spelled(share.contribution.shape)
+    wrong = []
+    if share.summed:
+        wrong.append(
+            (
+                spelled(share.raw.shape),
+                f"That is the shape in which it comes out of the rule. {target} was "
+                "stretched: each of its numbers was used several times, and those shares are added up (M28).",
+            )
+        )
+    wrong += [(spelled(v.shape), f"That comes out of a rule where {why}.") for why, v in slips(step, share)]
+    wrong.append(
+        (
+            spelled(step.upstream.shape),
+            "That is the shape of g, of the output. The gradient of an input has "
+            "the shape of the input: one number for each thing you could nudge (M27).",
+        )
+    )
+    wrong.append(
+        (
+            spelled(()),
+            f"{target} has {share.contribution.size} numbers to nudge, so its gradient has as many (M27).",
+        )
+    )
+    made = options(right, wrong, len(right))
+    return made and {
+        **made, "type": "shape", "beat": 2, "ask": f"Which shape will the gradient of {target} have?",
+        "hint": f"One number for each number of {target} that could be nudged.",
+        "reveal": f"{right}, the shape of {target}.",
+    }  # fmt: skip
+
+
+def count(target: str, share: Share, beat: int) -> Quiz | None:
+    right = share.expected
+    why = f"Count the lines that leave {target} to the right: each use sends one share back."
+    choices = sorted({1, right - 1, right, right + 1} - {0})
+    made = {"options": [str(n) for n in choices], "why": ["" if n == right else why for n in choices]}
+    return {
+        **made, "answer": choices.index(right), "type": "count", "beat": beat, "ask": f"How many contributions will {target} receive in all?",
+        "hint": f"How often was {target} used?", "reveal": f"{right}: {target} was used {right} times.",
+    }  # fmt: skip
+
+
+def rule_of_three(target: str, step: Step, share: Share) -> Quiz | None:
+    return rule(target, step, share, 1)
+
+
+def rule(target: str, step: Step, share: Share, asked: int) -> Quiz | None:
+    """Which formula? The others are typical mistakes, with what they would have given."""
+    right = share.rule
+    wrong = matrix_mistakes(share, step) if share.how == "matmul" else plain_mistakes(share, step)
+    made = options(right, wrong, asked)
+    return made and {
+        **made, "type": "rule", "beat": 1, "ask": f"Which rule gives the contribution to {target}?",
+        "hint": "Nudge the input by a little: by how much does the result change? Then multiply by g."
+        if share.how != "matmul" else f"Only one product has the shape of {target}; for square ones, mind the order.",
+        "reveal": f"{target} gets {right}.",
+    }  # fmt: skip
+
+
+def plain_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
+    right = share.rule
+    gives = "".join(f" It would give {short(v)}." for why, v in slips(step, share) if "M23" in why)
+    bare = re.sub(r"^-?g \* ", lambda m: "-" if m[0].startswith("-") else "", right)
+    bare = "1 / " + right[4:] if right.startswith("g / ") else bare
+    flipped = right[1:] if right.startswith("-") else "-" + right
+    wrong = [(bare, f"Without g it is right only where 1 arrives (M23).{gives}")] if bare != right else []
+    wrong.append((flipped, "The sign is turned round."))
+    wrong.append(("g", "That would be the rule of an addition."))
+    kept = [k.name for k in share.kept]
+    wrong += [(f"g * {name}", "The other operand is the slope: x * y grows by y when x grows by 1.")
+              for name in ("x", "y", "out") if name not in kept]  # fmt: skip
+    return wrong
+
+
+def matrix_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
+    """Products without the transpose or in the wrong order, and what shape they have (M29)."""
+    (a, flip_a), (b, flip_b) = share.terms
+    values = {"g": step.upstream, **{k.name: k.value for k in share.kept if k.value is not None}}
+
+    def text(name: str, flip: bool) -> str:
+        return name + (".mT" if flip else "")
+
+    tries = [
+        (a, False, b, False, "The transpose is missing"),
+        (b, flip_b, a, flip_a, "The order is turned round"),
+        (b, False, a, False, "Order and transpose are wrong"),
+        (a, not flip_a, b, not flip_b, "The wrong factor is transposed"),
+    ]
+    wrong = []
+    for m, fm, n, fn, why in tries:
+        left, right = (np.swapaxes(values[k], -1, -2) if f else values[k] for k, f in ((m, fm), (n, fn)))
+        if left.shape[-1] == right.shape[-2]:
+            gave = f"it gives shape {spelled((left @ right).shape)}" if share.raw is None or (
+                left @ right).shape != share.raw.shape else f"it gives {short(left @ right)}"  # fmt: skip
+        else:
+            gave = f"{spelled(left.shape)} @ {spelled(right.shape)} does not fit together"
+        wrong.append((f"{text(m, fm)} @ {text(n, fn)}", f"{why} (M29): {gave}."))
+    name = next(k for k in values if k != "g")
+    wrong.append(
+        (f"g * {name}", "That multiplies number by number; each output mixes a whole row and column (M29).")
+    )
+    return wrong
+
+
+def spelled(shape: tuple[int, ...]) -> str:
+    return (
+        "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        if shape
+        else "() one number"
+    )
+
+
+def tolerance(x: float) -> float:
+    """Three digits are enough."""
+    return float(f"{max(5e-4, 0.005 * abs(x)):.3g}")
+
+
+def differs(a: float, b: float) -> bool:
+    return bool(np.isfinite(a)) and abs(a - b) > tolerance(b)

@@ -19,10 +19,10 @@ STYLE = (
     ".page{fill:#fff}.box{fill:#fff;stroke:#1a1a1a;stroke-width:1.5}.leaf{stroke:#0072b2;stroke-width:3}"
     ".cut{stroke:#767676;stroke-dasharray:2 3}.hatch{stroke:#767676;opacity:.5;fill:none}.wire{fill:none;stroke:#767676;"
     "stroke-width:1.5}.wire.off{stroke-dasharray:2 4}.tip{fill:#767676}.grad{fill:#b34700;font-weight:600}"
-    ".frame{fill:none;stroke:#767676;stroke-dasharray:8 4}.scissors{stroke:#1a1a1a;fill:#fff;stroke-width:1.4}"
+    ".scissors{stroke:#1a1a1a;fill:#fff;stroke-width:1.4}"
     "@media(prefers-color-scheme:dark){text{fill:#fff}.page,.scissors{fill:#212121}.scissors{stroke:#fff}"
     ".box{fill:#2a2a2a;stroke:#fff}.leaf{stroke:#56b4e9}.cut{stroke:#9a9a9a}.hatch{stroke:#9a9a9a}"
-    ".wire{stroke:#9a9a9a}.tip{fill:#9a9a9a}.grad{fill:#ff8a3d}.frame{stroke:#9a9a9a}}"
+    ".wire{stroke:#9a9a9a}.tip{fill:#9a9a9a}.grad{fill:#ff8a3d}}"
 )
 
 
@@ -44,16 +44,11 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
             f'<path class="wire{" off" if i in off else ""}" d="{line["d"]}"/>'
             f'<path class="tip" d="M{x:g} {y:g}l-7 -4v8z"/>'
         )
-    for group in layout.get("groups", ()):
-        x, y, gw, gh = group["box"]
-        out.append(
-            f'<rect class="frame" x="{x:g}" y="{y:g}" width="{gw:g}" height="{gh:g}" rx="8"/>'
-            f'<text x="{x + 8:g}" y="{y + 13:g}">\u00d7 {group["n"]}</text>'
-        )
     final = final_gradients(data) if grads else {}
     for node in data["nodes"]:
         if node["id"] in boxes:
-            out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"])))
+            many = node["id"] in layout.get("stacked", ())
+            out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"]), many))
     for i, line in enumerate(layout["edges"]):
         if i in off:
             x, y = (line["a"][0] + line["b"][0]) / 2, (line["a"][1] + line["b"][1]) / 2
@@ -65,8 +60,10 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
     return "".join(out)
 
 
-def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None) -> str:
-    """One tensor: its name, the operation and value, its gradient."""
+def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None, many: bool) -> str:
+    """One tensor: its name, the operation and value, its gradient. A box that stands for many has others
+    behind it.
+    """
     x, y, w, h = place
     kind = "box leaf" if node["leaf"] else "box" if node["rg"] else "box cut"
     out = [
@@ -81,7 +78,7 @@ def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | N
     if not node["rg"]:
         lines.append(("", "no gradient"))
     elif grad is not None:
-        lines.append(("grad", ("grad " + brief(vals[grad]))[: room + 1]))
+        lines.append(("grad", ("grad " + brief(vals[grad], room - 5))[: room + 1]))
     for i, (style, text) in enumerate(lines):
         out.append(
             f'<text class="{style}" x="10" y="{17 + 16 * i}" xml:space="preserve">{escape(text)}</text>'
@@ -100,12 +97,14 @@ def hatching(w: float, h: float) -> str:
     return "".join(lines)
 
 
-def brief(value: Any) -> str:
-    """A pooled value in a few characters."""
+def brief(value: Any, room: int = 24) -> str:
+    """A pooled value in at most so many letters: a number, a short list, else the shape."""
     if not isinstance(value, dict):
         return as_text(value)
-    if len(value["s"]) == 1 and len(value["d"]) == value["s"][0] <= 3:
-        return "[" + ", ".join(as_text(x) for x in value["d"]) + "]"
+    if len(value["s"]) == 1 and len(value["d"]) == value["s"][0]:
+        text = "[" + ", ".join(as_text(x) for x in value["d"]) + "]"
+        if len(text) <= room:
+            return text
     return "\u00d7".join(map(str, value["s"]))
 
 
@@ -139,9 +138,11 @@ def describe(data: dict[str, Any]) -> str:
     root = nodes[data["root"]]["name"]
     chain = "; ".join(f"{n['name']} from {' and '.join(inputs(data, n['id']))}" for n in made[:12])
     more = f"; and {len(made) - 12} more" if len(made) > 12 else ""
+    turns = data["layout"][data["layout"]["start"]].get("turns", ())
+    loop = "".join(f" Stacked boxes stand for {n} turns of a loop." for n in turns)
     return (
         f"Graph of {root}: {len(made)} operations on {', '.join(leaves[:6]) or 'no leaf'}"
-        f"{' and others' if len(leaves) > 6 else ''}. {chain}{more}."
+        f"{' and others' if len(leaves) > 6 else ''}. {chain}{more}.{loop}"
     )
 
 

@@ -1,0 +1,61 @@
+"""The text of a rule, read from the derivative table itself: `g * y` for `lambda g, y: g * y`.
+
+There is no second copy of any formula: the stepper, the errors and the page of all rules print what stands in
+the table. Each file of rules is parsed once, on first use.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from minigrad.tape import Operation, parameters
+
+
+def formulas(made: Operation) -> tuple[str, ...]:
+    """One formula for each input of an operation; empty text where an input has no rule."""
+    return tuple("" if rule is None else formula(rule) for rule in made.rules)
+
+
+def formula(rule: Callable[..., Any]) -> str:
+    """The body of a lambda as source; of any other function its name and what it takes."""
+    code = getattr(rule, "__code__", None)
+    if code is not None and code.co_name == "<lambda>":
+        first = next(((p[0], p[2]) for p in list(code.co_positions())[1:] if p[0] and p[2] is not None), None)
+        names = list(code.co_varnames[: code.co_argcount])
+        here = [
+            tree
+            for tree in lambdas(code.co_filename)
+            if first is not None
+            and starts(tree.body) <= first <= ends(tree.body)
+            and arguments(tree) == names
+        ]
+        if here:
+            innermost = max(here, key=lambda tree: starts(tree.body))
+            return ast.unparse(innermost.body)
+    return f"{getattr(rule, '__name__', 'rule').strip('<>')}({', '.join(parameters(rule))})"
+
+
+@lru_cache(maxsize=64)
+def lambdas(file: str) -> tuple[ast.Lambda, ...]:
+    """Every lambda of a file; none where the source cannot be read."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ()
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Lambda))
+
+
+def arguments(tree: ast.Lambda) -> list[str]:
+    return [a.arg for a in tree.args.args]
+
+
+def starts(tree: ast.expr) -> tuple[int, int]:
+    return tree.lineno, tree.col_offset
+
+
+def ends(tree: ast.expr) -> tuple[int, int]:
+    return tree.end_lineno or tree.lineno, tree.end_col_offset or 0
