@@ -549,9 +549,9 @@ def var_slope(x: Any, dims: tuple[int, ...], correction: float) -> Any:
 
 
 def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: tuple[int, ...]) -> Any:
-    """Of the norm of this order; at 0, where there is no slope, 0."""
+    """Of the norm of this order; at 0, where there is no slope, 0.  Counting (order 0) has none at all."""
     if order == 0:
-        return zeros(x)
+        return None
     if order == 1:
         return g * sign(x)
     if order == 2:

@@ -63,7 +63,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             whole[...] = array
         else:
             self._writable()[parsed.basic][parsed.advanced] = array
-        inplace.touch(self._version)
+        inplace.touch(self._counter)
         return
     view = table.slice_(self, parsed.basic)
     if parsed.advanced is None:

@@ -18,7 +18,7 @@ from minigrad import dtypes, errors
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.public import FUNCTIONS, function, into, ints, raw, register
-from minigrad.tape import Node, mode, operation
+from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
 
 # ------------------------------------------------------------------------------------------- another shape
@@ -239,26 +239,28 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 # ------------------------------------------------------------------------------------------- joining
 
 
-class Cat(Node):
-    """The node of tensors joined: each input gets its part of the gradient."""
+class Joined(Node):
+    """The node of a tensor made of any number of others; what it keeps for input i takes i's part of a gradient."""
 
     __slots__ = ()
-    operation = operation("Cat", lambda x, part: x, lambda g, part: part(g)).operation
 
-    def name(self) -> str:
-        return str(self.__dict__["title"])
+    def lift(self, kept: Any) -> tuple[Any, ...]:
+        return tuple(kept)
 
-    def lift(self) -> tuple[Any, ...]:
-        return self.kept or ()
+    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
+        return tuple(part(g) for (part,) in self.kept or ())
+
+
+KINDS: dict[str, type[Joined]] = {}
 
 
 def joined(title: str, tensors: Sequence[Tensor], array: Any, parts: Sequence[Any]) -> Tensor:
     """A tensor made of several: `parts[i]` takes from a gradient (an array or a Tensor) what belongs to input i."""
     out = wrap(array)
     parents = tuple(x._node for x in tensors)
-    if builtins.any(p is not None for p in parents) and (write := mode.record) is not None:
-        node = write(Cat, parents, tuple((part,) for part in parts), None, array)
-        node.__dict__["title"] = title
+    if mode.record is not None and builtins.any(p is not None for p in parents):
+        kind = KINDS.setdefault(title, type(title, (Joined,), {"__slots__": ()}))
+        node = record(kind, parents, tuple((part,) for part in parts), None, array)
         node.rules = (_take_part,) * len(parents)
         out._node = node
     return out
