@@ -19,6 +19,42 @@ from minigrad import derivatives as table
 from minigrad import more_derivatives as more
 from minigrad import random
 from minigrad.inplace import write
+from minigrad.layers import (  # noqa: F401
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    channel_shuffle,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    fold,
+    interpolate,
+    lp_pool1d,
+    lp_pool2d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+    pad,
+    pixel_shuffle,
+    pixel_unshuffle,
+    unfold,
+    upsample,
+)
 from minigrad.nn import rules
 from minigrad.tensor import Tensor, wrap
 
@@ -191,9 +227,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without overflow."""
-    return mg.log_softmax(
-        input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype
-    )
+    return mg.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -272,14 +306,24 @@ def embedding(
         if not -rows <= padding_idx < rows:
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx %= rows
-    if max_norm is not None:
+    if max_norm is not None:  # PyTorch, too, shortens the rows in place
         used = np.unique(input._data)
         table_rows = weight._writable()
         norms = np.linalg.norm(table_rows[used], ord=norm_type, axis=1, keepdims=True)
         scales = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(table_rows.dtype)
         table_rows[used] *= scales
-        mg.tape.touch(weight._version)
-    return mg.embedding(weight, input, -1 if padding_idx is None else padding_idx)
+        mg.tape.touch(weight._counter)
+    index = np.asarray(input._data)
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{input.dtype.tensor_name}Tensor instead (while checking arguments for embedding)"
+        )
+    if index.size and not 0 <= index.min() <= index.max() < weight.shape[0]:
+        raise IndexError("index out of range in self")
+    if padding_idx is None:
+        return more.embedding(weight, (index,))
+    return rules.embedding_padded(weight, index, padding_idx)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -360,7 +404,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
         return input
     if p == 1:
         return input * 0.0
-    low = -1.7580993408473766
+    low = 1.7580993408473766
     scale = 1 / math.sqrt((low * low * p + 1) * (1 - p))
     keep = random.default_generator.keep(input.shape, 1 - p).astype(input._data.dtype)
     shift = (keep - 1) * (low * scale) + low * scale * p
@@ -450,7 +494,7 @@ def _move(running: Tensor, towards: Array, momentum: float) -> None:
     array = running._writable()
     array *= 1 - momentum
     array += momentum * towards
-    mg.tape.touch(running._version)
+    mg.tape.touch(running._counter)
 
 
 def instance_norm(
@@ -466,9 +510,7 @@ def instance_norm(
     """(x - mean) / std of each channel of each sample; then * weight + bias."""
     n, channels = input.shape[:2]
     if use_input_stats and math.prod(input.shape[2:]) <= 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size {input.size()}"
-        )
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
 
     def repeated(t: Tensor | None) -> Tensor | None:
         return None if t is None else t.repeat(n)
@@ -482,7 +524,7 @@ def instance_norm(
         for running, found in ((running_mean, means), (running_var, variances)):
             if running is not None and found is not None:
                 running._writable()[...] = found._data.reshape(n, channels).mean(0)
-                mg.tape.touch(running._version)
+                mg.tape.touch(running._counter)
     return out.reshape(input.shape)
 
 
@@ -646,13 +688,9 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
     if input.ndim == 1 and target.ndim > 1 or input.ndim > 1 and target.shape[1:] != input.shape[2:]:
         if input.ndim <= 2:
-            raise RuntimeError(
-                "0D or 1D target tensor expected, multi-target not supported"
-            )
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         want = (input.shape[0], *input.shape[2:])
-        raise RuntimeError(
-            f"Expected target size {list(want)}, got {list(target.shape)}"
-        )
+        raise RuntimeError(f"Expected target size {list(want)}, got {list(target.shape)}")
 
 
 def nll_loss(
@@ -725,9 +763,7 @@ def cross_entropy(
     reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     class_dim = 0 if input.ndim <= 1 else 1
     if input.shape == target.shape and target.dtype.is_floating_point:
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, class_dim)
@@ -935,9 +971,7 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1."""
     dim = target.ndim
-    dot, first, second = (
-        (a * b).sum(dim) for a, b in ((input1, input2), (input1, input1), (input2, input2))
-    )
+    dot, first, second = ((a * b).sum(dim) for a, b in ((input1, input2), (input1, input1), (input2, input2)))
     cosine = dot / ((first + 1e-12) * (second + 1e-12)).sqrt()
     zeros = mg.zeros_like(cosine)
     near = mg.where(target == 1, 1 - cosine, zeros)
@@ -1036,7 +1070,9 @@ def scaled_dot_product_attention(
     if enable_gqa:
         raise NotImplementedError("minigrad leaves out grouped-query attention")
     if is_causal and attn_mask is not None:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
@@ -1049,24 +1085,3 @@ def scaled_dot_product_attention(
     weights = mg.softmax(scores, -1)
     return dropout(weights, dropout_p) @ value
 
-# ----------------------------------------------------------------------------------- the same as at the top level
-
-for _name in (
-    "adaptive_avg_pool1d",
-    "adaptive_max_pool1d",
-    "avg_pool1d",
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-    "max_pool1d",
-    "max_pool2d",
-    "max_pool3d",
-    "pdist",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-):
-    if hasattr(mg, _name):
-        globals()[_name] = getattr(mg, _name)

@@ -22,13 +22,17 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def _filled(tensor: Tensor, values: Any) -> Tensor:
     tensor._writable()[...] = values
-    touch(tensor._version)
+    touch(tensor._counter)
     return tensor
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     """The factor by which weights should grow to make up for an activation: sqrt(2) for "relu", 5/3 for "tanh"."""
-    if nonlinearity in ("linear", "sigmoid", *(f"conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3))):
+    if nonlinearity in (
+        "linear",
+        "sigmoid",
+        *(f"conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3)),
+    ):
         return 1
     if nonlinearity == "tanh":
         return 5.0 / 3
@@ -199,9 +203,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     return _filled(tensor, (q * gain).reshape(tensor._data.shape))
 
 
-def sparse_(
-    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
-) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """Normal numbers, with a share `sparsity` of each column set to 0; two dimensions."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")

@@ -26,7 +26,7 @@ class Parameter(Tensor):
         self: Parameter = object.__new__(cls)
         self._data = data._writable()
         self._node = None
-        self._version = data._version
+        self._counter = data._counter
         if requires_grad:
             self.requires_grad_()
         return self

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.derivatives import reshape, sigmoid, sum_dims
+from minigrad.derivatives import put, reshape, sigmoid, sum_dims
 from minigrad.tape import TABLE, operation
 from minigrad.tensor import Tensor, wrap
 
@@ -178,6 +178,22 @@ group_norm_rows = operation(
     ),
     lambda g: per_channel(g),
 )
+
+
+# ------------------------------------------------------------------------------------------------------ embedding
+
+cleared = operation("IndexFill", lambda x, row: _cleared(x, row), lambda g, row: cleared(g, row))
+embedding_padded = operation(
+    "Embedding",
+    lambda x, index, row: x[index],
+    lambda g, x_shape, index, row: cleared(put(g, x_shape, (index,)), row),
+)
+
+
+def _cleared(x: Any, row: int) -> Any:
+    out = x.copy()
+    out[row] = 0
+    return out
 
 
 def _name_the_lines() -> None:

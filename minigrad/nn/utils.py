@@ -49,7 +49,7 @@ def clip_grad_norm_(
     for gradient in gradients:
         array = gradient._writable()
         array *= factor
-        touch(gradient._version)
+        touch(gradient._counter)
     return total
 
 
@@ -60,7 +60,7 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
         if p._grad is not None:
             array = p._grad._writable()
             np.clip(array, -bound, bound, out=array)
-            touch(p._grad._version)
+            touch(p._grad._counter)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -79,5 +79,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         for p in parameters:
             end = start + p.numel()
             p._writable()[...] = vec._data[start:end].reshape(p._data.shape)
-            touch(p._version)
+            touch(p._counter)
             start = end

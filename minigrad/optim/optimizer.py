@@ -122,7 +122,7 @@ class Optimizer:
                 else:
                     p._grad = p._grad.detach()
                     p._grad._writable()[...] = 0
-                    touch(p._grad._version)
+                    touch(p._grad._counter)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient, once. Returns what `closure` (if given) returned."""
@@ -137,7 +137,7 @@ class Optimizer:
             for p in group["params"]:
                 if p._grad is not None:
                     update(p, p._writable(), p._grad._data, group)
-                    touch(p._version)
+                    touch(p._counter)
         self._stepped = True
         for post in list(self._post_hooks.values()):
             post(self, (closure,), {})
@@ -176,7 +176,10 @@ class Optimizer:
             for p in group["params"]:
                 numbers.setdefault(p, len(numbers))
         groups = [
-            {**{k: v for k, v in group.items() if k != "params"}, "params": [numbers[p] for p in group["params"]]}
+            {
+                **{k: v for k, v in group.items() if k != "params"},
+                "params": [numbers[p] for p in group["params"]],
+            }
             for group in self.param_groups
         ]
         state = {numbers[p] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()}
@@ -246,5 +249,3 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 def zeros_like(x: Array) -> Tensor:
     """A tensor of zeros to remember something in."""
     return wrap(np.zeros_like(x))
-
-

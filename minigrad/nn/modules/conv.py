@@ -51,7 +51,11 @@ class _Conv(Module):
             raise ValueError(f"padding_mode must be one of {modes}, but got padding_mode='{padding_mode}'")
         n = self.n
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride, self.dilation = _each(kernel_size, n), _each(stride, n), _each(dilation, n)
+        self.kernel_size, self.stride, self.dilation = (
+            _each(kernel_size, n),
+            _each(stride, n),
+            _each(dilation, n),
+        )
         self.padding = padding if isinstance(padding, str) else _each(padding, n)
         self.padding_mode = padding_mode
         if padding == "same" and any(s != 1 for s in self.stride):
@@ -93,7 +97,9 @@ class _Conv(Module):
         return convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)  # type: ignore[no-any-return]
 
     def extra_repr(self) -> str:
-        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        )
         if self.padding != (0,) * self.n:
             text += f", padding={self.padding}"
         if self.dilation != (1,) * self.n:

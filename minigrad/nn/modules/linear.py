@@ -50,7 +50,9 @@ class Linear(Module):
         return F.linear(input, own["weight"], own["bias"])  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class Bilinear(Module):

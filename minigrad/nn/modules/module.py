@@ -74,7 +74,9 @@ class Module:
         put("_hooks_always_called", set())
 
     def _forward_unimplemented(self, *_: Any) -> Any:
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
 
     forward: Callable[..., Any] = _forward_unimplemented
 
@@ -544,13 +546,17 @@ class Module:
         errors: list[str] = []
         self._load_tree(state_dict, "", assign, strict, missing, unexpected, errors)
         if strict and missing:
-            errors.insert(0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing)))
+            errors.insert(
+                0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing))
+            )
         if strict and unexpected:
             text = "Unexpected key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in unexpected))
             errors.insert(1 if missing else 0, text)
         if errors:
             raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
+                "Error(s) in loading state_dict for {}:\n\t{}".format(
+                    type(self).__name__, "\n\t".join(errors)
+                )
             )
         return _IncompatibleKeys(missing, unexpected)
 
@@ -637,5 +643,3 @@ class Module:
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
-
-

@@ -69,7 +69,9 @@ class RMSNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.register_parameter("weight", Parameter(mg.ones(shape, dtype=dtype)) if elementwise_affine else None)
+        self.register_parameter(
+            "weight", Parameter(mg.ones(shape, dtype=dtype)) if elementwise_affine else None
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
@@ -166,7 +168,11 @@ class _RunningNorm(Module):
         self, state_dict: Mapping[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:
         key = prefix + "num_batches_tracked"
-        if self.num_batches_tracked is not None and key not in state_dict and prefix + "running_mean" in state_dict:
+        if (
+            self.num_batches_tracked is not None
+            and key not in state_dict
+            and prefix + "running_mean" in state_dict
+        ):
             state_dict = {**state_dict, key: self.num_batches_tracked}  # saved before batches were counted
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 

@@ -198,12 +198,16 @@ def _pad_class(name: str, base: type[_Pad], n: int, mode: str, what: str) -> Any
 
 
 _where = {1: "the length", 2: "height and width"}
-ZeroPad1d, ZeroPad2d = (_pad_class(f"ZeroPad{n}d", _Pad, n, "constant", f"Zeros around {_where[n]}.") for n in (1, 2))
+ZeroPad1d, ZeroPad2d = (
+    _pad_class(f"ZeroPad{n}d", _Pad, n, "constant", f"Zeros around {_where[n]}.") for n in (1, 2)
+)
 ConstantPad1d, ConstantPad2d = (
-    _pad_class(f"ConstantPad{n}d", _ConstantPad, n, "constant", f"A number around {_where[n]}.") for n in (1, 2)
+    _pad_class(f"ConstantPad{n}d", _ConstantPad, n, "constant", f"A number around {_where[n]}.")
+    for n in (1, 2)
 )
 ReflectionPad1d, ReflectionPad2d = (
-    _pad_class(f"ReflectionPad{n}d", _Pad, n, "reflect", f"A mirror image around {_where[n]}.") for n in (1, 2)
+    _pad_class(f"ReflectionPad{n}d", _Pad, n, "reflect", f"A mirror image around {_where[n]}.")
+    for n in (1, 2)
 )
 ReplicationPad1d, ReplicationPad2d = (
     _pad_class(f"ReplicationPad{n}d", _Pad, n, "replicate", f"The edge repeated around {_where[n]}.")

@@ -36,7 +36,11 @@ def _gru_step(gates: Tensor, from_hidden: Tensor, state: tuple[Tensor, ...], _: 
     return ((state[0] - n) * z + n,)
 
 
-_STEPS = {"RNN": (_rnn_step, 1, 1), "LSTM": (_lstm_step, 4, 2), "GRU": (_gru_step, 3, 1)}  # step, gates, states
+_STEPS = {
+    "RNN": (_rnn_step, 1, 1),
+    "LSTM": (_lstm_step, 4, 2),
+    "GRU": (_gru_step, 3, 1),
+}  # step, gates, states
 
 
 def _uniform(module: Module, hidden_size: int) -> None:
@@ -62,7 +66,12 @@ class _Recurrent(Module):
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
-        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, dropout, bidirectional
+        self.bias, self.batch_first, self.dropout, self.bidirectional = (
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+        )
         rows = _STEPS[self.kind][1] * hidden_size
         for layer in range(num_layers):
             width = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
@@ -164,7 +173,13 @@ class RNN(_Recurrent):
     kind = "RNN"
 
     def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args: Any, **kw: Any
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        *args: Any,
+        **kw: Any,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
