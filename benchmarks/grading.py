@@ -1,0 +1,116 @@
+"""How fast a class is graded, against nbclient on the same notebooks in the same run, and whether memory stays flat.
+
+    python benchmarks/grading.py [--notebooks 60] [--flat 2000] [--jobs 2]
+
+Both sides get the same short notebooks. nbclient only runs the cells (a grader built on it does more); we run the
+cells in the sandbox and judge. The two alternate in small rounds, so that a busy machine is busy for both; what is
+reported is the ratio of the medians. Budget: at least 50 (one process each). Then `--flat` hand-ins are graded with
+`--jobs` processes, and the largest resident memory of the first tenth is compared with that of the whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+from minigrad.course import lessons
+from minigrad.course.grading import runs, sandbox
+from minigrad.course.grading.counting import Count
+from minigrad.course.grading.grader import Grader
+
+BUDGET = 50.0
+ANSWERS = ("2 * x * v", "2 * x", "x * v", "v * x**2", "np.diag(2 * x) @ v")
+
+
+def notebook(number: int) -> bytes:
+    """A short notebook: five cells, one answer, right or wrong."""
+    sources = [
+        "import numpy as np\nfrom minigrad.course import check",
+        "x = np.arange(3.0)\nprint(x)",
+        f"def vjp_square(x, v):\n    return {ANSWERS[number % len(ANSWERS)]}",
+        "vjp_square(x, np.ones(3))",
+        f"# hand-in {number}\ny = sum(range(1000))",
+    ]
+    cells = [
+        {"id": f"c{i}", "cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        for i, source in enumerate(sources)
+    ]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}).encode()
+
+
+def speed(count: int, rounds: int = 6) -> float:
+    """Median time of nbclient over ours, notebook by notebook in alternation."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    level = sandbox.choose()
+    lesson = lessons.lesson(5)
+    theirs: list[float] = []
+    ours: list[float] = []
+    with Grader(level) as grader:
+        grader.grade(notebook(0), lesson, b"warm")
+        for turn in range(rounds):
+            started = time.perf_counter()
+            NotebookClient(nbformat.reads(notebook(turn).decode(), as_version=4), timeout=60, kernel_name="python3").execute()
+            theirs.append(time.perf_counter() - started)
+            for number in range(count // rounds):
+                started = time.perf_counter()
+                result = grader.grade(notebook(number), lesson, b"%d" % number)
+                ours.append(time.perf_counter() - started)
+                assert result["graded"]
+    ratio = statistics.median(theirs) / statistics.median(ours)
+    print(f"isolation {level}: {1000 * statistics.median(ours):.1f} ms a notebook, one process, verdicts included")
+    print(f"nbclient: {1000 * statistics.median(theirs):.0f} ms, running the cells only")
+    print(f"ratio {ratio:.0f} (budget: at least {BUDGET:.0f})")
+    return ratio
+
+
+def flatness(count: int, jobs: int) -> float:
+    """Largest resident memory of the grading process after all hand-ins over that after the first tenth."""
+    peaks: dict[str, int] = {}
+
+    def note(progress: Count) -> None:
+        if progress.done == max(1, count // 10):
+            peaks["tenth"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "in")
+        for number in range(count):
+            path = folder / f"student{number:05d}" / "05_vectors.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(notebook(number))
+        done = runs.grade(folder, out=Path(name, "out"), jobs=jobs, progress=note)
+    peaks["all"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    growth = peaks["all"] / peaks["tenth"]
+    print(f"{count} hand-ins, {jobs} jobs: {done.graded / done.seconds:.0f} a second")
+    print(f"memory: {peaks['tenth'] / 1024:.0f} MB after a tenth, {peaks['all'] / 1024:.0f} MB after all (x {growth:.2f});"
+          f" largest child {children / 1024:.0f} MB")  # fmt: skip
+    return growth
+
+
+def main() -> int:
+    """Print the table; 1 if a budget is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--notebooks", type=int, default=60)
+    parser.add_argument("--flat", type=int, default=2000)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    ratio = speed(options.notebooks)
+    growth = flatness(options.flat, options.jobs)
+    return 0 if ratio >= BUDGET and growth < 1.25 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
