@@ -16,7 +16,8 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.dtypes import DType
-from minigrad.tensor import Array, Tensor, method, wrap
+from minigrad.tape import mode
+from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace",
@@ -43,6 +44,8 @@ def finish(array: Array, requires_grad: bool = False, device: Any = None, **rest
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     made = wrap(array[()] if array.ndim == 0 else array)
+    if mode.inference:
+        made._counter = Untracked(made._counter)
     if requires_grad:
         made.requires_grad_()
     return made

@@ -8,7 +8,7 @@ from typing import Any
 from minigrad.autograd import functional
 from minigrad.autograd.gradients import grad as _grad
 from minigrad.autograd.gradients import zeros_like
-from minigrad.composed import stack
+from minigrad.shapes import stack
 from minigrad.tape import enable_grad, is_grad_enabled
 from minigrad.tensor import Tensor
 

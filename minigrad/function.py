@@ -193,16 +193,10 @@ class FunctionCtx(Node):
         def entry(t: Tensor | None) -> Any:
             if t is None:
                 return None
-            if t._inference:
-                raise RuntimeError(
-                    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-                    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
-                    "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-                )
             for i, out in enumerate(slots):
                 if out is t:  # the array only: keeping the tensor would close a circle
-                    return (t._data, i, t._version, t._version[0])
-            return (t, None, t._version, t._version[0])
+                    return (t._data, i, t._counter, t._counter[0])
+            return (t, None, t._counter, t._counter[0])
 
         self.kept = tuple(entry(t) for t in self._to_save)
         self.guards = () if any(t is not None for t in self._to_save) else None
@@ -284,7 +278,7 @@ class Function:
         for i, out in enumerate(outputs):
             if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in ctx._dirty):
                 outputs[i] = wrap(out._writable()[...])
-                outputs[i]._version = out._version
+                outputs[i]._counter = out._counter
         if recording:
             ctx._record(parents, outputs)
         final = tuple(outputs) if several else outputs[0]

@@ -56,7 +56,7 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
 
 def check_writable(target: Tensor) -> None:
     """Raise if PyTorch would not let anybody write into this tensor now."""
-    if target._inference and not mode.inference:
+    if target.is_inference() and not mode.inference:
         raise RuntimeError(INFERENCE)
     recording = mode.record is not None
     if recording and target._node is not None and target.is_leaf:
@@ -109,9 +109,9 @@ def commit(target: Tensor, result: Tensor) -> None:
         )
     array[...] = value
     node = result._node if mode.record is not None else None
-    touch(target._version, node)
+    touch(target._counter, node)
     if node is not None:
-        _move_guards(node, result._version, target._version)
+        _move_guards(node, result._counter, target._counter)
         _rewrite_history(target, node)
 
 
@@ -158,7 +158,7 @@ def _rewrite_history(target: Tensor, node: Node) -> None:
         parents = (base._node, node)
         kept = tuple(None if p is None else (path,) for p in parents)
         base._node = tape.record(COPY_SLICES.operation.node, parents, kept, None, base._data)
-    for reference in list(base._version[2:]):
+    for reference in list(base._counter[2:]):
         view = reference()
         if view is not None:
             seen = follow(_alias(base), path_of(view))

@@ -23,7 +23,7 @@ from minigrad.tensor import Tensor
 SYMBOLS = {
     "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/", "pow": "**", "neg": "-", "matmul": "@", "mm": "@",
     "bmm": "@", "mv": "@", "dot": "@", "select": "[ ]", "slice": "[ ]", "index": "[ ]", "view": "reshape",
-    "permute": "permute", "transpose": "transpose", "accumulategrad": "",
+    "permute": "permute", "transpose": "transpose", "accumulategrad": "", "output": "", "unsafeview": "@",
 }  # fmt: skip
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
@@ -33,7 +33,7 @@ LONGEST = 28  # of an expression that serves as a name
 
 def symbol(kind: str) -> str:
     """`*` for MulBackward0, `relu` for ReluBackward0, the class's name for a custom Function."""
-    plain = kind.rstrip("0123456789").removesuffix("Backward")
+    plain = kind.rpartition(":")[2].rstrip("0123456789").removesuffix("Backward")
     return SYMBOLS.get(plain.lower(), plain.lower() if kind[-1].isdigit() else plain)
 
 

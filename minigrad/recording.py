@@ -982,7 +982,7 @@ def kind_by_ones(share: Share, step: Step, ones: Array) -> None:
     elif share.how == "other":
         if ones.size == step.upstream.size and (ones == 1).all():
             share.how = "move"
-        elif (ones == 0).any() and (ones == np.round(ones)).all():
+        elif (ones == 0).any() and (ones >= 1).any() and (ones == np.abs(np.round(ones))).all():
             share.how, share.local = "scatter", ones
         elif ones.size >= step.upstream.size and np.unique(ones).size == 1:
             share.how, share.local = "spread", ones
@@ -991,9 +991,12 @@ def kind_by_ones(share: Share, step: Step, ones: Array) -> None:
 def explain_function(share: Share, node: Node, recorder: Recorder) -> None:
     """A custom Function shows the student's own line; one of its outputs only passes its gradient on."""
     function = getattr(node, "function", None)
-    if function is None:
-        share.how, share.rule = "slot", "g"
-        share.note = f"output {node.output_nr + 1}"
+    parent = node.parents[share.slot]
+    if function is None and parent is not None and parent.shape is None:
+        share.how, share.rule, share.note = "slot", "g", f"output {node.output_nr + 1}"
+        return
+    if function is None:  # several inputs side by side, or written into one another
+        share.rule, share.note = "its part of g", "each input gets back the part that came from it"
         return
     share.how = "function"
     share.kept = saved_by_function(node, recorder)
@@ -1173,7 +1176,10 @@ def compare(share: Share, step: Step) -> str:
         return "Yours is the local factor alone. What arrives from behind, g, is missing."
     if np.allclose(yours, -share.raw, rtol=1e-4) or np.allclose(yours, -right, rtol=1e-4):
         return "Yours has the opposite sign."
-    return "The numbers differ."
+    for name, value in share.arguments.items():
+        if np.shape(value) == np.shape(step.upstream) and np.allclose(yours, step.upstream * value, rtol=1e-4):
+            return f"Yours is g * {name}. The rule here is {share.rule}."
+    return f"The numbers differ. The rule here is {share.rule}."
 
 
 def measured_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Array | None:

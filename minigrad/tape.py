@@ -524,7 +524,7 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
 
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
-BARE = ("CopySlices", "CopyBackwards")  # node names that PyTorch writes without "Backward0"
+BARE = ("CopySlices", "CopyBackwards", "NotImplemented")  # node names that PyTorch writes without "Backward0"
 SPELLED_OUT = ("AccumulateGrad", "CopyBackwards")  # and those whose name() is in C++
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 
@@ -814,9 +814,8 @@ def run(
     """Check where the backward pass starts, and walk."""
     global last_pass
     started = []
+    check_graphs(roots)
     for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
-        if root._node is None:
-            raise _no_graph(i)
         g = _start(i, root, gradient)
         started.append((root._node, g if create_graph else g._data.copy()))
     last_pass = tick()
@@ -841,8 +840,11 @@ def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
     return gradient if same else wrap(gradient._data.astype(root._data.dtype)[()], None)
 
 
-def _no_graph(i: int) -> RuntimeError:
-    return RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+def check_graphs(roots: Sequence[Tensor]) -> None:
+    """RuntimeError if one of these tensors has no graph to walk."""
+    for i, root in enumerate(roots):
+        if root._node is None:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
 
 
 @method

@@ -4,7 +4,7 @@ This is the first of four files to read (tensor.py, tape.py, derivatives.py, fun
 
   _data     the numbers: a numpy array (or a numpy scalar, which is faster, where there is only one number)
   _node     the step of the tape that produced them; None means that nobody wants a gradient
-  _version  how often the numbers were written to, in a list that every view of the same memory shares
+  _counter  how often the numbers were written to, in a list that every view of the same memory shares
 
 and what can be asked of a tensor without computing anything: its shape, its place in the graph, its numbers.
 Operations (`x * y`, `x.sum()`, ...) are not written here: each is one line of derivatives.py, and becomes a method there.
@@ -37,21 +37,41 @@ NON_LEAF_GRAD = (
 )
 
 
+class Untracked(list[Any]):
+    """The counter of a tensor made in inference mode: nothing can be kept for a backward pass that looks at it."""
+
+    def __getitem__(self, place: Any) -> Any:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+            "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
+
+
+class Device(str):
+    """Where a tensor lives: always the CPU here."""
+
+    type = "cpu"
+    index = None
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}')"
+
+
 class Tensor:
     """An n-dimensional array that can remember how it was computed.  Make one with `minigrad.tensor(...)`."""
 
-    __slots__ = ("_data", "_node", "_version", "__dict__", "__weakref__")
-    __array_ufunc__ = None  # numpy must not take `array * tensor` apart element by element
+    __slots__ = ("_data", "_node", "_counter", "__dict__", "__weakref__")
+    __array_priority__ = 1000  # so that numpy leaves `array * tensor` to us (and we refuse it, as PyTorch does)
     __hash__ = object.__hash__
 
     _data: Array
     _node: Node | None
-    _version: list[Any]  # [number of writes], then what inplace.py adds
+    _counter: list[Any]  # [number of writes], then what inplace.py adds
 
     # What few tensors have: the class holds the default, and a tensor that differs keeps its own value.
     _grad: Tensor | None = None
     _view: Any = None  # for a view: how to find it in its base (see inplace.py)
-    _inference: bool = False
 
     if TYPE_CHECKING:  # operations are attached by the modules that define them
 
@@ -63,7 +83,7 @@ class Tensor:
         source = data._data if isinstance(data, Tensor) else data
         self._data = np.array(source, dtype=dtypes.get_default_dtype().numpy)
         self._node = None
-        self._version = [0]
+        self._counter = [0]
         if requires_grad:
             self.requires_grad_()
         return self
@@ -77,6 +97,10 @@ class Tensor:
     @property
     def dtype(self) -> DType:
         return dtypes.of(self._data.dtype)
+
+    @property
+    def device(self) -> Device:
+        return Device("cpu")
 
     @property
     def ndim(self) -> int:
@@ -125,6 +149,15 @@ class Tensor:
     def grad_fn(self) -> Node | None:
         """The node that made this tensor, None for a leaf."""
         return None if self.is_leaf else self._node.owner  # type: ignore[union-attr]
+
+    @property
+    def _version(self) -> int:
+        """How often this memory was written to."""
+        return int(self._counter[0])
+
+    def is_inference(self) -> bool:
+        """Whether it was made in `inference_mode`, and so can never be part of a graph."""
+        return isinstance(self._counter, Untracked)
 
     @property
     def output_nr(self) -> int:
@@ -195,6 +228,10 @@ class Tensor:
         array = self.numpy()
         return array.astype(dtype) if dtype is not None else array.copy() if copy else array
 
+    def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False) -> Tensor:
+        """What numpy's functions give for a tensor without a graph: a tensor again."""
+        return wrap(array[()] if array.ndim == 0 else array)
+
     def item(self) -> Any:
         """The one number in here as a Python number (cut off from the graph)."""
         if self._data.size != 1:
@@ -248,7 +285,7 @@ class Tensor:
     # ------------------------------------------------------------------ how it looks
 
     def __repr__(self) -> str:
-        name = None if self.is_leaf else self._node.owner.name()  # type: ignore[union-attr]
+        name = None if self.is_leaf else type(self._node.owner).__name__  # type: ignore[union-attr]
         return printing.format_tensor(self._data, requires_grad=self.requires_grad, grad_fn_name=name)
 
     def __format__(self, spec: str) -> str:
@@ -281,7 +318,7 @@ class Tensor:
 
 def _like(cls: type[Tensor], array: Array) -> Tensor:
     t = object.__new__(cls)
-    t._data, t._node, t._version = array, None, [0]
+    t._data, t._node, t._counter = array, None, [0]
     return t
 
 
@@ -295,7 +332,7 @@ def wrap(array: Array, node: Node | None = None) -> Tensor:
     t = object.__new__(Tensor)
     t._data = array
     t._node = node
-    t._version = [0]
+    t._counter = [0]
     return t
 
 

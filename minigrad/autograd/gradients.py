@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.composed import stack
-from minigrad.tape import Node, given_gradients, run, sequence
+from minigrad.shapes import stack
+from minigrad.tape import Node, check_graphs, given_gradients, run, sequence
 from minigrad.tensor import Tensor, wrap
 
 UNUSED = (
@@ -45,6 +45,7 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         return _batched(roots, wanted, gradients, retain, create_graph, bool(allow_unused), materialize_grads)
+    check_graphs(roots)
     for t in wanted:
         if t._node is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")

@@ -85,7 +85,7 @@ class saved_tensors_hooks:
         tensor = wrap(array)
         with no_grad():
             content = self.pack_hook(tensor)
-        if tensor._version[0]:
+        if tensor._counter[0]:
             raise RuntimeError(PACKED_IN_PLACE)
         return Packed(content, self.unpack_hook)
 
@@ -125,7 +125,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 def increment_version(tensor: Tensor) -> None:
     """Say that this tensor's memory was written to by means autograd cannot see."""
-    tape.touch(tensor._version)
+    tape.touch(tensor._counter)
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> Handle:

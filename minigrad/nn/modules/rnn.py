@@ -96,7 +96,7 @@ class _Recurrent(Module):
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """(length, batch, input) (or batch first, or unbatched) to the hidden states, and the last state."""
         if input.ndim not in (2, 3):
-            raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead")
+            raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
         unbatched = input.ndim == 2
         if unbatched:
             input = input.unsqueeze(1)

@@ -1,0 +1,57 @@
+"""`save` and `load`: tensors and state dicts in a file.
+
+A file is a pickle that `load` reads with a short list of what may be in it: tensors, parameters, numbers, strings and
+containers of them.  Anything else is refused, for a pickle from a stranger can run code.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from os import PathLike
+from typing import IO, Any
+
+ALLOWED = {
+    ("builtins", "set"),
+    ("builtins", "frozenset"),
+    ("builtins", "complex"),
+    ("builtins", "slice"),
+    ("collections", "OrderedDict"),
+    ("minigrad.tensor", "_rebuild"),
+    ("minigrad.tensor", "Tensor"),
+    ("minigrad.nn.parameter", "Parameter"),
+    ("minigrad.nn.parameter", "_rebuild_parameter"),
+    ("minigrad.dtypes", "by_name"),
+    ("minigrad.size", "Size"),
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
+}
+
+
+def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
+    """Write a tensor, or containers of tensors and numbers, to a file.  Graphs are not saved; requires_grad is."""
+    if hasattr(f, "write"):
+        pickle.dump(obj, f, protocol=4)
+        return
+    with open(f, "wb") as file:
+        pickle.dump(obj, file, protocol=4)
+
+
+def load(f: str | PathLike[str] | IO[bytes], map_location: Any = None, weights_only: bool = True) -> Any:
+    """Read what `save` wrote.  UnpicklingError for a file that holds anything but data."""
+    if hasattr(f, "read"):
+        return _Reader(f).load()
+    with open(f, "rb") as file:
+        return _Reader(io.BytesIO(file.read())).load()
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in ALLOWED:
+            raise pickle.UnpicklingError(
+                f"this file wants to load {module}.{name}: minigrad.load reads tensors, numbers and containers only"
+            )
+        return super().find_class(module, name)
