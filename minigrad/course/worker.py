@@ -1,9 +1,9 @@
 """The student's side of a check: a server that runs what the student wrote and hands plain values back.
 
-It knows no exercise, no right answer and no verdict; it can be asked five things: `exec` cells, `look` at names,
-read a `value`, `call` a function, `run` a short program in the student's namespace. Every reply is a plain value or
-a `Failure`. The same loop runs in a forked child of the kernel (the check in a notebook) and inside the sandbox of
-class grading; limits on time and memory are set by whoever starts it.
+It knows no exercise, no right answer and no verdict; it can be asked five things: `exec` cells, `look` at
+names, read a `value`, `call` a function, `run` a short program in the student's namespace. Every reply is a
+plain value or a `Failure`. The same loop runs in a forked child of the kernel (the check in a notebook) and
+inside the sandbox of class grading; limits on time and memory are set by whoever starts it.
 
 It imports the standard library, numpy and `wire` only.
 """
@@ -54,7 +54,8 @@ def unanswered(answer: Any) -> bool:
 
 
 class Server:
-    """The five requests, on one namespace. Each method returns a plain value or a Failure and never raises."""
+    """The five requests, on one namespace. Each method returns a plain value or a Failure and never
+    raises."""
 
     def __init__(self, namespace: dict[str, Any] | None = None) -> None:
         self.namespace = fresh_namespace() if namespace is None else namespace
@@ -62,7 +63,8 @@ class Server:
     # --- requests ---
 
     def exec(self, cells: list[str]) -> list[Failure | None]:
-        """Run cells in order; one that raises does not stop the later ones. One entry a cell: its Failure or None."""
+        """Run cells in order; one that raises does not stop the later ones. One entry a cell: its Failure or
+        None."""
         results: list[Failure | None] = []
         for number, cell in enumerate(cells, 1):
             outcome = self.guarded(lambda cell=cell, number=number: self.run_cell(cell, f"<cell {number}>"))
@@ -71,7 +73,8 @@ class Server:
         return results
 
     def look(self, names: list[str]) -> dict[str, dict[str, Any]]:
-        """For each name: `state` (missing, blank, hole, there), `type`, and for a missing one the `near` names.
+        """For each name: `state` (missing, blank, hole, there), `type`, and for a missing one the `near`
+        names.
 
         blank: a body of nothing but `...`, or the value `...`; hole: a `...` is left somewhere in the code.
         """
@@ -82,7 +85,8 @@ class Server:
         return self.guarded(lambda: self.resolve(name))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Call a function of the student. A Failure of kind `changed` carries the value and names changed inputs."""
+        """Call a function of the student. A Failure of kind `changed` carries the value and names changed
+        inputs."""
         try:
             function = self.resolve(name)
         except LookupError:
@@ -92,7 +96,9 @@ class Server:
         if isinstance(outcome, Failure):
             return outcome
         labels = [*parameter_names(function, len(args)), *kwargs]
-        changed = [label for label, old, now in zip(labels, before, (*args, *kwargs.values())) if old != packed(now)]
+        changed = [
+            label for label, old, now in zip(labels, before, (*args, *kwargs.values())) if old != packed(now)
+        ]
         return Failure("changed", message=", ".join(changed), value=outcome) if changed else outcome
 
     def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
@@ -104,7 +110,8 @@ class Server:
     # --- how ---
 
     def guarded(self, action: Any) -> Any:
-        """The plain value of an action, or the Failure that says why there is none. Prints are kept, not shown."""
+        """The plain value of an action, or the Failure that says why there is none. Prints are kept, not
+        shown."""
         random.seed(0)
         np.random.seed(0)
         with muffled() as printed:
@@ -137,7 +144,8 @@ class Server:
             exec(code, self.namespace)
 
     def resolve(self, name: str) -> Any:
-        """The object of a name, dotted for methods, `predict 4.1` for a prediction. LookupMissing if there is none."""
+        """The object of a name, dotted for methods, `predict 4.1` for a prediction. LookupMissing if there is
+        none."""
         if name.startswith("predict ") and name not in self.namespace:
             if name.removeprefix("predict ") not in predictions:
                 raise LookupMissing(name)
@@ -175,7 +183,9 @@ class Server:
         except BaseException:
             message = ""
         bases = tuple(c.__name__ for c in type(error).__mro__ if c not in (object, BaseException))
-        return Failure("raised", type(error).__name__, message[:500], line, text[:200], bases[:8], None, printed)
+        return Failure(
+            "raised", type(error).__name__, message[:500], line, text[:200], bases[:8], None, printed
+        )
 
 
 class LookupMissing(LookupError):
@@ -198,7 +208,11 @@ def run_program(code: str, space: dict[str, Any], prelude: str) -> Any:
     linecache.cache["<program>"] = (len(code), None, code.splitlines(keepends=True), "<program>")
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "<program>", "exec"), space)
-    return eval(compile(ast.Expression(last.value), "<program>", "eval"), space) if isinstance(last, ast.Expr) else None
+    return (
+        eval(compile(ast.Expression(last.value), "<program>", "eval"), space)
+        if isinstance(last, ast.Expr)
+        else None
+    )
 
 
 def without_magics(source: str) -> str:
@@ -235,7 +249,7 @@ def parameter_names(function: Any, count: int) -> list[str]:
     return [*names[:count], *ordinal[len(names) :]]
 
 
-# --- blanks -------------------------------------------------------------------------------------------------------
+# --- blanks -------------------------------------------------------------------------------------------------
 
 QUIET = {"RESUME", "NOP", "POP_TOP", "CACHE", "RETURN_VALUE", "COPY_FREE_VARS", "MAKE_CELL", "NOT_TAKEN"}
 RAISING = {"LOAD_GLOBAL", "LOAD_COMMON_CONSTANT", "PUSH_NULL", "PRECALL", "CALL", "RAISE_VARARGS"}
@@ -271,7 +285,9 @@ def does_nothing(code: types.CodeType) -> bool:
     """True if the body only returns None or `...`, or raises NotImplementedError."""
     steps = list(dis.get_instructions(code))
     raises = any(s.opname == "RAISE_VARARGS" for s in steps)
-    if raises and not any(s.argval == "NotImplementedError" or s.argrepr == "NotImplementedError" for s in steps):
+    if raises and not any(
+        s.argval == "NotImplementedError" or s.argrepr == "NotImplementedError" for s in steps
+    ):
         return False
     for step in steps:
         if step.opname in ("LOAD_CONST", "RETURN_CONST"):
@@ -299,7 +315,7 @@ def has_hole(thing: Any) -> bool:
     )
 
 
-# --- what went wrong, and where -----------------------------------------------------------------------------------
+# --- what went wrong, and where -----------------------------------------------------------------------------
 
 
 def student_line(error: BaseException, namespace: dict[str, Any]) -> tuple[int | None, str]:
@@ -350,7 +366,7 @@ class Quiet(io.TextIOBase):
         return len(text)
 
 
-# --- the loop -----------------------------------------------------------------------------------------------------
+# --- the loop -----------------------------------------------------------------------------------------------
 
 
 def serve(

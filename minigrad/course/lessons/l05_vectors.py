@@ -1,7 +1,8 @@
 """Lesson 05: the gradient argument. Four exercises around the vector-Jacobian product.
 
-Read exercise 5.1 as the pattern of a function exercise: an oracle that does not share the solution's formula, probes
-whose numbers cannot hide a mistake, wrong answers as functions, right answers written differently, hints.
+Read exercise 5.1 as the pattern of a function exercise: an oracle that does not share the solution's formula,
+probes whose numbers cannot hide a mistake, wrong answers as functions, right answers written differently,
+hints.
 """
 
 from __future__ import annotations
@@ -12,16 +13,28 @@ from typing import Any
 import numpy as np
 
 from ..exercise import (
-    Exercise, Lesson, Probe, Raises, Wrong, call, choice, function, numbers, prediction, program, run,
+    Exercise,
+    Lesson,
+    Probe,
+    Raises,
+    Wrong,
+    call,
+    choice,
+    function,
+    numbers,
+    prediction,
+    program,
+    run,
 )  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 
-# --- 5.1 the vector-Jacobian product of x squared ---------------------------------------------------------------
+# --- 5.1 the vector-Jacobian product of x squared -----------------------------------------------------------
 
 
 def vjp_by_nudging(x: Array, v: Array) -> Array:
-    """The oracle: how much v . (x**2) moves when each x[i] moves; central differences are exact for a square."""
+    """The oracle: how much v . (x**2) moves when each x[i] moves; central differences are exact for a
+    square."""
     nudges = 0.5 * np.eye(x.size)
     return np.array([v @ ((x + e) ** 2 - (x - e) ** 2) for e in nudges]).reshape(x.shape)
 
@@ -49,7 +62,7 @@ def adds_it_all_up(x: Array, v: Array) -> Any:
     return np.sum(2 * x * v)
 
 
-def squares_instead(x: Array, v: Array) -> Array:
+def squares_instead(x: Array, v: Array) -> Any:
     return v * x**2
 
 
@@ -64,18 +77,18 @@ EXERCISE_5_1 = function(
     oracle=vjp_by_nudging,
     probes=probes_5_1,
     wrong=[
-        Wrong(ignores_v, "M26", "Your answer does not depend on v: it is the slope of each square, 2x. v says how much "
-              "the rest of the world cares about each output. Where does it enter?"),
-        Wrong(forgets_the_two, "M26", "You handed v on, multiplied by x. How fast does x*x grow when x is nudged: by x, "
-              "or by more?"),
-        Wrong(v_as_the_point, "M26", "You took v for the point at which to differentiate. The point is x; v holds one "
-              "weight for each output. Which of the two decides the slope of the square?"),
-        Wrong(adds_it_all_up, "M27", "You added everything up to one number. x has several numbers to nudge: how many "
-              "answers does that make?"),
-        Wrong(squares_instead, "", "You weighted the outputs x*x themselves. v weights how fast they change: what is "
-              "the slope of a square?"),
-        Wrong(whole_jacobian, "M27", "That is the whole table: a row for each output, a column for each input. v adds "
-              "its rows up: what shape is left?"),
+        Wrong(ignores_v, "M26", "Your answer does not depend on v: it is the slope of each square, 2x. v "
+              "says how much the rest of the world cares about each output. Where does it enter?"),
+        Wrong(forgets_the_two, "M26", "You handed v on, multiplied by x. How fast does x*x grow when x is "
+              "nudged: by x, or by more?"),
+        Wrong(v_as_the_point, "M26", "You took v for the point at which to differentiate. The point is x; v "
+              "holds one weight for each output. Which of the two decides the slope of the square?"),
+        Wrong(adds_it_all_up, "M27", "You added everything up to one number. x has several numbers to nudge: "
+              "how many answers does that make?"),
+        Wrong(squares_instead, "", "You weighted the outputs x*x themselves. v weights how fast they change: "
+              "what is the slope of a square?"),
+        Wrong(whole_jacobian, "M27", "That is the whole table: a row for each output, a column for each "
+              "input. v adds its rows up: what shape is left?"),
     ],
     alternatives=[
         lambda x, v: np.diag(2 * x) @ v,
@@ -84,7 +97,8 @@ EXERCISE_5_1 = function(
     ],
     hints=[
         "v has one number for each output y[i] = x[i]**2. The answer has one number for each input x[i].",
-        "Take y = x**3 at x = [2] with v = [5]: nudging x by a hair moves y twelve hairs, and y counts five times: 60.",
+        "Take y = x**3 at x = [2] with v = [5]: nudging x by a hair moves y twelve hairs, and y counts five "
+        "times: 60.",
         "Write down the slope of x[i]**2 first. Then ask what v[i] does to it.",
     ],
     worked="Each output depends on its own input only, with slope 2 * x[i]; weighted with v[i] that makes "
@@ -92,7 +106,7 @@ EXERCISE_5_1 = function(
 )  # fmt: skip
 
 
-# --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------------
+# --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------
 
 # Given in the exercise notebook as well: a recorded computation that answers backward(v) as a tensor does.
 GRAPH = """
@@ -203,10 +217,11 @@ def takes_differences(graph: Any) -> Any:
     return np.diff(sums, axis=0)
 
 
-# No probe can tell these two apart: asking for everything in each pass, and keeping one array that every pass adds to.
+# No probe can tell these two apart: asking for everything in each pass, and keeping one array that every pass
+# adds to.
 SAME_ROWS = (
-    "All rows are the same: each is the sum of all of them. Does each pass ask for one output alone, and what belongs "
-    "between two passes?"
+    "All rows are the same: each is the sum of all of them. Does each pass ask for one output alone, and "
+    "what belongs between two passes?"
 )
 
 EXERCISE_5_2 = program(
@@ -217,16 +232,16 @@ EXERCISE_5_2 = program(
     oracle=lambda slopes: slopes,
     probes=probes_5_2,
     wrong=[
-        Wrong(one_pass_with_ones, "M25", "One pass with ones adds the rows of the Jacobian up: you have the sum of each "
-              "column. How many passes does it take to see the rows one by one?"),
+        Wrong(one_pass_with_ones, "M25", "One pass with ones adds the rows of the Jacobian up: you have the "
+              "sum of each column. How many passes does it take to see the rows one by one?"),
         Wrong(ones_for_every_row, "M01", SAME_ROWS, alike="same rows"),
-        Wrong(transposed, "M42", "Row and column are swapped. A backward pass for output i gives one number for each "
-              "input: is that a row or a column of dy/dx?"),
-        Wrong(never_clears, "M01", "The first row is right, and each later one holds the rows before it as well. "
-              "backward adds to grad. What belongs between two passes?"),
+        Wrong(transposed, "M42", "Row and column are swapped. A backward pass for output i gives one number "
+              "for each input: is that a row or a column of dy/dx?"),
+        Wrong(never_clears, "M01", "The first row is right, and each later one holds the rows before it as "
+              "well. backward adds to grad. What belongs between two passes?"),
         Wrong(keeps_one_array, "M01", SAME_ROWS, alike="same rows"),
-        Wrong(passes_for_inputs, "M26", "You made one pass for each input. v has one number for each output: what is "
-              "there one pass for?"),
+        Wrong(passes_for_inputs, "M26", "You made one pass for each input. v has one number for each output: "
+              "what is there one pass for?"),
         Wrong(last_pass_only, "", "Only the last pass is left. Where do the rows before it stay?"),
     ],
     alternatives=[clears_each_time, clears_afterwards, takes_differences],
@@ -235,11 +250,11 @@ EXERCISE_5_2 = program(
         "With two outputs, v = [0, 1] asks for the second output alone: that pass gives the second row.",
         "Look at what happens between two passes: grad still holds the row before.",
     ],
-    worked="For each output i: clear grad, call backward with a v that is 1 at i and 0 elsewhere, keep grad as row i. "
-           "Stack the rows.",
+    worked="For each output i: clear grad, call backward with a v that is 1 at i and 0 elsewhere, keep grad "
+           "as row i. Stack the rows.",
 )  # fmt: skip
 
-# --- 5.3 when is a sum the same? ----------------------------------------------------------------------------------
+# --- 5.3 when is a sum the same? ----------------------------------------------------------------------------
 
 EXERCISE_5_3 = choice(
     "5.3", "same_when",
@@ -253,21 +268,23 @@ EXERCISE_5_3 = choice(
     title="when y.sum().backward() equals y.backward(v)",
     minutes=4,
     wrong=[
-        Wrong("a", "M25", "Try it with y = x**2 at x = [1, 2] and v = [1, 0]: the second entry of x.grad is 0. Does the "
-              "sum leave the second output out?"),
-        Wrong("c", "M26", "v = [0.5, 0.5] adds up to one and asks for half of each output. How much of each output is "
-              "in y.sum()?"),
-        Wrong("d", "M09", "sum() adds one more node to the graph. What does that node hand back to each entry of y?"),
+        Wrong("a", "M25", "Try it with y = x**2 at x = [1, 2] and v = [1, 0]: the second entry of x.grad is "
+              "0. Does the sum leave the second output out?"),
+        Wrong("c", "M26", "v = [0.5, 0.5] adds up to one and asks for half of each output. How much of each "
+              "output is in y.sum()?"),
+        Wrong("d", "M09", "sum() adds one more node to the graph. What does that node hand back to each "
+            "entry of y?"),
     ],
     hints=[
         "A sum cares about each of its terms equally.",
         "y.mean() would be the same as a v of 1/n everywhere.",
         "Ask what gradient the sum hands to each entry of y; that is the v.",
     ],
-    worked="The derivative of y.sum() with respect to each y[i] is 1: the sum is backward with v all ones (b).",
+    worked="The derivative of y.sum() with respect to each y[i] is 1: the sum is backward with v all ones "
+        "(b).",
 )  # fmt: skip
 
-# --- 5.4 what a backward pass starts from -------------------------------------------------------------------------
+# --- 5.4 what a backward pass starts from -------------------------------------------------------------------
 
 
 def start_by_cases(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
@@ -374,22 +391,23 @@ EXERCISE_5_4 = function(
     oracle=start_by_cases,
     probes=probes_5_4,
     wrong=[
-        Wrong(silently_ones, "M25", "Without a gradient you start from ones, whatever the shape. That adds all outputs "
-              "up, though nobody asked for their sum. For which shapes is there only one possible start?"),
-        Wrong(always_ones, "M26", "You check the gradient that is handed in and then start from ones all the same. Who "
-              "decides how much each output counts?"),
-        Wrong(broadcasts, "M41", "A gradient of another shape was stretched until it fitted. A single number for three "
-              "outputs may be a mistake of the caller: who should find out?"),
-        Wrong(hands_on_anything, "M41", "A gradient of the wrong shape goes through unseen. What must be compared before "
-              "the pass starts?"),
-        Wrong(empty_shape_only, "M41", "Shape () has a default, and (1, 1) was refused. How many numbers does an output "
-              "of shape (1, 1) hold?"),
-        Wrong(starts_from_zero, "M21", "The pass starts from 0. The first gradient is that of the output with respect "
-              "to itself. What number is it?"),
-        Wrong(drops_the_shape, "M27", "For shape (1, 1) you start from a bare number. Which shape does the gradient of an "
-              "output have?"),
-        Wrong(counts_numbers_only, "M41", "A (3, 2) gradient was taken for a (2, 3) output because both hold six numbers. "
-              "Which number belongs to which output then?"),
+        Wrong(silently_ones, "M25", "Without a gradient you start from ones, whatever the shape. That adds "
+              "all outputs up, though nobody asked for their sum. For which shapes is there only one "
+              "possible start?"),
+        Wrong(always_ones, "M26", "You check the gradient that is handed in and then start from ones all the "
+              "same. Who decides how much each output counts?"),
+        Wrong(broadcasts, "M41", "A gradient of another shape was stretched until it fitted. A single number "
+              "for three outputs may be a mistake of the caller: who should find out?"),
+        Wrong(hands_on_anything, "M41", "A gradient of the wrong shape goes through unseen. What must be "
+              "compared before the pass starts?"),
+        Wrong(empty_shape_only, "M41", "Shape () has a default, and (1, 1) was refused. How many numbers "
+              "does an output of shape (1, 1) hold?"),
+        Wrong(starts_from_zero, "M21", "The pass starts from 0. The first gradient is that of the output "
+              "with respect to itself. What number is it?"),
+        Wrong(drops_the_shape, "M27", "For shape (1, 1) you start from a bare number. Which shape does the "
+              "gradient of an output have?"),
+        Wrong(counts_numbers_only, "M41", "A (3, 2) gradient was taken for a (2, 3) output because both hold "
+              "six numbers. Which number belongs to which output then?"),
     ],
     alternatives=[start_plainly, start_from_sizes],
     hints=[
@@ -397,11 +415,11 @@ EXERCISE_5_4 = function(
         "PyTorch makes up a gradient for shapes (), (1,) and (1, 1), and for no other.",
         "Look at the test that decides whether a default exists: count the numbers in the shape.",
     ],
-    worked="With a gradient: raise RuntimeError if its shape is not `shape`, else return it. Without one: if the shape "
-           "holds exactly one number return np.ones(shape), else raise RuntimeError.",
+    worked="With a gradient: raise RuntimeError if its shape is not `shape`, else return it. Without one: if "
+           "the shape holds exactly one number return np.ones(shape), else raise RuntimeError.",
 )  # fmt: skip
 
-# --- predictions of the reading notebook --------------------------------------------------------------------------
+# --- predictions of the reading notebook --------------------------------------------------------------------
 
 PREDICTION_5_0 = prediction(
     "5.0", [4, 6], points=0,
@@ -419,9 +437,12 @@ PREDICTION_5_0A = prediction(
     "5.0a", [40, 60], points=0,
     title="a pass that starts from 10",
     wrong=[
-        Wrong([4, 6], "M26", "Those are the gradients of a pass that starts from 1. Does the start leave no trace?"),
-        Wrong([14, 16], "M22", "You added the start. Along a path slopes multiply: where on the path does the 10 stand?"),
-        Wrong([10, 10], "M23", "That is the start itself. What do the square's slopes do to it on the way to x?"),
+        Wrong([4, 6], "M26", "Those are the gradients of a pass that starts from 1. Does the start leave no "
+            "trace?"),
+        Wrong([14, 16], "M22", "You added the start. Along a path slopes multiply: where on the path does "
+            "the 10 stand?"),
+        Wrong([10, 10], "M23", "That is the start itself. What do the square's slopes do to it on the way to "
+            "x?"),
     ],
 )  # fmt: skip
 
@@ -430,8 +451,8 @@ PREDICTION_5_0B = prediction(
     title="how many outputs has a mean?",
     wrong=[
         Wrong(3, "M25", "Three numbers go in, and y holds three on the way. How many does z hold?"),
-        Wrong(2, "M25", "y and z are both made on the way; an output is what backward is called on. How many numbers is "
-              "that?"),
+        Wrong(2, "M25", "y and z are both made on the way; an output is what backward is called on. How many "
+              "numbers is that?"),
     ],
 )  # fmt: skip
 
@@ -449,7 +470,8 @@ PREDICTION_5_2A = prediction(
     title="the slope of one share when another amount grows",
     options={"a": "zero", "b": "positive", "c": "negative"},
     wrong=[
-        Wrong("a", "M22", "The first share is x[0] divided by the total. Does the total stay when x[1] grows?"),
+        Wrong("a", "M22", "The first share is x[0] divided by the total. Does the total stay when x[1] "
+            "grows?"),
         Wrong("b", "M22", "When x[1] grows the total grows, and x[0] is divided by more. Up or down?"),
     ],
 )  # fmt: skip
@@ -458,10 +480,11 @@ PREDICTION_5_3A = prediction(
     "5.3a", [0, 0], points=0,
     title="the gradient of the sum of all shares",
     wrong=[
-        Wrong([1, 1], "M23", "That is what the sum hands to each share. What do the slopes of the shares make of it?"),
+        Wrong([1, 1], "M23", "That is what the sum hands to each share. What do the slopes of the shares "
+            "make of it?"),
         Wrong([0.1875, -0.0625], "M25", "That is the first share alone. The sum asks about both together."),
-        Wrong([0.1875, 0.0625], "M25", "You took each share's slope to its own amount. Each amount moves the other "
-              "share as well: what do the two columns of the table add up to?"),
+        Wrong([0.1875, 0.0625], "M25", "You took each share's slope to its own amount. Each amount moves the "
+              "other share as well: what do the two columns of the table add up to?"),
     ],
 )  # fmt: skip
 
@@ -470,7 +493,8 @@ PREDICTION_5_0A = prediction(
     title="x.grad when the pass starts from 10",
     wrong=[
         Wrong([4, 6], "M26", "That is what a start of 1 gives. Where does the 10 go?"),
-        Wrong([14, 16], "M22", "Along a path slopes multiply. What does the start do to everything behind it?"),
+        Wrong([14, 16], "M22", "Along a path slopes multiply. What does the start do to everything behind "
+            "it?"),
         Wrong([10, 10], "M23", "That is the start itself. Which slopes does it pass on its way?"),
     ],
 )  # fmt: skip
@@ -489,8 +513,10 @@ PREDICTION_5_2A = prediction(
     title="the second amount and the first share",
     options={"a": "zero", "b": "positive", "c": "negative"},
     wrong=[
-        Wrong("a", "M42", "The second amount is part of the total that the first is divided by. Is it really not there?"),
-        Wrong("b", "", "When the second amount grows, the total grows. What happens to the first share of it?"),
+        Wrong("a", "M42", "The second amount is part of the total that the first is divided by. Is it really "
+            "not there?"),
+        Wrong("b", "", "When the second amount grows, the total grows. What happens to the first share of "
+            "it?"),
     ],
 )  # fmt: skip
 
@@ -498,7 +524,8 @@ PREDICTION_5_3A = prediction(
     "5.3a", [0, 0], points=0, atol=1e-3,
     title="x.grad of the sum of all shares",
     wrong=[
-        Wrong([1, 1], "M26", "Each share counts 1 in the sum. How far does the sum move when an amount is nudged?"),
+        Wrong([1, 1], "M26", "Each share counts 1 in the sum. How far does the sum move when an amount is "
+            "nudged?"),
     ],
 )  # fmt: skip
 
