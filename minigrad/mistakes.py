@@ -1,9 +1,10 @@
 """Bugs of an autograd engine, as code, by the id they have in the course's catalogue of misconceptions.
 
-Two kinds: a wrong walk (the order of the nodes, what happens where two gradients meet, what the pass starts from)
-and wrong rules (one line of the derivative table, mistaken in a way that people mistake it). `broken(id)` puts one
-of them into the real engine while a `with` block runs; the stepper offers the wrong rules as wrong answers; the
-exercises of the clinic hide them. Nothing here is ever used by a right backward pass.
+Two kinds: a wrong walk (the order of the nodes, what happens where two gradients meet, what the pass starts
+from) and wrong rules (one line of the derivative table, mistaken in a way that people mistake it).
+`broken(id)` puts one of them into the real engine while a `with` block runs; the stepper offers the wrong
+rules as wrong answers; the exercises of the clinic hide them. Nothing here is ever used by a right backward
+pass.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class WrongRule:
 def broken(id: str) -> Iterator[None]:
     """Work with an engine that has this bug, for example `with minigrad.broken("M19"):`.
 
-    Forward and backward both belong inside the block. Rules and walk are put back at its end, whatever happens.
+    Forward and backward both belong inside the block. Rules and walk are put back at its end, whatever
+    happens.
 
     Raises:
         KeyError: no bug of this id can be injected; the message lists those that can.
@@ -58,7 +60,7 @@ def broken(id: str) -> Iterator[None]:
         yield
 
 
-# --- wrong walks --------------------------------------------------------------------------------------------------
+# --- wrong walks --------------------------------------------------------------------------------------------
 
 
 def shares_of(node: Node, g: Any, create_graph: bool) -> list[Share]:
@@ -67,10 +69,14 @@ def shares_of(node: Node, g: Any, create_graph: bool) -> list[Share]:
         raise RuntimeError(tape.FREED)
     tape.check_versions(node)
     _, shares = node.evaluate(g, create_graph)
-    return [(p, s[0]) for p, s in zip(node.parents, shares, strict=True) if p is not None and s[0] is not None]
+    return [
+        (p, s[0]) for p, s in zip(node.parents, shares, strict=True) if p is not None and s[0] is not None
+    ]
 
 
-def finish(node: Node, g: Any, create_graph: bool, retain_graph: bool, targets: dict[Node, Any] | None) -> None:
+def finish(
+    node: Node, g: Any, create_graph: bool, retain_graph: bool, targets: dict[Node, Any] | None
+) -> None:
     """Store a gradient where it was asked for, or at its leaf; give memory back."""
     if targets is not None:
         if node in targets:
@@ -130,7 +136,8 @@ def visited(roots: list[Node]) -> Iterator[Node]:
 
 
 def first_visit(roots: list[Node]) -> list[Node]:
-    """Pre-order: a node stands where it was first seen, although somebody later in the list may still write to it."""
+    """Pre-order: a node stands where it was first seen, although somebody later in the list may still write
+    to it."""
     return list(visited(roots))
 
 
@@ -172,7 +179,7 @@ def both(old: Any, new: Any) -> Any:
     return old + new
 
 
-# --- wrong rules --------------------------------------------------------------------------------------------------
+# --- wrong rules --------------------------------------------------------------------------------------------
 
 
 def numbers(value: Any) -> Any:
@@ -241,7 +248,8 @@ RULES: tuple[WrongRule, ...] = (
 
 
 def wrong_rules(operation: str) -> list[WrongRule]:
-    """The wrong rules of one operation of the table; the forgotten upstream gradient (M23) is one of every operation.
+    """The wrong rules of one operation of the table; the forgotten upstream gradient (M23) is one of every
+    operation.
 
     KeyError if there is no such operation.
     """
@@ -265,7 +273,7 @@ def without_upstream(made: tape.Operation) -> WrongRule:
     return WrongRule("M23", made.name, "forgets the upstream gradient", tuple(map(local, made.rules)))
 
 
-# --- putting them in ----------------------------------------------------------------------------------------------
+# --- putting them in ----------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -294,10 +302,16 @@ def averaged(g: Any, node: Node | None, right: Callable[..., Any] = tape.fit) ->
     fitted = right(g, node)
     if node is None or node.shape is None or not numbers(fitted).size:
         return fitted
-    return fitted * (numbers(fitted).size / numbers(g).size) if numbers(g).size > numbers(fitted).size else fitted
+    return (
+        fitted * (numbers(fitted).size / numbers(g).size)
+        if numbers(g).size > numbers(fitted).size
+        else fitted
+    )
 
 
-def start_from(number: Callable[[Tensor], Any], right: Callable[..., Any] = tape._start) -> Callable[..., Tensor]:
+def start_from(
+    number: Callable[[Tensor], Any], right: Callable[..., Any] = tape._start
+) -> Callable[..., Tensor]:
     """Another first gradient, where none was given."""
 
     def start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
@@ -311,6 +325,10 @@ def walks(order: Order, meet: Callable[[Any, Any], Any] = both) -> Callable[[], 
     return lambda: swapped("walk", ordered_walk(order, meet))
 
 
+def starts(number: Callable[[Tensor], Any]) -> Callable[[], Any]:
+    return lambda: swapped("_start", start_from(number))
+
+
 def rules(id: str) -> Callable[[], Any]:
     return lambda: with_rules(r for r in RULES if r.id == id)
 
@@ -318,16 +336,16 @@ def rules(id: str) -> Callable[[], Any]:
 BUGS: dict[str, Bug] = {
     bug.id: bug
     for bug in (
-        Bug("M19", "where two gradients meet, the later one replaces the earlier", walks(newest_first, the_later)),
-        Bug("M20", "a node passes its gradient on before it is complete", lambda: swapped("walk", hasty_walk)),
+        Bug("M19", "where two gradients meet, the later one is kept", walks(newest_first, the_later)),
+        Bug("M20", "a node speaks before its gradient is complete", lambda: swapped("walk", hasty_walk)),
         Bug("M21", "nodes speak in the order of the first visit", walks(first_visit)),
         Bug("M21-visits", "a node that is used twice speaks twice", walks(every_visit)),
-        Bug("M21-zero", "the pass starts from 0", lambda: swapped("_start", start_from(lambda t: t._data * 0))),
-        Bug("M21-value", "the pass starts from the loss itself", lambda: swapped("_start", start_from(lambda t: t._data))),
+        Bug("M21-zero", "the pass starts from 0", starts(lambda root: root._data * 0)),
+        Bug("M21-value", "the pass starts from the loss itself", starts(lambda root: root._data)),
         Bug("M23", "every rule forgets the upstream gradient",
             lambda: with_rules(without_upstream(made) for made in tape.TABLE.values())),
         Bug("M27", "the gradient of a sum or mean is not spread over what was summed", rules("M27")),
-        Bug("M28", "a broadcast operand gets the mean of its copies' gradients", lambda: swapped("fit", averaged)),
+        Bug("M28", "a broadcast operand gets the mean over its copies", lambda: swapped("fit", averaged)),
         Bug("M29", "matrix products forget to transpose", rules("M29")),
         Bug("M30", "a mean forgets the 1/N in its gradient", rules("M30")),
         Bug("M35", "kinks and ties are decided another way than PyTorch does", rules("M35")),

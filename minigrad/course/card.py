@@ -1,7 +1,7 @@
 """What a check says, twice: as plain text, the same in every run, and as a card for the notebook.
 
-The card takes its colours from the page it stands on, so it reads in light and dark; a word says what the coloured
-bar says, headings and lists carry the structure for a screen reader, and there is no script in it.
+The card takes its colours from the page it stands on, so it reads in light and dark; a word says what the
+coloured bar says, headings and lists carry the structure for a screen reader, and there is no script in it.
 """
 
 from __future__ import annotations
@@ -83,19 +83,32 @@ def aligned(table: Iterable[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  " + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  " + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
 
 
 def html_table(table: tuple[tuple[str, ...], ...]) -> list[str]:
     """The same as a real table with a head."""
     if not table:
         return []
-    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in table[0])
+    head = "".join(
+        f'<th scope="col" style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</th>' for c in table[0]
+    )
     rows = [
-        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in row) + "</tr>"
+        "<tr>"
+        + "".join(f'<td style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</td>' for c in row)
+        + "</tr>"
         for row in table[1:]
     ]
-    return ["<table>", f"<thead><tr>{head}</tr></thead>", "<tbody>", *rows, "</tbody>", "</table>"]
+    return [
+        '<table style="color:inherit">',
+        f"<thead><tr>{head}</tr></thead>",
+        "<tbody>",
+        *rows,
+        "</tbody>",
+        "</table>",
+    ]
 
 
 def heading(verdict: Verdict) -> str:

@@ -1,11 +1,11 @@
 """`check`, `hint`, `predict` and `progress`: the four words of the course in a notebook.
 
-`check("5.1")` takes what the notebook has defined under the names the exercise asks for, has it judged in a child
-process, and shows a card. `hint("5.1")` gives the next rung of the ladder that fits the last mistake.
+`check("5.1")` takes what the notebook has defined under the names the exercise asks for, has it judged in a
+child process, and shows a card. `hint("5.1")` gives the next rung of the ladder that fits the last mistake.
 `predict("5.0", 4)` locks an answer before the cell that reveals it. `progress()` is the table of all of it.
 
-With `MINIGRAD_CHECK=raise`, and when nbgrader runs the notebook, a check that does not pass shows its card and then
-raises `NotPassed`: a notebook is judged by its answers, never by its stored outputs.
+With `MINIGRAD_CHECK=raise`, and when nbgrader runs the notebook, a check that does not pass shows its card
+and then raises `NotPassed`: a notebook is judged by its answers, never by its stored outputs.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
 def hint(exercise: str) -> None:
     """Show the next hint for an exercise, for example `hint("5.1")`.
 
-    The ladder fits the last mistake that a check recognised; its last rung, the worked solution, opens after two
-    more tries.
+    The ladder fits the last mistake that a check recognised; its last rung, the worked solution, opens after
+    two more tries.
 
     Raises:
         KeyError: there is no such exercise.
@@ -91,7 +91,9 @@ def hint(exercise: str) -> None:
         last = given == len(rungs) - 1 and bool(found.worked)
         if last and record.get("tries", 0) < record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED:
             left = record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED - record.get("tries", 0)
-            words = f"The worked solution opens after {left} more {'try' if left == 1 else 'tries'} with check()."
+            words = (
+                f"The worked solution opens after {left} more {'try' if left == 1 else 'tries'} with check()."
+            )
             show(Card(title, paragraphs=(f"So far: {rungs[given - 1]}" if given else "", words)))
             return
         progress_store.note(
@@ -105,10 +107,11 @@ def hint(exercise: str) -> None:
 
 
 def predict(exercise: str, answer: Any = ...) -> None:
-    """Lock in what you think will happen, for example `predict("5.0", [4, 6])`, before the cell that shows it.
+    """Lock in what you think will happen, for example `predict("5.0", [4, 6])`, before the cell that shows
+    it.
 
-    The first answer is kept in your progress; a later one is judged too and changes nothing there. In a reading
-    notebook an open question never stops the cells after it.
+    The first answer is kept in your progress; a later one is judged too and changes nothing there. In a
+    reading notebook an open question never stops the cells after it.
 
     Raises:
         NotPassed: in an exercise notebook, as `check`.
@@ -117,7 +120,9 @@ def predict(exercise: str, answer: Any = ...) -> None:
     found = lessons.find(exercise)
     reading = found.points == 0 or Path.cwd().name == "notebooks"
     if worker.unanswered(answer):
-        show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
+        show(
+            Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again.")
+        )
         offer_controls(found, {})
         if not reading:
             refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
@@ -133,7 +138,7 @@ def progress() -> None:
     show(progress_card(progress_store.load()))
 
 
-# --- who is asked, and for what -----------------------------------------------------------------------------------
+# --- who is asked, and for what -----------------------------------------------------------------------------
 
 
 def names_of(frame: FrameType) -> dict[str, Any]:
@@ -170,7 +175,7 @@ def raising() -> bool:
     return os.environ.get("MINIGRAD_CHECK") == "raise" or bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
-# --- records and ladders ------------------------------------------------------------------------------------------
+# --- records and ladders ------------------------------------------------------------------------------------
 
 
 def remember(exercise: Exercise, verdict: Verdict, **more: Any) -> dict[str, Any]:
@@ -195,7 +200,8 @@ def ladder_key(exercise: Exercise, record: dict[str, Any]) -> str:
 
 
 def ladder(exercise: Exercise, record: dict[str, Any]) -> list[str]:
-    """The rungs: of the wrong answer, else of its misconception, else of the exercise; then the worked solution."""
+    """The rungs: of the wrong answer, else of its misconception, else of the exercise; then the worked
+    solution."""
     key = ladder_key(exercise, record)
     if key == "exercise":
         rungs = list(exercise.hints)
@@ -221,7 +227,7 @@ def next_hint(exercise: Exercise, record: dict[str, Any]) -> str:
     return f'hint("{exercise.id}") gives hint {given + 1} of {len(rungs) - bool(exercise.worked)}'
 
 
-# --- what is shown ------------------------------------------------------------------------------------------------
+# --- what is shown ------------------------------------------------------------------------------------------
 
 
 def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Card:
@@ -243,10 +249,18 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
     if verdict.passed:
         lines.append("That is what happens. Run on and see.")
     else:
-        vague = not verdict.lines or verdict.lines[-1].startswith(("The value", "The shape", "The numbers", "That is not"))
-        says = "Something else happens. Run on and compare." if vague and not verdict.mistake else verdict.lines[-1]
+        vague = not verdict.lines or verdict.lines[-1].startswith(
+            ("The value", "The shape", "The numbers", "That is not")
+        )
+        says = (
+            "Something else happens. Run on and compare."
+            if vague and not verdict.mistake
+            else verdict.lines[-1]
+        )
         lines.append(says + (f" ({verdict.misconception})" if verdict.misconception else ""))
-    return Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
+    return Card(
+        f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines)
+    )
 
 
 def progress_card(records: dict[str, dict[str, Any]]) -> Card:

@@ -1,8 +1,9 @@
 """Where a check runs the student's code: a forked child of this process, with limits, or a watched call.
 
-The child is a copy, so whatever the student's code does to its variables happens to the copy; it may loop, exit,
-recurse or eat memory, and the kernel lives. `examine` starts it, lets the judge talk to its `worker`, and ends it.
-Where there is no fork (Windows), the code runs in this process and a watchdog raises an exception in it when the
+The child is a copy, so whatever the student's code does to its variables happens to the copy; it may loop,
+exit, recurse or eat memory, and the kernel lives. `examine` starts it, lets the judge talk to its `worker`,
+and ends it. Where there is no fork (Windows), the code runs in this process and a watchdog raises an
+exception in it when the
 time is up: no memory limit there, and no copy; `minigrad doctor` says which of the two it is.
 """
 
@@ -29,6 +30,9 @@ from .verdict import Verdict, judge
 from .wire import Failure
 
 __all__ = ["can_fork", "examine"]
+
+
+PATIENCE = 30  # seconds that a child which computes may take on a machine that is busy with other things
 
 
 def can_fork() -> bool:
@@ -58,14 +62,16 @@ class Child:
         requests, to_child = os.pipe()
         from_child, replies = os.pipe()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # "fork in a process with threads": the child uses none
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # "fork in a process with threads": the child uses none
             self.pid = os.fork()
         if self.pid == 0:
             serve_and_exit(exercise, namespace, requests, replies, (to_child, from_child))
         os.close(requests)
         os.close(replies)
         self.pipes = (from_child, to_child)
-        self.seen = 0.0
+        self.seen, self.born = 0.0, time.monotonic()
         self.student = Remote(
             from_child, to_child, seconds=self.limit * WALL, cause=self.cause, busy=self.is_computing
         )
@@ -73,7 +79,7 @@ class Child:
     def is_computing(self) -> bool:
         """True if the child has computed since this was last asked: it has not had its CPU time yet."""
         before, self.seen = self.seen, cpu_time(self.pid)
-        return self.seen > before + 0.02
+        return self.seen > before and time.monotonic() < self.born + PATIENCE
 
     def end(self) -> None:
         """Kill the child and all it started; collect its status."""
@@ -98,12 +104,16 @@ class Child:
         number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else 0
         if number == signal.SIGXCPU or self.cpu >= 0.95 * self.limit:
             return Failure("timeout")
+        if isinstance(error, wire.TooLate) and self.seen >= 0.2 * self.limit:
+            return Failure("timeout")
         if isinstance(error, wire.TooLate):
             return Failure("timeout", message=f"waited {self.limit * WALL:.1f} s for an answer")
         if not isinstance(error, wire.Closed):
             return Failure("protocol", message=f"({error})")
         if number and number != signal.SIGKILL:
-            return Failure("killed", message=f"It crashed (signal {number}): a recursion without an end does this.")
+            return Failure(
+                "killed", message=f"It crashed (signal {number}): a recursion without an end does this."
+            )
         return Failure("killed", message="Is there a call of os._exit(), or does it use up all memory?")
 
 
@@ -120,7 +130,7 @@ def serve_and_exit(
             os.dup2(nowhere, standard)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
             signal.signal(number, signal.SIG_DFL)
-        signal.alarm(math.ceil(exercise.seconds * WALL) + 2)  # an orphan that sleeps ends too
+        signal.alarm(2 * PATIENCE)  # an orphan that sleeps ends too
         gc.disable()
         faulthandler.disable()  # a crash of the child is reported on the card
         sys.settrace(None)

@@ -1,8 +1,9 @@
 """Controls for a question that is answered by a choice, an order or a few numbers.
 
-They save typing and nothing else: pressing the button does what the line of code shown beneath it does, and that
-line can be typed instead. Every control has a label; nothing is sent anywhere; without a front end they are not
-offered. Pressing the button puts the answer into the student's variable and shows the check's card below.
+They save typing and nothing else: pressing the button does what the line of code shown beneath it does, and
+that line can be typed instead. Every control has a label; nothing is sent anywhere; without a front end they
+are not offered. Pressing the button puts the answer into the student's variable and shows the check's card
+below.
 """
 
 from __future__ import annotations

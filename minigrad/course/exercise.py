@@ -1,9 +1,9 @@
 """What an exercise is: a declaration from which everything else follows.
 
-You will meet five small things. An `Exercise` names what the student defines and states, as code, what is right
-and which wrong answers are likely. A `Probe` is one question put to the student's code (a call, a short program,
-or a look at a variable). A `Wrong` is a wrong answer that can be run, with the belief behind it and what to say.
-A `Before` is one rule of an ordering. A `Lesson` is a numbered list of exercises.
+You will meet five small things. An `Exercise` names what the student defines and states, as code, what is
+right and which wrong answers are likely. A `Probe` is one question put to the student's code (a call, a short
+program, or a look at a variable). A `Wrong` is a wrong answer that can be run, with the belief behind it and
+what to say. A `Before` is one rule of an ordering. A `Lesson` is a numbered list of exercises.
 
 The check in the notebook, the diagnosis, the hints, the class report and the test matrix all read this one
 declaration; nothing about an exercise stands anywhere else.
@@ -30,7 +30,8 @@ UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "a
 
 @dataclass(frozen=True)
 class Raises:
-    """An expected exception: `Raises("RuntimeError", "scalar outputs")` (class name or a base of it, part of the message)."""
+    """An expected exception: `Raises("RuntimeError", "scalar outputs")` (class name or a base of it, part of
+    the message)."""
 
     type: str
     contains: str = ""
@@ -38,7 +39,8 @@ class Raises:
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to the student's code; made by `call(...)` or `run(...)`, refined by `.of`, `.show` and `.expect`."""
+    """One question to the student's code; made by `call(...)` or `run(...)`, refined by `.of`, `.show` and
+    `.expect`."""
 
     kind: str  # "call", "run" or "value"
     name: str = ""
@@ -53,21 +55,25 @@ class Probe:
         return dataclasses.replace(self, name=name)
 
     def show(self) -> Probe:
-        """The same question, and the card may show the right answer (when that does not give the exercise away)."""
+        """The same question, and the card may show the right answer (when that does not give the exercise
+        away)."""
         return dataclasses.replace(self, shown=True)
 
     def expect(self, value: Any) -> Probe:
-        """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an error."""
+        """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an
+        error."""
         return dataclasses.replace(self, expected=value)
 
 
 def call(*args: Any, **kwargs: Any) -> Probe:
-    """Call the exercise's function with these arguments (plain numbers, strings, tuples, lists, dicts, numpy arrays)."""
+    """Call the exercise's function with these arguments (plain numbers, strings, tuples, lists, dicts, numpy
+    arrays)."""
     return Probe("call", args=args, data=kwargs)
 
 
 def run(code: str, **data: Any) -> Probe:
-    """Run a short program in the student's namespace; `data` are variables it may use, its last line is the answer.
+    """Run a short program in the student's namespace; `data` are variables it may use, its last line is the
+    answer.
 
     The student sees the program in the message, so write it as a reader would like it.
     """
@@ -117,7 +123,8 @@ class Before:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise. Use the makers below (`function`, `program`, `value`, `choice`, `ordering`, `prediction`)."""
+    """One exercise. Use the makers below (`function`, `program`, `value`, `choice`, `ordering`,
+    `prediction`)."""
 
     id: str
     kind: str
@@ -177,9 +184,14 @@ class Exercise:
         return self.oracle(*args, **data)
 
     def namespace(self, answer: Any) -> dict[str, Any]:
-        """A student's namespace that holds `answer` (one object, or a dict of several) inside the given code."""
+        """A student's namespace that holds `answer` (one object, or a dict of several) inside the given
+        code."""
         space = self.scaffold() if self.scaffold else {}
-        several = isinstance(answer, dict) and bool(answer) and set(answer) <= {*self.names, *space, *roots(self.names)}
+        several = (
+            isinstance(answer, dict)
+            and bool(answer)
+            and set(answer) <= {*self.names, *space, *roots(self.names)}
+        )
         for name, thing in (answer if several else {self.name: answer}).items():
             owner, _, attribute = name.rpartition(".") if self.kind != "prediction" else ("", "", name)
             if owner and isinstance(thing, type):
@@ -193,7 +205,8 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson: its number, file name, and exercises in order. `introduces`: misconception ids met here first."""
+    """One lesson: its number, file name, and exercises in order. `introduces`: misconception ids met here
+    first."""
 
     number: int
     slug: str
@@ -215,7 +228,8 @@ def function(
 
 def program(
     id: str, name: str | Sequence[str], *, title: str, probes: Probes, wrong: Sequence[Wrong],
-    alternatives: Sequence[Any], oracle: Callable[..., Any] | None = None, hints: Sequence[str] = (), **more: Any,
+    alternatives: Sequence[Any], oracle: Callable[..., Any] | None = None, hints: Sequence[str] = (),
+    **more: Any,
 ) -> Exercise:  # fmt: skip
     """A class (or anything else) judged by short programs that use it: `run("...", x=...)`.
 
@@ -231,8 +245,8 @@ def value(
 ) -> Exercise:  # fmt: skip
     """A number, list, string, bool or None that the student writes down (`name = ...` is the blank).
 
-    Lists, tuples, arrays and tensors are all accepted, to three digits. `accept=` (a test of the answer) instead of
-    equality with `right` where several answers are right; `right` is then one of them.
+    Lists, tuples, arrays and tensors are all accepted, to three digits. `accept=` (a test of the answer)
+    instead of equality with `right` where several answers are right; `right` is then one of them.
     """
     return Exercise(id, "value", title, (name,), single(name, right), None, tuple(wrong), (), tuple(hints),
                     right=right, rtol=rtol, atol=atol, **more)  # fmt: skip
@@ -242,7 +256,8 @@ def choice(
     id: str, name: str, options: Mapping[str, str], right: str, *, title: str, wrong: Sequence[Wrong],
     hints: Sequence[str] = (), **more: Any,
 ) -> Exercise:  # fmt: skip
-    """One of `options` (letter -> text); the student writes the letter. One `Wrong(letter, ...)` for each other option."""
+    """One of `options` (letter -> text); the student writes the letter. One `Wrong(letter, ...)` for each
+    other option."""
     left = set(options) - {right} - {w.answer for w in wrong}
     if right not in options or left:
         raise ValueError(f"exercise {id}: no feedback for option {', '.join(sorted(left)) or right}")
@@ -256,9 +271,11 @@ def prediction(
 ) -> Exercise:  # fmt: skip
     """What will this print? Answered by `predict(id, answer)`; `predict(id, ...)` is the blank.
 
-    With `options={letter: text}` it is answered by a letter. Give `points=0` to the predictions of a reading notebook.
+    With `options={letter: text}` it is answered by a letter. Give `points=0` to the predictions of a reading
+    notebook.
     """
-    return Exercise(id, "prediction", title, (f"predict {id}",), single(f"predict {id}", right), None, tuple(wrong),
+    name = f"predict {id}"
+    return Exercise(id, "prediction", title, (name,), single(name, right), None, tuple(wrong),
                     (), tuple(hints), right=right, rtol=rtol, atol=atol, **more)  # fmt: skip
 
 
@@ -266,17 +283,20 @@ def ordering(
     id: str, name: str, items: Sequence[str], before: Sequence[Before], right: Sequence[int], *, title: str,
     hints: Sequence[str] = (), **more: Any,
 ) -> Exercise:  # fmt: skip
-    """Put `items` (numbered from 1) in order; the student writes the list of numbers. Every order that keeps all
-    `before` rules is right; `right` is one of them."""
+    """Put `items` (numbered from 1) in order; the student writes the list of numbers. Every order that keeps
+    all `before` rules is right; `right` is one of them."""
     places = {n: i for i, n in enumerate(right)}
-    if sorted(right) != list(range(1, len(items) + 1)) or any(places[b.first] > places[b.then] for b in before):
+    if sorted(right) != list(range(1, len(items) + 1)) or any(
+        places[b.first] > places[b.then] for b in before
+    ):
         raise ValueError(f"exercise {id}: the order called right breaks its own rules")
     return Exercise(id, "ordering", title, (name,), single(name, list(right)), None, (), (), tuple(hints),
                     right=list(right), before=tuple(before), items=tuple(items), **more)  # fmt: skip
 
 
 def numbers(rng: np.random.Generator, *shape: int) -> np.ndarray[Any, Any]:
-    """Odd-looking float64 numbers of this shape, short to print: one decimal, no zero, no one, no two neighbours alike."""
+    """Odd-looking float64 numbers of this shape, short to print: one decimal, no zero, no one, no two
+    neighbours alike."""
     count = int(np.prod(shape, dtype=int))
     pool = np.concatenate([np.arange(-39, -10), np.arange(-9, 0), np.arange(2, 10), np.arange(11, 40)]) / 10
     picked = rng.permutation(np.resize(rng.permutation(pool), count))

@@ -1,8 +1,8 @@
 """The wrong-answer matrix of an exercise: proof that its check tells right from wrong.
 
-`prove(exercise)` runs everything the declaration holds through the judge, in this process: right answers have to
-pass, the blank has to earn nothing, each wrong answer has to be refused with a message of its own. It returns the
-rows and a list of problems; an empty list is the proof. Run it while writing an exercise:
+`prove(exercise)` runs everything the declaration holds through the judge, in this process: right answers have
+to pass, the blank has to earn nothing, each wrong answer has to be refused with a message of its own. It
+returns the rows and a list of problems; an empty list is the proof. Run it while writing an exercise:
 
     python -m minigrad.course.matrix 6.1        one exercise (or 6: the lesson; or nothing: all)
     python -m minigrad.course.matrix 6.1 -v     with every message as the student sees it
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import lessons
-from .exercise import Exercise, Wrong
+from .exercise import Before, Exercise, Wrong
 from .student import Local
 from .verdict import Verdict, judge, outcomes, same
 
@@ -110,21 +110,28 @@ def attempt(matrix: Matrix, answer: Any, seed: int) -> Verdict:
 
 def answer_is_space(exercise: Exercise, answer: Any) -> bool:
     """True for the ready namespace that `blank_answer` makes."""
-    return type(answer) is dict and {n.split(".")[0] for n in exercise.names} <= set(answer) and all(
-        "." not in n for n in answer
+    return (
+        type(answer) is dict
+        and {n.split(".")[0] for n in exercise.names} <= set(answer)
+        and all("." not in n for n in answer)
     )
 
 
 def expect(matrix: Matrix, what: str, verdict: Verdict, status: str) -> None:
     """Note a row, and a problem if the verdict is another."""
     matrix.rows.append((what, verdict))
-    if verdict.status != status or (verdict.points > 0) != (status == "passed" and matrix.exercise.points > 0):
+    if verdict.status != status or (verdict.points > 0) != (
+        status == "passed" and matrix.exercise.points > 0
+    ):
         reason = " ".join((*verdict.lines, verdict.call, verdict.got))
-        matrix.problems.append(f"{what} (seed {verdict.seed}): {verdict.status}, should be {status}: {reason[:300]}")
+        matrix.problems.append(
+            f"{what} (seed {verdict.seed}): {verdict.status}, should be {status}: {reason[:300]}"
+        )
 
 
 def try_wrong(matrix: Matrix, seed: int) -> None:
-    """Each wrong answer is refused, is recognised as itself, and shares its message with none but its like."""
+    """Each wrong answer is refused, is recognised as itself, and shares its message with none but its
+    like."""
     messages: dict[str, Wrong] = {}
     for wrong in wrong_answers(matrix.exercise):
         verdict = attempt(matrix, wrong.answer, seed)
@@ -135,11 +142,15 @@ def try_wrong(matrix: Matrix, seed: int) -> None:
         if matrix.exercise.kind != "ordering" and verdict.mistake != wrong.id:
             taken = next((w for w in matrix.exercise.wrong if w.id == verdict.mistake), None)
             if taken is None or not wrong.alike or taken.alike != wrong.alike:
-                matrix.problems.append(f"wrong {wrong.id} (seed {seed}) is taken for {verdict.mistake or 'none'}")
+                matrix.problems.append(
+                    f"wrong {wrong.id} (seed {seed}) is taken for {verdict.mistake or 'none'}"
+                )
         message = verdict.lines[-1] if verdict.lines else ""
         other = messages.setdefault(message, wrong)
         if other is not wrong and (not wrong.alike or other.alike != wrong.alike):
-            matrix.problems.append(f"wrong {wrong.id} and {other.id} (seed {seed}) get the same message: {message[:80]}")
+            matrix.problems.append(
+                f"wrong {wrong.id} and {other.id} (seed {seed}) get the same message: {message[:80]}"
+            )
     if matrix.exercise.kind in ("function", "program"):
         collisions(matrix, seed)
 
@@ -153,13 +164,17 @@ def wrong_answers(exercise: Exercise) -> list[Wrong]:
         order = list(exercise.right)
         first, then = order.index(rule.first), order.index(rule.then)
         order.insert(first, order.pop(then))
-        broken = [b for b in exercise.before if order.index(b.first) > order.index(b.then)]
-        if broken[0] is not rule:
+        if first_broken(exercise, order) is not rule:
             order = next((list(o) for o in itertools.permutations(exercise.right)
-                          if next((b for b in exercise.before if o.index(b.first) > o.index(b.then)), None) is rule),
+                          if first_broken(exercise, list(o)) is rule),
                          order)  # fmt: skip
         found.append(Wrong(order, rule.misconception, rule.says))
     return found
+
+
+def first_broken(exercise: Exercise, order: list[Any]) -> Before | None:
+    """The first rule that an order breaks."""
+    return next((b for b in exercise.before if order.index(b.first) > order.index(b.then)), None)
 
 
 def collisions(matrix: Matrix, seed: int) -> None:
@@ -170,13 +185,20 @@ def collisions(matrix: Matrix, seed: int) -> None:
     for (a, left), (b, right) in itertools.combinations(results, 2):
         alike = all(same(x, y, exercise.rtol, exercise.atol) for x, y in zip(left, right, strict=True))
         if alike and (not a.alike or a.alike != b.alike):
-            matrix.problems.append(f"no probe (seed {seed}) tells wrong {a.id} from {b.id}: declare them alike")
+            matrix.problems.append(
+                f"no probe (seed {seed}) tells wrong {a.id} from {b.id}: declare them alike"
+            )
 
 
 def oracle_answers(matrix: Matrix, seed: int) -> None:
     """The oracle, handed in as an answer, passes (it may not depend on order, or change what it is given)."""
     exercise = matrix.exercise
-    if len(exercise.names) == 1 and "." not in exercise.name and not exercise.scaffold and stated(exercise, seed):
+    if (
+        len(exercise.names) == 1
+        and "." not in exercise.name
+        and not exercise.scaffold
+        and stated(exercise, seed)
+    ):
         expect(matrix, "oracle", attempt(matrix, exercise.oracle, seed), "passed")
 
 

@@ -1,9 +1,9 @@
 """The catalogue: what people believe about gradients that is not so, with the code that shows it.
 
-Each entry says the belief in a line, gives a few lines of code and what they really do, the feedback a student gets
-(what was seen, why, a question; never the fix), three hints that go deeper, and where PyTorch's documentation
-speaks of it. Exercises refer to entries by id; `minigrad.broken(id)` injects those that are a bug of an engine;
-`page()` is the reference page made from all of this.
+Each entry says the belief in a line, gives a few lines of code and what they really do, the feedback a
+student gets (what was seen, why, a question; never the fix), three hints that go deeper, and where PyTorch's
+documentation speaks of it. Exercises refer to entries by id; `minigrad.broken(id)` injects those that are a
+bug of an engine; `page()` is the reference page made from all of this.
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ CATALOGUE: dict[str, Misconception] = {}
 
 
 def entry(
-    id: str, name: str, belief: str, code: str, shows: str, feedback: str, hints: tuple[str, str, str], docs: str
+    id: str,
+    name: str,
+    belief: str,
+    code: str,
+    shows: str,
+    feedback: str,
+    hints: tuple[str, str, str],
+    docs: str,
 ) -> None:
     """Add one entry to the catalogue."""
     if id in CATALOGUE:
@@ -45,7 +52,9 @@ def entry(
 def find(id: str) -> Misconception:
     """The entry of this id. KeyError with the nearest ids if there is none."""
     if id not in CATALOGUE:
-        raise KeyError(f"there is no misconception {id!r}; the catalogue has {next(iter(CATALOGUE))} to {max(CATALOGUE)}")
+        raise KeyError(
+            f"there is no misconception {id!r}; the catalogue has {next(iter(CATALOGUE))} to {max(CATALOGUE)}"
+        )
     return CATALOGUE[id]
 
 
@@ -1054,11 +1063,22 @@ def page() -> str:
     out = [
         "# What people believe about gradients that is not so",
         "",
-        f"{len(CATALOGUE)} beliefs, each with code that shows it and what PyTorch (and minigrad) prints. Made by "
+        f"{len(CATALOGUE)} beliefs, each with code that shows it and what PyTorch (and minigrad) prints. "
+        f"Made by "
         "`minigrad build` from `minigrad/course/misconceptions.py`; edit there.",
     ]
     for each in CATALOGUE.values():
-        out += ["", f"## {each.id} {each.name}", "", f"*{each.belief}*", "", "```python", each.code, "```", ""]
+        out += [
+            "",
+            f"## {each.id} {each.name}",
+            "",
+            f"*{each.belief}*",
+            "",
+            "```python",
+            each.code,
+            "```",
+            "",
+        ]
         out += [f"It prints, or raises: `{each.shows}`", "", each.feedback, ""]
         out += [f"{number}. {hint}" for number, hint in enumerate(each.hints, 1)]
         notes = [f"[PyTorch's documentation]({each.docs})"]

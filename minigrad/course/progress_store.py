@@ -1,8 +1,9 @@
 """Progress in one small file beside the student's notebooks.
 
-The file is read before each change and replaced in one step, so that a crash leaves the old one or the new one and
-two kernels do not undo each other. Nothing depends on it: delete it and the next checks write it again. While
-notebooks are tested or graded (`MINIGRAD_CHECK` or `NBGRADER_EXECUTION` is set) it is neither read nor written.
+The file is read before each change and replaced in one step, so that a crash leaves the old one or the new
+one and two kernels do not undo each other. Nothing depends on it: delete it and the next checks write it
+again. While notebooks are tested or graded (`MINIGRAD_CHECK` or `NBGRADER_EXECUTION` is set) it is neither
+read nor written.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def folder() -> Path:
 
 
 def load(where: Path | None = None) -> dict[str, Record]:
-    """All records, exercise id -> record. Empty for no file or one that is not ours (which is kept as it is)."""
+    """All records, exercise id -> record. Empty for no file or one that is not ours (which is kept as it
+    is)."""
     if judged():
         return dict(memory)
     try:
@@ -64,9 +66,12 @@ def note(id: str, **changes: Any) -> Record:
 
 
 def replace(where: Path, records: dict[str, Record]) -> bool:
-    """Write the file in one step; a file of that name that is not ours is kept beside it. False if that fails."""
+    """Write the file in one step; a file of that name that is not ours is kept beside it. False if that
+    fails."""
     target = where / FILE
-    text = json.dumps({"minigrad": 1, "exercises": dict(sorted(records.items()))}, indent=1, ensure_ascii=False)
+    text = json.dumps(
+        {"minigrad": 1, "exercises": dict(sorted(records.items()))}, indent=1, ensure_ascii=False
+    )
     try:
         if target.exists() and not is_ours(target):
             target.replace(target.with_suffix(".unreadable.json"))

@@ -1,8 +1,8 @@
 """A student, as the judge sees one: something that can be asked for values and answers with plain data.
 
 `Local` holds the answer in this process and is for answers that are trusted (the catalogue's, the tests').
-`Remote` speaks to a `worker` over two file descriptors and believes nothing it hears: whatever does not arrive, or
-arrives in a form that breaks the rules, becomes a `Failure` and never a value.
+`Remote` speaks to a `worker` over two file descriptors and believes nothing it hears: whatever does not
+arrive, or arrives in a form that breaks the rules, becomes a `Failure` and never a value.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Student(Protocol):
 
 
 class Local:
-    """An answer in this process; values still make the trip through the wire, so that types are the same as there."""
+    """An answer in this process; values still make the trip through the wire, so that types are the same as
+    there."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.server = Server(namespace)
@@ -63,10 +64,10 @@ class Remote:
     Args:
         reading, writing: descriptors of the pipe from and to the worker.
         seconds: wall time for all that is asked from now on; `allow(seconds)` starts it anew.
-        busy: asked when the time is up; while it says True (still computing within its CPU limit, on a machine that
-            is busy with other things) the wait goes on.
-        cause: asked once when the worker is gone, silent or talks nonsense; it ends the worker and returns the
-            Failure that says why (time, memory, killed, protocol ...).
+        busy: asked when the time is up; while it says True (still computing within its CPU limit, on a
+            machine that is busy with other things) the wait goes on.
+        cause: asked once when the worker is gone, silent or talks nonsense; it ends the worker and returns
+            the Failure that says why (time, memory, killed, protocol ...).
     """
 
     def __init__(
@@ -93,7 +94,11 @@ class Remote:
     def look(self, names: list[str]) -> Any:
         seen = self.ask("look", names)
         if isinstance(seen, Failure):
-            return seen if self.dead else self.lost(wire.WireError("a reply that does not say what was looked at"))
+            return (
+                seen
+                if self.dead
+                else self.lost(wire.WireError("a reply that does not say what was looked at"))
+            )
         good = type(seen) is dict and set(seen) == set(names)
         if not good or not all(is_look(v) for v in seen.values()):
             return self.lost(wire.WireError("a reply that does not say what was looked at"))
@@ -118,7 +123,12 @@ class Remote:
             wire.send(self.writing, request, self.deadline)
             self.await_reply()
             reply = wire.receive(self.reading, self.deadline)
-            if type(reply) is not dict or len(reply) != 2 or type(reply.get("id")) is not str or reply["id"] != ticket:
+            if (
+                type(reply) is not dict
+                or len(reply) != 2
+                or type(reply.get("id")) is not str
+                or reply["id"] != ticket
+            ):
                 raise wire.WireError("a reply to another question")
             if "value" in reply:
                 return reply["value"]
@@ -137,7 +147,7 @@ class Remote:
             except wire.TooLate:
                 if self.busy is None or not self.busy():
                     raise
-                self.allow(0.5)
+                self.allow(1.0)
 
     def lost(self, error: wire.WireError) -> Failure:
         """The worker counts as gone from now on."""
@@ -173,7 +183,11 @@ def failure_from(record: Any) -> Failure:
     # Types before anything else: an array compared with a word is neither true nor false.
     if not all(type(t) is str and len(t) <= 2000 for t in texts) or record["kind"] not in REPORTED:
         raise wire.WireError("a failure of no known kind")
-    if not (line is None or type(line) is int) or type(bases) is not list or not all(type(b) is str for b in bases):
+    if (
+        not (line is None or type(line) is int)
+        or type(bases) is not list
+        or not all(type(b) is str for b in bases)
+    ):
         raise wire.WireError("a failure with odd fields")
     return Failure(**(record | {"bases": tuple(bases)}))
 

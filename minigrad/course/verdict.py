@@ -1,10 +1,10 @@
 """The judge: puts an exercise's probes to a student, compares, and says what went wrong.
 
-`judge(exercise, student, seed)` asks every probe, compares each answer with the oracle's (value first, then shape,
-then type), and returns a `Verdict`. A wrong answer is diagnosed by behaviour: the catalogued wrong answers are put
-to the same probes, and the one that gives the same answers names the mistake. A mistake that is not in the
-catalogue gets the smallest failing call instead. Right answers never leave this process, and every message is the
-same in every run.
+`judge(exercise, student, seed)` asks every probe, compares each answer with the oracle's (value first, then
+shape, then type), and returns a `Verdict`. A wrong answer is diagnosed by behaviour: the catalogued wrong
+answers are put to the same probes, and the one that gives the same answers names the mistake. A mistake that
+is not in the catalogue gets the smallest failing call instead. Right answers never leave this process, and
+every message is the same in every run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,13 @@ __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 STATUSES = (
     "passed", "wrong", "error", "timeout", "memory", "forbidden", "missing", "not attempted", "not graded",
 )  # fmt: skip
-FATAL = {"timeout": "timeout", "memory": "memory", "killed": "error", "protocol": "error", "forbidden": "forbidden"}
+FATAL = {
+    "timeout": "timeout",
+    "memory": "memory",
+    "killed": "error",
+    "protocol": "error",
+    "forbidden": "forbidden",
+}
 PATIENCE = 60  # calls spent on making a failing call smaller
 
 
@@ -81,7 +87,9 @@ class Bench:
         """A verdict of this exercise."""
         out_of = self.exercise.points
         points = out_of if status == "passed" else 0.0
-        return Verdict(self.exercise.id, status, points, out_of, tuple(filter(None, lines)), seed=self.seed, **more)
+        return Verdict(
+            self.exercise.id, status, points, out_of, tuple(filter(None, lines)), seed=self.seed, **more
+        )
 
     # --- before any probe: is there anything to judge? ---
 
@@ -98,7 +106,11 @@ class Bench:
         if missing:
             return self.missing(missing[0], [str(n) for n in seen[missing[0]].get("near", [])[:2]])
         if all(state == "blank" for state in self.states.values()):
-            where = "Put your answer" if self.exercise.kind in ("value", "choice", "ordering") else "Write your code"
+            where = (
+                "Put your answer"
+                if self.exercise.kind in ("value", "choice", "ordering")
+                else "Write your code"
+            )
             return self.say("not attempted", f"{names[0]} is still blank. {where} where the ... stands.")
         return None
 
@@ -129,10 +141,16 @@ class Bench:
         ]
         failing = [i for i, problem in enumerate(problems) if problem]
         if not failing:
-            return self.say("passed", f"All {len(self.probes)} probes agree." if len(self.probes) > 1 else "Right.")
+            return self.say(
+                "passed", f"All {len(self.probes)} probes agree." if len(self.probes) > 1 else "Right."
+            )
         if self.untouched(failing):
-            holes = [name for name, state in self.states.items() if state in ("blank", "hole")] or [exercise.name]
-            return self.say("not attempted", f"{holes[0]} is still blank. Write your code where the ... stands.")
+            holes = [name for name, state in self.states.items() if state in ("blank", "hole")] or [
+                exercise.name
+            ]
+            return self.say(
+                "not attempted", f"{holes[0]} is still blank. Write your code where the ... stands."
+            )
         return self.refusal(failing, problems)
 
     def untouched(self, failing: list[int]) -> bool:
@@ -141,7 +159,9 @@ class Bench:
         if self.exercise.kind in ("value", "choice", "ordering", "prediction"):
             return all(holds_ellipsis(a) for a in answers)
         left = any(state in ("blank", "hole") for state in self.states.values())
-        empty = all(a is None or holds_ellipsis(a) or (isinstance(a, Failure) and a.kind == "raised") for a in answers)
+        empty = all(
+            a is None or holds_ellipsis(a) or (isinstance(a, Failure) and a.kind == "raised") for a in answers
+        )
         return left and empty and len(failing) == len(self.probes)
 
     def refusal(self, failing: list[int], problems: list[str]) -> Verdict:
@@ -151,7 +171,12 @@ class Bench:
             return self.refuse_value(self.answers[0], problems[0])
         wrong = diagnose(exercise, self.probes, self.answers, failing)
         first = failing[0]
-        probe, answer, truth, problem = self.probes[first], self.answers[first], self.truths[first], problems[first]
+        probe, answer, truth, problem = (
+            self.probes[first],
+            self.answers[first],
+            self.truths[first],
+            problems[first],
+        )
         lines = []
         if wrong is None:
             whole = observation(answer, truth, exercise)
@@ -184,7 +209,9 @@ class Bench:
             return self.say("wrong", f"Choose one of {', '.join(map(repr, exercise.options))}.", got=got)
         wrong = diagnose(exercise, self.probes, [answer], [0])
         if wrong:
-            return self.say("wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id)
+            return self.say(
+                "wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id
+            )
         return self.say("wrong", problem, got=got)
 
     def refuse_order(self, answer: Any, got: str) -> Verdict:
@@ -205,7 +232,8 @@ class Bench:
         loop = "Does your code wait for something?" if failure.message else "Is there a loop that never ends?"
         lines = {
             "timeout": (f"Stopped: the check of {exercise.id} {failure.message or spent}.", loop),
-            "memory": (f"Stopped: the check of {exercise.id} may use {exercise.memory} MB of memory and this took more.",
+            "memory": (f"Stopped: the check of {exercise.id} may use {exercise.memory} MB of memory and this "
+                       f"took more.",
                        "Does a list or an array grow without end?"),
             "killed": ("Your code ended the whole process instead of returning a value.", failure.message),
             "forbidden": ("Your code tried something that is not allowed here.", failure.message),
@@ -245,7 +273,7 @@ class Bench:
         return best
 
 
-# --- asking and comparing -----------------------------------------------------------------------------------------
+# --- asking and comparing -----------------------------------------------------------------------------------
 
 
 def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
@@ -273,10 +301,12 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
         if answer.kind == "printed":
             if truth is None:
                 return ""
-            return f"It gave None, and printed {answer.printed[:60]!r}. A function hands its result back with return."
+            start = answer.printed[:60]
+            return f"It gave None, and printed {start!r}. A function hands its result back with return."
         if answer.kind == "changed":
             return trouble(exercise, probe, answer.value, truth) or (
-                f"The result is right, but it changed its input {answer.message}. Work on a copy, or make a new array."
+                f"The result is right, but it changed its input {answer.message}. Work on a copy, or make a "
+                f"new array."
             )
         return failed(answer)
     if exercise.kind in ("choice", "ordering", "prediction", "value"):
@@ -327,7 +357,8 @@ def no_error(answer: Any, truth: Raises) -> str:
     if truth.type != answer.type and truth.type not in answer.bases:
         return f"Here it has to raise {truth.type}; it raised {answer.type}: {answer.message}{where(answer)}"
     if truth.contains.lower() not in answer.message.lower():
-        return f"It raises {truth.type}, as it should, but the message does not say {truth.contains!r}: {answer.message!r}"
+        found = f"does not say {truth.contains!r}: {answer.message!r}"
+        return f"It raises {truth.type}, as it should, but the message {found}"
     return ""
 
 
@@ -341,12 +372,15 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         alike = isinstance(truth, str) and isinstance(got, str)
         if alike and (got == truth or (not strict and got.strip().lower() == truth.strip().lower())):
             return ""
-        return "The text is not right." if alike else f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+        return (
+            "The text is not right." if alike else f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+        )
     if isinstance(truth, dict):
         if not isinstance(got, dict):
             return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
         if set(got) != set(truth):
-            return f"The keys are {', '.join(sorted(map(str, got)))}; they are not all that is asked for, or too many."
+            keys = ", ".join(sorted(map(str, got)))
+            return f"The keys are {keys}; they are not all that is asked for, or too many."
         return first_of(((f"At {k!r}: ", got[k], truth[k]) for k in truth), rtol, atol, strict)
     if isinstance(truth, bool | np.bool_) or isinstance(got, bool | np.bool_):
         if isinstance(truth, bool | np.bool_) and isinstance(got, bool | np.bool_):
@@ -369,7 +403,7 @@ def first_of(parts: Any, rtol: float, atol: float, strict: bool) -> str:
     for label, got, truth in parts:
         problem = difference(got, truth, rtol, atol, strict=strict)
         if problem:
-            return label + problem[0].lower() + problem[1:]
+            return f"{label}{problem[0].lower()}{problem[1:]}"
     return ""
 
 
@@ -382,9 +416,15 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
     if given.dtype.kind == "b" and wanted.dtype.kind != "b":
         return f"That is {kind_of(got)} of True and False; numbers are asked for."
     if given.size != wanted.size:
-        return f"The shape {tuple(given.shape)} is not right." if given.ndim else "One number is not enough here."
+        return (
+            f"The shape {tuple(given.shape)} is not right."
+            if given.ndim
+            else "One number is not enough here."
+        )
     flat_given, flat_wanted = given.ravel(), wanted.ravel()
-    close = np.isclose(flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True)
+    close = np.isclose(
+        flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True
+    )
     if not close.all():
         if np.isnan(flat_given.astype(float)).any() and not np.isnan(flat_wanted.astype(float)).any():
             return "The value is not right: it has nan in it."
@@ -418,7 +458,9 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
         return False
     if (first.dtype.kind == "b") != (second.dtype.kind == "b"):
         return False
-    return bool(np.isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all())
+    return bool(
+        np.isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all()
+    )
 
 
 def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
@@ -427,7 +469,9 @@ def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
         return value.array
     if isinstance(value, np.ndarray):
         return value
-    if isinstance(value, bool | int | float | np.generic) or (isinstance(value, list | tuple) and flat_numbers(value)):
+    if isinstance(value, bool | int | float | np.generic) or (
+        isinstance(value, list | tuple) and flat_numbers(value)
+    ):
         try:
             array = np.array([v.array if isinstance(v, Tensor) else v for v in value]
                              if isinstance(value, list | tuple) else value)  # fmt: skip
@@ -446,7 +490,9 @@ def flat_numbers(value: Any) -> bool:
         return all(flat_numbers(v) for v in value) and len({len(v) for v in inner}) <= 1
     if isinstance(value, Tensor):
         return value.array.ndim == 0
-    return isinstance(value, bool | int | float | np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return isinstance(value, bool | int | float | np.generic) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
 
 
 def numbers_of(answer: Any) -> list[int]:
@@ -461,14 +507,20 @@ def numbers_of(answer: Any) -> list[int]:
 
 def option(answer: Any) -> str:
     """A letter as the student may have written it."""
-    return answer.strip().lower() if isinstance(answer, str) else str(answer) if isinstance(answer, int) else ""
+    return (
+        answer.strip().lower() if isinstance(answer, str) else str(answer) if isinstance(answer, int) else ""
+    )
 
 
 def plain_value(answer: Any) -> Any:
     """Tensors as arrays, numpy scalars and 0-d arrays as Python numbers."""
     if isinstance(answer, Tensor):
         answer = answer.array
-    return answer.item() if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and not answer.ndim) else answer
+    return (
+        answer.item()
+        if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and not answer.ndim)
+        else answer
+    )
 
 
 def finite(truth: Any) -> bool:
@@ -486,11 +538,12 @@ def holds_ellipsis(answer: Any) -> bool:
     return answer is ...
 
 
-# --- diagnosis ----------------------------------------------------------------------------------------------------
+# --- diagnosis ----------------------------------------------------------------------------------------------
 
 
 def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Wrong | None:
-    """The catalogued wrong answer that behaves like the student's: on every probe, else on every failing one."""
+    """The catalogued wrong answer that behaves like the student's: on every probe, else on every failing
+    one."""
     rtol, atol = exercise.rtol, exercise.atol
     if exercise.kind in ("value", "choice", "prediction"):
         return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
@@ -553,7 +606,7 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     return ""
 
 
-# --- smaller calls ------------------------------------------------------------------------------------------------
+# --- smaller calls ------------------------------------------------------------------------------------------
 
 
 def weight(probe: Probe) -> tuple[int, int]:
@@ -564,7 +617,9 @@ def weight(probe: Probe) -> tuple[int, int]:
 
 def simpler(probe: Probe) -> Iterator[Probe]:
     """Calls a little smaller: an axis length shortened wherever it occurs, then numbers made plainer."""
-    lengths = sorted({n for a in probe.args if isinstance(a, np.ndarray) for n in a.shape if n > 1}, reverse=True)
+    lengths = sorted(
+        {n for a in probe.args if isinstance(a, np.ndarray) for n in a.shape if n > 1}, reverse=True
+    )
     for n in lengths:
         yield dataclasses.replace(probe, args=tuple(shortened(a, n) for a in probe.args))
     for i, a in enumerate(probe.args):
@@ -583,7 +638,7 @@ def shortened(value: Any, n: int) -> Any:
     return value
 
 
-# --- words --------------------------------------------------------------------------------------------------------
+# --- words --------------------------------------------------------------------------------------------------
 
 
 def shown_call(exercise: Exercise, probe: Probe) -> str:

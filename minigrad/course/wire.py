@@ -1,13 +1,15 @@
 """The frames between the one who checks and the one who is checked: plain values, nothing else.
 
-A frame is twelve bytes of lengths, a JSON header, then the bytes of its arrays. What can cross is a closed list:
-None, True, False, ints, floats, strings, lists, tuples, dicts with string keys, the Ellipsis (an unfilled blank),
-numpy arrays and scalars of bool, int, uint and float kind, and tensors (as their numbers). Types are compared
-exactly: an object of a subclass, which could claim to equal anything, is refused by name. There is no pickle, and
+A frame is twelve bytes of lengths, a JSON header, then the bytes of its arrays. What can cross is a closed
+list: None, True, False, ints, floats, strings, lists, tuples, dicts with string keys, the Ellipsis (an
+unfilled blank), numpy arrays and scalars of bool, int, uint and float kind, and tensors (as their numbers).
+Types are compared
+exactly: an object of a subclass, which could claim to equal anything, is refused by name. There is no pickle,
+    and
 the reader believes nothing: lengths, depth, number of items, dtypes, shapes and time are all capped.
 
-You will meet `pack` and `unpack` (a value to bytes and back), `send` and `receive` (over file descriptors, with a
-deadline), and `Failure`, the record that stands for "no value came, and this is why".
+You will meet `pack` and `unpack` (a value to bytes and back), `send` and `receive` (over file descriptors,
+with a deadline), and `Failure`, the record that stands for "no value came, and this is why".
 """
 
 from __future__ import annotations
@@ -22,7 +24,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Closed", "Failure", "NotPlain", "Tensor", "TooLate", "WireError", "pack", "receive", "send", "unpack"]
+__all__ = [
+    "Closed",
+    "Failure",
+    "NotPlain",
+    "Tensor",
+    "TooLate",
+    "WireError",
+    "pack",
+    "receive",
+    "send",
+    "unpack",
+]
 
 MAX_HEADER = 4 << 20  # bytes of JSON
 MAX_ARRAYS = 16 << 20  # bytes of all arrays together
@@ -69,8 +82,9 @@ class Failure:
     """Why no value came.
 
     `kind` is one of: missing, blank, raised, changed, not plain, timeout, memory, killed, protocol.
-    `type` and `bases` name the exception, `line` and `text` the student's line. `value` is what a function returned
-    that also changed its inputs (kind changed; `message` names them). `printed` is the start of what it printed.
+    `type` and `bases` name the exception, `line` and `text` the student's line. `value` is what a function
+    returned that also changed its inputs (kind changed; `message` names them). `printed` is the start of what
+    it printed.
     """
 
     kind: str
@@ -83,11 +97,12 @@ class Failure:
     printed: str = ""
 
 
-# --- a value to bytes ---------------------------------------------------------------------------------------------
+# --- a value to bytes ---------------------------------------------------------------------------------------
 
 
 def pack(value: Any) -> bytes:
-    """One frame. NotPlain if the value holds anything that may not cross, or is too big, too deep or circular."""
+    """One frame. NotPlain if the value holds anything that may not cross, or is too big, too deep or
+    circular."""
     arrays: list[np.ndarray[Any, Any]] = []
     budget = [MAX_ITEMS, MAX_ARRAYS]
     body = encode(value, arrays, budget, 0)
@@ -100,7 +115,8 @@ def pack(value: Any) -> bytes:
 
 
 def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], depth: int) -> Any:
-    """JSON for a value; arrays are put aside and numbered. Anything but a bare JSON atom or list is `{tag: ...}`."""
+    """JSON for a value; arrays are put aside and numbered. Anything but a bare JSON atom or list is `{tag:
+    ...}`."""
     budget[0] -= 1
     if budget[0] < 0:
         raise NotPlain(f"an answer of more than {MAX_ITEMS} items")
@@ -178,7 +194,7 @@ def article(word: str) -> str:
     return "an" if word[:1].lower() in "aeiou" else "a"
 
 
-# --- bytes to a value ---------------------------------------------------------------------------------------------
+# --- bytes to a value ---------------------------------------------------------------------------------------
 
 
 def unpack(frame: bytes) -> Any:
@@ -224,7 +240,12 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
     if len(shapes) > MAX_ITEMS:
         raise WireError("too many arrays")
     for entry in shapes:
-        if type(entry) is not list or len(entry) != 2 or type(entry[0]) is not str or type(entry[1]) is not list:
+        if (
+            type(entry) is not list
+            or len(entry) != 2
+            or type(entry[0]) is not str
+            or type(entry[1]) is not list
+        ):
             raise WireError("an array without dtype and shape")
         name, shape = entry
         if name not in DTYPES or len(shape) > MAX_NDIM:
@@ -238,7 +259,9 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
         if any(n > MAX_ARRAYS for n in shape) or count * DTYPES[name].itemsize > len(payload) - at:
             raise WireError("an array longer than its frame")
         size = count * DTYPES[name].itemsize
-        raw = np.frombuffer(payload[at : at + size], dtype=DTYPES[name].newbyteorder("<") if name != "bool" else "u1")
+        raw = np.frombuffer(
+            payload[at : at + size], dtype=DTYPES[name].newbyteorder("<") if name != "bool" else "u1"
+        )
         try:
             array = (raw != 0) if name == "bool" else raw.astype(DTYPES[name])
             arrays.append(array.reshape(shape))
@@ -250,7 +273,9 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
     return arrays
 
 
-def decode(body: Any, arrays: list[np.ndarray[Any, Any]], used: list[bool], budget: list[int], depth: int) -> Any:
+def decode(
+    body: Any, arrays: list[np.ndarray[Any, Any]], used: list[bool], budget: list[int], depth: int
+) -> Any:
     """The value of a JSON body."""
     budget[0] -= 1
     if budget[0] < 0 or depth > 2 * MAX_DEPTH + 2:
@@ -305,11 +330,12 @@ def long_int(text: str) -> int:
         raise WireError("a number that is none") from error
 
 
-# --- frames over file descriptors ---------------------------------------------------------------------------------
+# --- frames over file descriptors ---------------------------------------------------------------------------
 
 
 def send(fd: int, value: Any, deadline: float | None = None) -> None:
-    """Write one frame. `deadline` in `time.monotonic()` seconds; TooLate when it passes, Closed when nobody reads."""
+    """Write one frame. `deadline` in `time.monotonic()` seconds; TooLate when it passes, Closed when nobody
+    reads."""
     write(fd, pack(value), deadline)
 
 
@@ -320,7 +346,9 @@ def write(fd: int, frame: bytes, deadline: float | None) -> None:
         while view:
             if deadline is not None:
                 wait(deadline, writing=fd)
-                view = view[os.write(fd, view[:4096]) :]  # a pipe that is ready takes this much without blocking
+                view = view[
+                    os.write(fd, view[:4096]) :
+                ]  # a pipe that is ready takes this much without blocking
             else:
                 view = view[os.write(fd, view) :]
     except (BrokenPipeError, ConnectionResetError) as error:
@@ -328,7 +356,8 @@ def write(fd: int, frame: bytes, deadline: float | None) -> None:
 
 
 def receive(fd: int, deadline: float | None = None) -> Any:
-    """Read one frame and return its value. TooLate, Closed, or WireError for a frame that breaks the rules."""
+    """Read one frame and return its value. TooLate, Closed, or WireError for a frame that breaks the
+    rules."""
     lengths = read(fd, LENGTHS.size, deadline)
     header, payload = sizes(lengths)
     return unpack(lengths + read(fd, header + payload, deadline))

@@ -1,4 +1,5 @@
-"""The wrong-answer matrix over every exercise of every lesson: the proof that checks tell right from wrong."""
+"""The wrong-answer matrix over every exercise of every lesson: the proof that checks tell right from
+wrong."""
 
 import pytest
 
@@ -88,5 +89,8 @@ def test_the_matrix_finds_weak_declarations():
     assert "get the same message" in problems(wrong=mute, **stronger)
     assert "1 alternatives" in problems(alternatives=[lambda x: 2 * x], **stronger)
     assert "right 1 (seed 0): wrong, should be passed" in problems(alternatives=[lambda x: x] * 2, **stronger)
-    like = [Wrong(lambda x: x, "", "b", name="b", alike="l"), Wrong(lambda x: x * 1, "", "b", name="c", alike="l")]
+    like = [
+        Wrong(lambda x: x, "", "b", name="b", alike="l"),
+        Wrong(lambda x: x * 1, "", "b", name="c", alike="l"),
+    ]
     assert "wrong b" not in problems(wrong=[*other[:1], *like], **stronger)

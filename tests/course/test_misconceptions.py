@@ -1,4 +1,5 @@
-"""The catalogue is true: each example prints what the entry says, on minigrad and on PyTorch where it is installed."""
+"""The catalogue is true: each example prints what the entry says, on minigrad and on PyTorch where it is
+installed."""
 
 import contextlib
 import io

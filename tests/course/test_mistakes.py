@@ -1,4 +1,5 @@
-"""Bugs in the real engine: each gives the numbers that its misconception is known for, and leaves no trace."""
+"""Bugs in the real engine: each gives the numbers that its misconception is known for, and leaves no
+trace."""
 
 import pytest
 
@@ -24,6 +25,7 @@ def of(x, f):
     return x.grad.tolist()
 
 
+W = [[1.0, 2.0], [5.0, 9.0]]
 V = [[0.5, 1.2, 3.0], [2.0, -1.0, 4.0], [1.4, 6.0, 2.5], [3.5, 4.0, 3.5]]
 CASES = {
     "M19": (fan_in, (1, 1)),
@@ -35,7 +37,7 @@ CASES = {
     "M23": (lambda: of(leaf([1.0, 2.0]), lambda x: (x**2 * 10).sum()), [2, 4]),
     "M28": (lambda: of(leaf([1.0, 2.0, 3.0]), lambda b: ((torch.ones(4, 3) + b) * torch.tensor(V)).sum()),
             [1.85, 2.55, 3.25]),
-    "M29": (lambda: of(leaf([[1.0, 2.0], [3.0, 4.0]]), lambda x: (x @ torch.tensor([[1.0, 2.0], [5.0, 9.0]])).sum()),
+    "M29": (lambda: of(leaf([[1.0, 2.0], [3.0, 4.0]]), lambda x: (x @ torch.tensor(W)).sum()),
             [[6, 11], [6, 11]]),
     "M30": (lambda: of(leaf([1.0, 2.0]), lambda x: (x**2).mean()), [2, 4]),
     "M35": (lambda: of(leaf([0.0, -1.0, 2.0]), lambda x: torch.relu(x).sum()), [1, 0, 1]),
@@ -48,7 +50,9 @@ RIGHT = {
 
 
 def close(found, numbers):
-    return torch.allclose(torch.tensor(found, dtype=torch.float64), torch.tensor(numbers, dtype=torch.float64), 1e-5)
+    return torch.allclose(
+        torch.tensor(found, dtype=torch.float64), torch.tensor(numbers, dtype=torch.float64), 1e-5
+    )
 
 
 @pytest.mark.parametrize("id", CASES)
@@ -71,7 +75,12 @@ def test_the_engine_is_put_back_after_an_exception():
     for id in BUGS:
         with pytest.raises(ZeroDivisionError), broken(id):
             raise ZeroDivisionError
-    assert before == (tape.walk, tape.fit, tape._start, {name: made.rules for name, made in tape.TABLE.items()})
+    assert before == (
+        tape.walk,
+        tape.fit,
+        tape._start,
+        {name: made.rules for name, made in tape.TABLE.items()},
+    )
 
 
 def test_unknown_bugs_are_named():

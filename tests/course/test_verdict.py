@@ -1,10 +1,23 @@
-"""The judge: value first, then shape, then type; a name for each mistake; the smallest failing call for the rest."""
+"""The judge: value first, then shape, then type; a name for each mistake; the smallest failing call for the
+rest."""
 
 import numpy as np
 import pytest
 
-from minigrad.course.exercise import Before, Raises, Wrong, call, choice, function, ordering, prediction, program
-from minigrad.course.exercise import numbers, run, value
+from minigrad.course.exercise import (
+    Before,
+    Raises,
+    Wrong,
+    call,
+    choice,
+    function,
+    numbers,
+    ordering,
+    prediction,
+    program,
+    run,
+    value,
+)
 from minigrad.course.student import Local
 from minigrad.course.verdict import Verdict, difference, judge, shown_call, simpler, spelled, typed
 from minigrad.course.wire import Failure, Tensor
@@ -79,14 +92,17 @@ def verdict(answer, **more):
 
 
 def test_right_answers_pass_with_all_points():
-    assert verdict(np.outer, points=3) == Verdict(
-        "99.1", "passed", 3, 3, ("All 2 probes agree.",), seed=0
-    )
+    assert verdict(np.outer, points=3) == Verdict("99.1", "passed", 3, 3, ("All 2 probes agree.",), seed=0)
 
 
 def test_known_mistakes_are_named():
     found = verdict(lambda a, b: np.multiply.outer(b, a))
-    assert (found.status, found.points, found.misconception, found.mistake) == ("wrong", 0, "M42", "transposed")
+    assert (found.status, found.points, found.misconception, found.mistake) == (
+        "wrong",
+        0,
+        "M42",
+        "transposed",
+    )
     assert found.lines == ("transposed",) and found.call.startswith("outer(np.array([")
     assert found.expected == ""
 
@@ -222,7 +238,9 @@ def test_values_choices_and_predictions():
 
 
 def test_orderings_name_the_first_broken_rule():
-    ex = ordering("99.7", "order", ["socks", "shoes", "hat"], [Before(1, 2, "M21", "socks first")], [1, 2, 3], title="o")
+    ex = ordering(
+        "99.7", "order", ["socks", "shoes", "hat"], [Before(1, 2, "M21", "socks first")], [1, 2, 3], title="o"
+    )
     for right in ([1, 2, 3], (3, 1, 2), np.array([1, 3, 2]), "1 2 3"):
         assert judge(ex, Local({"order": right})).passed
     found = judge(ex, Local({"order": [2, 1, 3]}))
@@ -267,8 +285,8 @@ def test_a_lost_student_is_a_verdict():
         def call(self, *args, **kwargs):
             return self.failure
 
-    for kind, status in (("timeout", "timeout"), ("memory", "memory"), ("killed", "error"), ("protocol", "error"),
-                         ("forbidden", "forbidden")):  # fmt: skip
+    statuses = {"timeout": "timeout", "memory": "memory", "killed": "error", "protocol": "error"}
+    for kind, status in {**statuses, "forbidden": "forbidden"}.items():
         found = judge(exercise(), Lost(Failure(kind)))
         assert (found.status, found.points) == (status, 0)
         assert found.lines and found.call

@@ -14,12 +14,13 @@ from minigrad.course import wire
 from minigrad.course.wire import Closed, NotPlain, TooLate, WireError, pack, unpack
 
 PLAIN = [
-    None, True, False, 0, -7, 2**63, -(2**200), 1.5, -0.0, float("inf"), "", "häß\n", [], [1, [2, [3]]], (), (1, (2,)),
-    {}, {"a": [1, {"b": (None,)}]}, ..., [..., 1],
+    None, True, False, 0, -7, 2**63, -(2**200), 1.5, -0.0, float("inf"), "", "häß\n", [], [1, [2, [3]]], (),
+    (1, (2,)), {}, {"a": [1, {"b": (None,)}]}, ..., [..., 1],
 ]  # fmt: skip
 ARRAYS = [
-    np.zeros(()), np.zeros((0, 3)), np.arange(6.0).reshape(2, 3), np.arange(6).reshape(2, 3).T, np.array([True, False]),
-    np.array([1, 2], dtype=">f4"), np.ones((2, 1, 3), dtype=np.float16), np.array([255], dtype=np.uint8),
+    np.zeros(()), np.zeros((0, 3)), np.arange(6.0).reshape(2, 3), np.arange(6).reshape(2, 3).T,
+    np.array([True, False]), np.array([1, 2], dtype=">f4"), np.ones((2, 1, 3), dtype=np.float16),
+    np.array([255], dtype=np.uint8),
 ]  # fmt: skip
 
 
@@ -56,9 +57,10 @@ class SlyArray(np.ndarray):
 
 
 REFUSED = {
-    "a Sly": Sly(1), "a SlyArray": np.zeros(2).view(SlyArray), "a set": {1}, "a function": len, "an object": object(),
-    "complex": np.array([1j]), "dtype object": np.array([None]), "int key": {1: 2}, "bytes": b"x", "a type": float,
-    "text array": np.array(["a"]), "masked": np.ma.array([1.0]),
+    "a Sly": Sly(1), "a SlyArray": np.zeros(2).view(SlyArray), "a set": {1}, "a function": len,
+    "an object": object(), "complex": np.array([1j]), "dtype object": np.array([None]), "int key": {1: 2},
+    "bytes": b"x",
+    "a type": float, "text array": np.array(["a"]), "masked": np.ma.array([1.0]),
     "record": np.zeros(1, dtype=[("a", "f8")]), "huge int": 1 << 5000, "surrogate": "\ud800",
 }  # fmt: skip
 

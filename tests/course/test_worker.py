@@ -1,4 +1,5 @@
-"""The student's side: what cells may do, what is found under a name, what counts as blank, what went wrong where."""
+"""The student's side: what cells may do, what is found under a name, what counts as blank, what went wrong
+where."""
 
 import os
 
@@ -73,7 +74,12 @@ def test_call_returns_values_and_names_what_went_wrong(remote):
     np.testing.assert_array_equal(changed.value, [1, 1])
     assert remote.call("mean", 1, k=[1]).message == "k"
     failed = remote.call("fail", 1)
-    assert (failed.kind, failed.type, failed.line, failed.text) == ("raised", "KeyError", 9, "raise KeyError('no')")
+    assert (failed.kind, failed.type, failed.line, failed.text) == (
+        "raised",
+        "KeyError",
+        9,
+        "raise KeyError('no')",
+    )
     assert failed.bases[:2] == ("KeyError", "LookupError")
     assert remote.call("say", 2) == Failure("printed", printed="answer 2")
     assert remote.call("gen", [1]) == Failure("not plain", message="a generator")
@@ -94,11 +100,22 @@ def test_run_gives_the_last_line_and_leaves_the_namespace(remote):
 
 
 def test_look_says_what_is_there(remote):
-    remote.exec(["def squared(x): ...\nclass V:\n    def __mul__(self, o): ...\n    def __add__(self, o):\n        return 1",
+    remote.exec(["def squared(x): ...\nclass V:\n    def __mul__(self, o): ...\n    def __add__(self, o):\n  "
+                 "      return 1",
                  "a = ...\nb = [1, ...]\nc = 3\ndef part(x):\n    y = ...\n    return y"])  # fmt: skip
     names = ["squared", "V.__mul__", "V.__add__", "V.__sub__", "square", "a", "b", "c", "part"]
     states = {name: seen["state"] for name, seen in remote.look(names).items()}
-    assert list(states.values()) == ["blank", "blank", "there", "missing", "missing", "blank", "blank", "there", "hole"]
+    assert list(states.values()) == [
+        "blank",
+        "blank",
+        "there",
+        "missing",
+        "missing",
+        "blank",
+        "blank",
+        "there",
+        "hole",
+    ]
     assert remote.look(["square"])["square"]["near"] == ["squared"]
 
 
@@ -121,7 +138,9 @@ def test_a_student_who_tampers_with_the_worker_only_loses_the_reply():
     os.close(requests)
     os.close(replies)
     remote = Remote(from_child, to_child, seconds=5)
-    remote.exec(["from minigrad.course import wire\ndef f(x):\n    wire.pack = lambda v: b'junk' * 10\n    return 1"])
+    remote.exec(
+        ["from minigrad.course import wire\ndef f(x):\n    wire.pack = lambda v: b'junk' * 10\n    return 1"]
+    )
     assert remote.call("f", 1).kind in ("protocol", "killed", "timeout")
     assert remote.call("f", 1).kind in ("protocol", "killed", "timeout")
     os.close(to_child)
@@ -153,7 +172,7 @@ def functions():
 
     def not_implemented(x):
         """Words."""
-        raise NotImplementedError("todo " "this")
+        raise NotImplementedError("todo this")
 
     return [nothing, documented, passing, none, ellipsis, raising, raising_words, not_implemented]
 

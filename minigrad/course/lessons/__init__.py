@@ -1,7 +1,7 @@
 """All lessons, found by number and by the names their exercises ask for.
 
-Each file `lNN_name.py` in this folder defines one `LESSON`. A lesson is loaded when it is first asked for, so that
-`find("5.1")` reads one file and a check does not wait for the other thirteen.
+Each file `lNN_name.py` in this folder defines one `LESSON`. A lesson is loaded when it is first asked for, so
+that `find("5.1")` reads one file and a check does not wait for the other thirteen.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def best_lesson(names: Iterable[str]) -> Lesson | None:
 
 
 def by_names(names: Iterable[str], within: int | None = None) -> list[Exercise]:
-    """The exercises whose names are all among `names`, in one lesson (`within`) or in the best matching one."""
+    """The exercises whose names are all among `names`, in one lesson (`within`) or in the best matching
+    one."""
     defined = set(names)
     home = lesson(within) if within is not None else best_lesson(defined)
     return [e for e in home.exercises if roots(e.names) <= defined] if home else []
