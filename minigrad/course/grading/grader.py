@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import hmac
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -31,7 +30,6 @@ from minigrad.course.wire import Failure
 CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
 MOST_LEFT_OUT = 2  # cells that never end; who has more of them is not waited for
 NOT_GRADED = "not graded"
-_PREFIX = "minigrad-sandbox-"
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,8 @@ class Grader:
     def _home(self) -> Path:
         """A folder of our own, open to read for whoever the sandbox becomes."""
         if self._folder is None:
-            _tidy_up()
-            self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+            package.tidy_up()
+            self._folder = Path(tempfile.mkdtemp(prefix=f"{package.PREFIX}{os.getpid()}-"))
             self._folder.chmod(0o755)
         return self._folder
 
@@ -107,6 +105,10 @@ class Grader:
         for sandbox in self._sandboxes.values():
             sandbox.close()
         self._sandboxes.clear()
+        self.remove_files()
+
+    def remove_files(self) -> None:
+        """Take away what was written for the sandboxes."""
         if self._folder is not None:
             package.remove(self._folder)
             self._folder = None
@@ -265,12 +267,3 @@ def record(found: Verdict, place: tuple[int, int] | None = None, more: Sequence[
         plain["cell"], plain["line"] = place
         plain["lines"].append(f"This was in code cell {place[0]}, line {place[1]}.")
     return plain
-
-
-def _tidy_up() -> None:
-    """Remove what grading processes that were killed have left in the folder for temporary files."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}[0-9]*-*"):
-        number = folder.name.removeprefix(_PREFIX).split("-")[0]
-        mine = not folder.is_symlink() and hasattr(os, "getuid") and folder.stat().st_uid == os.getuid()
-        if mine and number.isdigit() and not Path(f"/proc/{number}").exists() and Path("/proc").is_dir():
-            shutil.rmtree(folder, ignore_errors=True)

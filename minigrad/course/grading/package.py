@@ -7,11 +7,14 @@ return None, and so are the packages that only draw. No solution, oracle, probe 
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import numpy
 
+PREFIX = "minigrad-sandbox-"  # of its folder among the temporary files; then the process id
 PACKAGE = Path(__file__).resolve().parents[2]
 OPEN_ROOMS = ("wire.py", "worker.py")  # of `course`: they hold no answers, and the worker is made of them
 OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
@@ -106,6 +109,15 @@ def build(site: Path, *, with_engine: bool) -> Path:
 def remove(site: Path) -> None:
     """Take the directory away again."""
     shutil.rmtree(site, ignore_errors=True)
+
+
+def tidy_up() -> None:
+    """Remove what grading processes that were killed have left in the folder for temporary files."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}[0-9]*-*"):
+        number = folder.name.removeprefix(PREFIX).split("-")[0]
+        mine = not folder.is_symlink() and hasattr(os, "getuid") and folder.stat().st_uid == os.getuid()
+        if mine and number.isdigit() and not Path(f"/proc/{number}").exists() and Path("/proc").is_dir():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(path: Path, text: str) -> None:

@@ -70,6 +70,20 @@ def close_graders() -> None:
         _graders.pop().close()
 
 
+def leave_with_parent() -> None:
+    """End this process when the one that started it is gone; the pool by itself would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        assert parent is not None
+        parent.join()
+        for grader in _graders:
+            grader.remove_files()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def not_graded(number: int, why: str) -> dict[str, Any]:
     """The result of a notebook that could not be graded: nobody's fault, nobody's points."""
     verdicts = [
@@ -210,7 +224,8 @@ class Pool:
         self.executor = executor or self._processes()
 
     def _processes(self) -> futures.Executor:
-        return futures.ProcessPoolExecutor(self.jobs, mp_context=multiprocessing.get_context("spawn"))
+        context = multiprocessing.get_context("spawn")
+        return futures.ProcessPoolExecutor(self.jobs, mp_context=context, initializer=leave_with_parent)
 
     def run(self, work: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Each job with its result, in the order in which they end."""

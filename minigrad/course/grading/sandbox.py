@@ -291,7 +291,7 @@ def unmapped_user() -> int:
 
 @contextlib.contextmanager
 def _site() -> Iterator[Path]:
-    site = Path(tempfile.mkdtemp(prefix="minigrad-sandbox-"))
+    site = Path(tempfile.mkdtemp(prefix=f"{package.PREFIX}{os.getpid()}-"))
     try:
         yield package.build(site, with_engine=False)
     finally:
