@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import kernels
 from minigrad.random import Generator, default_generator
 from minigrad.tape import touch
 from minigrad.tensor import Tensor
@@ -81,14 +80,31 @@ def trunc_normal_(
             stacklevel=2,
         )
 
-    def below(x: float) -> float:
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-
-    low, high = below((a - mean) / std), below((b - mean) / std)
     source = generator or default_generator
-    numbers = source.uniform(tensor._data.shape, 2 * low - 1, 2 * high - 1, tensor._data.dtype)
-    numbers = kernels.erfinv(numbers) * (std * math.sqrt(2.0)) + mean
-    return _filled(tensor, np.clip(numbers, a, b))
+    shape, dtype = tensor._data.shape, tensor._data.dtype
+    if _normal_below((b - mean) / std) - _normal_below((a - mean) / std) > 0.3:
+        # Most normal numbers lie inside: draw all again until none is left outside.
+        low, high = dtype.type(a), dtype.type(b)
+        numbers = source.normal(shape, mean, std, dtype)
+        while (outside := (numbers < low) | (numbers > high)).any():
+            numbers = np.where(outside, source.normal(shape, mean, std, dtype), numbers)
+        return _filled(tensor, numbers)
+
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    numbers = np.zeros(shape, dtype)
+    pending = np.ones(shape, bool)
+    while pending.any():  # uniform numbers, each kept with the probability of the density there
+        drawn = source.uniform(shape, a, b, dtype)
+        density = ((drawn - mean) / std) ** 2 * -0.5 - peak
+        kept = np.log(source.rand(shape, dtype)) <= density
+        numbers = np.where(pending & kept, drawn, numbers)
+        pending &= ~kept
+    return _filled(tensor, numbers)
+
+
+def _normal_below(x: float) -> float:
+    """The probability that a normal number is below x."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.derivatives import put, reshape, sigmoid, sum_dims
-from minigrad.tape import TABLE, operation
+from minigrad.operations import operation
+from minigrad.tape import TABLE
 from minigrad.tensor import Tensor, wrap
 
 # --------------------------------------------------------------------------------------------------------- losses

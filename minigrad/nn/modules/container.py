@@ -274,12 +274,12 @@ def _as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _described(value: Any, dtype: str) -> str:
+def _described(value: Any, by_type: bool = False) -> str:
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     sizes = "x".join(map(str, value.shape))
-    return f"{kind} containing: [{dtype} of size {sizes}]"
+    return f"{kind} containing: [{typename(value) if by_type else value.dtype} of size {sizes}]"
 
 
 class ParameterList(Module):
@@ -325,7 +325,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        lines = [f"  ({index}): {_described(value, str(getattr(value, "dtype", "")))}" for index, value in enumerate(self)]
+        lines = [f"  ({index}): {_described(value)}" for index, value in enumerate(self)]
         return "\n".join(lines)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -406,7 +406,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({key}): {_described(value, typename(value))}" for key, value in self.items())
+        return "\n".join(f"  ({key}): {_described(value, by_type=True)}" for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

@@ -413,9 +413,8 @@ class Module:
             if set_to_none:
                 parameter._grad = None
             else:
-                parameter._grad = parameter._grad.detach_()
-                with no_grad():
-                    parameter._grad.zero_()
+                parameter._grad = parameter._grad.detach()
+                parameter._grad.zero_()
 
     # ------------------------------------------------------------------ number types
 
@@ -544,7 +543,7 @@ class Module:
         missing: list[str] = []
         unexpected: list[str] = []
         errors: list[str] = []
-        self._load_tree(state_dict, "", assign, strict, missing, unexpected, errors)
+        self._load_tree(state_dict, "", assign, missing, unexpected, errors)
         if strict and missing:
             errors.insert(
                 0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing))
@@ -560,15 +559,13 @@ class Module:
             )
         return _IncompatibleKeys(missing, unexpected)
 
-    def _load_tree(
-        self, state: Mapping[str, Any], prefix: str, assign: bool, strict: bool, *found: list[str]
-    ) -> None:
-        self._load_from_state_dict(state, prefix, {"assign_to_params_buffers": assign}, strict, *found)
+    def _load_tree(self, state: Mapping[str, Any], prefix: str, assign: bool, *found: list[str]) -> None:
+        self._load_from_state_dict(state, prefix, {"assign_to_params_buffers": assign}, True, *found)
         for name, module in self._modules.items():
             if module is not None:
                 below = f"{prefix}{name}."
                 part = {key: value for key, value in state.items() if key.startswith(below)}
-                module._load_tree(part, below, assign, strict, *found)
+                module._load_tree(part, below, assign, *found)
 
     def _load_from_state_dict(
         self,

@@ -1,0 +1,447 @@
+"""Modules: registration, state dicts, hooks, number types, copies: the parts that are not numbers."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from collections import OrderedDict
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+from minigrad import nn
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(2, 3)
+        self.scale = nn.Parameter(mg.ones(3))
+        self.register_buffer("seen", mg.zeros(1))
+        self.register_buffer("scratch", mg.zeros(1), persistent=False)
+        self.second = nn.Sequential(nn.ReLU(), nn.Linear(3, 1))
+
+    def forward(self, x: Any) -> Any:
+        return self.second(self.first(x) * self.scale)
+
+
+# ------------------------------------------------------------------------------------------------ registration
+
+
+def test_assignment_registers_and_deletion_forgets() -> None:
+    net = Net()
+    names = ["scale", "first.weight", "first.bias", "second.1.weight", "second.1.bias"]
+    assert [n for n, _ in net.named_parameters()] == names
+    assert [n for n, _ in net.named_buffers()] == ["seen", "scratch"]
+    assert [n for n, _ in net.named_modules()] == ["", "first", "second", "second.0", "second.1"]
+    del net.first
+    assert "first.weight" not in dict(net.named_parameters()) and not hasattr(net, "first")
+
+
+def test_an_attribute_lives_in_one_place() -> None:
+    net = Net()
+    net.thing = 3
+    net.thing = nn.Parameter(mg.ones(1))
+    assert "thing" in net._parameters and "thing" not in net.__dict__
+    net.thing = None
+    assert net.thing is None and "thing" in net._parameters
+    net.first = None
+    assert net.first is None and "first" in net._modules
+    net.seen = mg.ones(1)
+    assert net._buffers["seen"].item() == 1.0
+    with pytest.raises(TypeError, match="cannot assign 'torch.FloatTensor' as parameter 'scale'"):
+        net.scale = mg.ones(3)
+
+
+def test_before_init_nothing_can_be_registered() -> None:
+    class Forgot(nn.Module):
+        def __init__(self, kind: str) -> None:
+            if kind == "parameter":
+                self.w = nn.Parameter(mg.ones(1))
+            elif kind == "module":
+                self.m = nn.ReLU()
+            else:
+                self.register_buffer("b", mg.ones(1))
+
+    for kind, word in (("parameter", "parameters"), ("module", "module"), ("buffer", "buffer")):
+        with pytest.raises(AttributeError, match=f"cannot assign {word} before Module.__init__"):
+            Forgot(kind)
+
+
+def test_shared_parameters_are_listed_once() -> None:
+    shared = nn.Linear(2, 2)
+    net = nn.Sequential(shared, nn.ReLU(), shared)
+    assert len(list(net.parameters())) == 2
+    assert len(list(net.named_parameters(remove_duplicate=False))) == 4
+    assert len(list(net.children())) == 2
+    tied = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    tied[1].weight = tied[0].weight
+    assert [n for n, _ in tied.named_parameters()] == ["0.weight", "0.bias", "1.bias"]
+
+
+def test_paths() -> None:
+    net = Net()
+    assert net.get_submodule("second.1") is net.second[1] and net.get_submodule("") is net
+    assert net.get_parameter("second.1.bias") is net.second[1].bias
+    assert net.get_buffer("seen") is net.seen
+    with pytest.raises(AttributeError, match="not a buffer"):
+        net.get_buffer("scale")
+
+
+def test_dir_and_len() -> None:
+    assert {"scale", "first", "seen", "forward"} <= set(dir(Net()))
+    assert len(nn.Sequential(nn.ReLU(), nn.ReLU())) == 2
+
+
+# -------------------------------------------------------------------------------------------------- containers
+
+
+def test_sequential_edits() -> None:
+    net = nn.Sequential(nn.ReLU(), nn.Tanh())
+    net.append(nn.Sigmoid()).insert(0, nn.Identity())
+    assert [type(m).__name__ for m in net] == ["Identity", "ReLU", "Tanh", "Sigmoid"]
+    assert type(net[1:3]) is nn.Sequential and [type(m).__name__ for m in net[1:3]] == ["ReLU", "Tanh"]
+    assert isinstance(net.pop(0), nn.Identity) and list(net._modules) == ["0", "1", "2"]
+    net[-1] = nn.GELU()
+    del net[0]
+    assert [type(m).__name__ for m in net] == ["Tanh", "GELU"]
+    assert len(net + net) == 4 and len(net * 3) == 6
+    net += nn.Sequential(nn.ReLU())
+    assert len(net) == 3
+    with pytest.raises(IndexError, match="out of range"):
+        net.insert(9, nn.ReLU())
+
+
+def test_lists_and_dicts() -> None:
+    layers = nn.ModuleList([nn.ReLU()])
+    layers.append(nn.Tanh()).extend([nn.Sigmoid()])
+    layers.insert(0, nn.Identity())
+    layers += [nn.GELU()]
+    assert [type(m).__name__ for m in layers] == ["Identity", "ReLU", "Tanh", "Sigmoid", "GELU"]
+    assert type(layers[1:]) is nn.ModuleList and type(layers[-1]) is nn.GELU
+    with pytest.raises(NotImplementedError, match=r'Module \[ModuleList\] is missing the required "forward"'):
+        layers(1)
+    named = nn.ModuleDict({"a": nn.ReLU()})
+    named.update([("b", nn.Tanh())])
+    assert list(named) == ["a", "b"] and "a" in named and len(named) == 2
+    assert isinstance(named.pop("a"), nn.ReLU) and list(named.keys()) == ["b"]
+    weights = nn.ParameterList([mg.ones(1), nn.Parameter(mg.zeros(2))])
+    weights.append(mg.ones(3))
+    assert [tuple(p.shape) for p in weights] == [(1,), (2,), (3,)] and len(list(weights.parameters())) == 3
+    table = nn.ParameterDict({"x": mg.ones(1)})
+    table["y"] = mg.zeros(1)
+    assert dict(table.items()).keys() == {"x", "y"} and table.get("z") is None
+    with pytest.raises(KeyError):
+        table["z"]
+
+
+# ------------------------------------------------------------------------------------------------- state dicts
+
+
+def test_state_dict_names_and_memory() -> None:
+    net = Net()
+    state = net.state_dict()
+    assert list(state) == ["scale", "seen", "first.weight", "first.bias", "second.1.weight", "second.1.bias"]
+    assert state["scale"]._data is net.scale._data and not state["scale"].requires_grad
+    assert net.state_dict(keep_vars=True)["scale"] is net.scale
+    assert list(net.state_dict(prefix="net."))[0] == "net.scale"
+
+
+def test_loading_copies_into_the_same_parameters() -> None:
+    one, two = Net(), Net()
+    before = two.first.weight
+    assert repr(two.load_state_dict(one.state_dict())) == "<All keys matched successfully>"
+    assert two.first.weight is before and two.first.weight.tolist() == one.first.weight.tolist()
+    x = mg.randn(4, 2)
+    assert one(x).tolist() == two(x).tolist()
+    with mg.no_grad():
+        one.first.weight.zero_()
+    assert two.first.weight.abs().sum().item() > 0
+
+
+def test_loading_what_does_not_fit() -> None:
+    net = Net()
+    state = net.state_dict()
+    del state["scale"]
+    state["extra"] = mg.ones(1)
+    with pytest.raises(RuntimeError) as caught:
+        net.load_state_dict(state)
+    assert str(caught.value) == (
+        "Error(s) in loading state_dict for Net:\n\t"
+        'Missing key(s) in state_dict: "scale". \n\t'
+        'Unexpected key(s) in state_dict: "extra". '
+    )
+    answer = net.load_state_dict(state, strict=False)
+    assert answer.missing_keys == ["scale"] and answer.unexpected_keys == ["extra"]
+    state = net.state_dict()
+    state["scale"] = mg.ones(4)
+    with pytest.raises(RuntimeError, match="size mismatch for scale"):
+        net.load_state_dict(state, strict=False)
+
+
+def test_assign_adopts_the_given_tensors() -> None:
+    net = nn.Linear(2, 1)
+    given = mg.ones(1, 2, dtype=mg.float64)
+    net.load_state_dict({"weight": given, "bias": mg.zeros(1)}, assign=True)
+    assert net.weight._data is given._data and isinstance(net.weight, nn.Parameter) and net.weight.requires_grad
+
+
+def test_extra_state_travels_along() -> None:
+    class Counting(nn.Module):
+        count = 0
+
+        def get_extra_state(self) -> Any:
+            return self.count
+
+        def set_extra_state(self, state: Any) -> None:
+            self.count = state
+
+    one, two = nn.Sequential(Counting()), nn.Sequential(Counting())
+    one[0].count = 5
+    assert one.state_dict() == OrderedDict({"0._extra_state": 5})
+    two.load_state_dict(one.state_dict())
+    assert two[0].count == 5
+
+
+def test_pickle_and_deepcopy() -> None:
+    net = Net()
+    net(mg.ones(1, 2)).sum().backward()
+    for twin in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert list(twin.state_dict()) == list(net.state_dict())
+        assert twin.first.weight.tolist() == net.first.weight.tolist()
+        assert twin.first.weight is not net.first.weight and twin.first.weight.requires_grad
+        assert isinstance(twin.first.weight, nn.Parameter)
+    tied = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    tied[1].weight = tied[0].weight
+    assert copy.deepcopy(tied)[1].weight is not tied[1].weight
+    twin = copy.deepcopy(tied)
+    assert twin[1].weight is twin[0].weight
+
+
+# --------------------------------------------------------------------------------------------- modes and types
+
+
+def test_train_and_eval_reach_everything() -> None:
+    net = nn.Sequential(nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
+    assert net.eval() is net and not net[1][0].training
+    x = mg.ones(3)
+    assert net(x) is x
+    net.train()
+    assert net[1][0].training
+
+
+def test_freezing_and_zeroing() -> None:
+    net = Net().requires_grad_(False)
+    assert not any(p.requires_grad for p in net.parameters())
+    net.requires_grad_(True)
+    net(mg.ones(1, 2)).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert all(p.grad is not None and not p.grad.any() for p in net.parameters())
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+
+
+def test_changing_the_number_type_keeps_the_parameters() -> None:
+    net = Net()
+    before = list(net.parameters())
+    net(mg.ones(1, 2)).sum().backward()
+    assert net.double() is net
+    assert all(p.dtype is mg.float64 and p.grad.dtype is mg.float64 for p in net.parameters())
+    assert [a is b for a, b in zip(before, net.parameters())] == [True] * 5
+    assert net.seen.dtype is mg.float64
+    net.zero_grad()
+    net(mg.ones(1, 2, dtype=mg.float64)).sum().backward()
+    assert all(p.grad.dtype is mg.float64 for p in net.parameters())
+    assert net.to(mg.float32).first.weight.dtype is mg.float32
+    assert net.to("cpu") is net and net.float() is net
+    with pytest.raises(NotImplementedError, match="CPU only"):
+        net.to("cuda")
+    with pytest.raises(NotImplementedError, match="CPU only"):
+        net.cuda()
+
+
+def test_integer_buffers_keep_their_type() -> None:
+    norm = nn.BatchNorm1d(2).double()
+    assert norm.num_batches_tracked.dtype is mg.int64 and norm.running_mean.dtype is mg.float64
+
+
+def test_apply_visits_children_first() -> None:
+    order: list[str] = []
+    net = Net()
+    assert net.apply(lambda m: order.append(type(m).__name__)) is net
+    assert order == ["Linear", "ReLU", "Linear", "Sequential", "Net"]
+
+
+# ------------------------------------------------------------------------------------------------------- hooks
+
+
+def test_forward_hooks() -> None:
+    layer = nn.Linear(1, 1)
+    calls: list[Any] = []
+    pre = layer.register_forward_pre_hook(lambda m, args: calls.append("pre") or (args[0] * 0,))
+    post = layer.register_forward_hook(lambda m, args, out: calls.append(args[0].item()) or out + 1)
+    out = layer(mg.tensor([[5.0]]))
+    assert calls == ["pre", 0.0] and out.item() == pytest.approx(layer.bias.item() + 1)
+    pre.remove()
+    post.remove()
+    layer(mg.tensor([[5.0]]))
+    assert len(calls) == 2
+
+
+def test_hooks_with_keywords_order_and_always() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: Any, by: float = 1.0) -> Any:
+            if by < 0:
+                raise ValueError("negative")
+            return x * by
+
+    layer = Scaled()
+    calls: list[Any] = []
+    layer.register_forward_pre_hook(lambda m, args, kw: (args, {"by": kw["by"] * 2}), with_kwargs=True)
+    layer.register_forward_hook(lambda m, args, kw, out: calls.append(("second", kw)), with_kwargs=True)
+    layer.register_forward_hook(lambda m, args, out: calls.append("first"), prepend=True)
+    layer.register_forward_hook(lambda m, args, out: calls.append("always"), always_call=True)
+    assert layer(mg.ones(1), by=3.0).item() == 6.0
+    assert calls == ["first", ("second", {"by": 6.0}), "always"]
+    calls.clear()
+    with pytest.raises(ValueError, match="negative"):
+        layer(mg.ones(1), by=-1.0)
+    assert calls == ["always"]
+
+
+def test_full_backward_hook_sees_and_replaces() -> None:
+    layer = nn.Linear(2, 1, bias=False)
+    nn.init.constant_(layer.weight, 3.0)
+    seen: list[Any] = []
+
+    def hook(module: Any, grad_input: Any, grad_output: Any) -> Any:
+        seen.append((grad_input[0].tolist(), grad_output[0].tolist()))
+        return (grad_input[0] * 10,)
+
+    handle = layer.register_full_backward_hook(hook)
+    x = mg.tensor([[1.0, 2.0]], requires_grad=True)
+    (layer(x) * 2).sum().backward()
+    assert seen == [([[6.0, 6.0]], [[2.0]])]
+    assert x.grad.tolist() == [[60.0, 60.0]] and layer.weight.grad.tolist() == [[2.0, 4.0]]
+    handle.remove()
+    layer(x).sum().backward()
+    assert len(seen) == 1
+
+
+def test_full_backward_hook_without_input_gradient_and_pre_hook() -> None:
+    layer = nn.Linear(2, 1, bias=False)
+    seen: list[Any] = []
+    layer.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go[0].tolist())))
+    layer.register_full_backward_pre_hook(lambda m, go: (go[0] * 3,))
+    layer(mg.tensor([[1.0, 2.0]])).sum().backward()
+    assert seen == [((None,), [[3.0]])]
+    assert layer.weight.grad.tolist() == [[3.0, 6.0]]
+
+
+# ------------------------------------------------------------------------------------- parameters, odds and ends
+
+
+def test_parameter_shares_memory_and_subclasses() -> None:
+    data = mg.zeros(2)
+    p = nn.Parameter(data)
+    data.fill_(5.0)
+    assert p.tolist() == [5.0, 5.0] and isinstance(p, mg.Tensor) and p.is_leaf and p.requires_grad
+    assert not nn.Parameter(mg.tensor([1]), requires_grad=False).requires_grad
+    assert not isinstance(p * 2, nn.Parameter)
+
+
+def test_losses_differentiate_twice() -> None:
+    F = nn.functional
+    random = mg.Generator().manual_seed(1)
+
+    def normal(*shape: int) -> Any:
+        return mg.tensor(random.normal(shape, dtype="float64"), requires_grad=True)
+
+    y, classes = mg.tensor([[0.2, 0.9], [0.5, 0.1]], dtype=mg.float64), mg.tensor([1, 0])
+    for f in (
+        lambda x: F.mse_loss(x, y),
+        lambda x: F.huber_loss(x, y, delta=0.4),
+        lambda x: F.cross_entropy(x, classes, label_smoothing=0.1),
+        lambda x: F.nll_loss(F.log_softmax(x, 1), classes, weight=mg.tensor([1.0, 3.0], dtype=mg.float64)),
+        lambda x: F.binary_cross_entropy_with_logits(x, y, pos_weight=mg.tensor([2.0], dtype=mg.float64)),
+        lambda x: F.binary_cross_entropy(x.sigmoid(), y),
+        lambda x: F.soft_margin_loss(x, y.round() * 2 - 1),
+        lambda x: F.gelu(x),
+        lambda x: F.silu(x),
+        lambda x: F.layer_norm(x, (2,), mg.tensor([1.0, 2.0], dtype=mg.float64)),
+        lambda x: F.batch_norm(x * 2, None, None, mg.tensor([1.0, 2.0], dtype=mg.float64), training=True),
+        lambda x: F.group_norm(x.reshape(1, 2, 2), 1, mg.tensor([1.0, 2.0], dtype=mg.float64)),
+        lambda x: F.embedding(mg.tensor([1, 1]), x * x, padding_idx=0),
+    ):
+        assert mg.autograd.gradcheck(f, (normal(2, 2),)) and mg.autograd.gradgradcheck(f, (normal(2, 2),))
+
+
+def test_normalisation_statistics_move_only_in_training() -> None:
+    norm = nn.BatchNorm2d(3)
+    x = mg.randn(4, 3, 2, 2)
+    norm(x)
+    mean = norm.running_mean.tolist()
+    assert mean != [0.0, 0.0, 0.0] and norm.num_batches_tracked.item() == 1
+    norm.eval()(x)
+    assert norm.running_mean.tolist() == mean and norm.num_batches_tracked.item() == 1
+
+
+def test_clipping() -> None:
+    w = nn.Parameter(mg.zeros(2))
+    w.grad = mg.tensor([3.0, 4.0])
+    memory = w.grad._data
+    assert nn.utils.clip_grad_norm_([w], 1.0).item() == 5.0
+    assert w.grad.tolist() == pytest.approx([0.6, 0.8], rel=1e-5) and w.grad._data is memory
+    nn.utils.clip_grad_value_(w, 0.7)
+    assert w.grad.tolist() == pytest.approx([0.6, 0.7], rel=1e-5)
+    assert nn.utils.clip_grad_norm_([w], 100.0, norm_type=float("inf")).item() == pytest.approx(0.7)
+    assert nn.utils.clip_grad_norm_([], 1.0).item() == 0.0
+    vector = nn.utils.parameters_to_vector([w, nn.Parameter(mg.ones(1, 2))])
+    assert vector.tolist() == [0.0, 0.0, 1.0, 1.0]
+    nn.utils.vector_to_parameters(mg.tensor([7.0, 8.0]), [w])
+    assert w.tolist() == [7.0, 8.0]
+
+
+def test_implicit_softmax_dimension_warns() -> None:
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax has been deprecated"):
+        nn.functional.softmax(mg.ones(2, 2))
+
+
+def test_kl_div_mean_warns_about_its_meaning() -> None:
+    with pytest.warns(UserWarning, match="'batchmean' divides only by the batch size"):
+        nn.functional.kl_div(mg.zeros(2), mg.ones(2))
+
+
+def test_in_place_activation_of_a_leaf_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        nn.ReLU(inplace=True)(mg.ones(2, requires_grad=True))
+
+
+def test_left_out_raises() -> None:
+    for call in (
+        lambda: nn.functional.ctc_loss(),
+        lambda: nn.functional.rrelu(mg.ones(1), training=True),
+        lambda: nn.MultiheadAttention(4, 2, kdim=3),
+        lambda: nn.Embedding(2, 2, sparse=True)(mg.tensor([0])),
+        lambda: mg.optim.SGD([mg.ones(1, requires_grad=True)], differentiable=True),
+    ):
+        with pytest.raises(NotImplementedError, match="left out|leaves out"):
+            call()
+
+
+def test_a_linear_network_learns() -> None:
+    mg.manual_seed(0)
+    net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 2))
+    optimiser = mg.optim.AdamW(net.parameters(), lr=0.02)
+    x = mg.randn(64, 2)
+    classes = (x[:, 0] * x[:, 1] > 0).long()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(150):
+            optimiser.zero_grad()
+            loss = nn.functional.cross_entropy(net(x), classes)
+            loss.backward()
+            optimiser.step()
+    assert loss.item() < 0.1 and (net(x).argmax(1) == classes).float().mean().item() > 0.95
