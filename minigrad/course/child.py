@@ -71,15 +71,17 @@ class Child:
         os.close(requests)
         os.close(replies)
         self.pipes = (from_child, to_child)
-        self.seen, self.born = 0.0, time.monotonic()
+        self.seen, self.waited, self.born = 0.0, False, time.monotonic()
         self.student = Remote(
             from_child, to_child, seconds=self.limit * WALL, cause=self.cause, busy=self.is_computing
         )
 
     def is_computing(self) -> bool:
-        """True if the child has computed since this was last asked: it has not had its CPU time yet."""
-        before, self.seen = self.seen, cpu_time(self.pid)
-        return self.seen > before and time.monotonic() < self.born + PATIENCE
+        """True if the child computes, or would if it were its turn: it has not had its CPU time yet."""
+        before = self.seen
+        runnable, self.seen = running(self.pid)
+        self.waited = self.waited or runnable
+        return (runnable or self.seen > before) and time.monotonic() < self.born + PATIENCE
 
     def end(self) -> None:
         """Kill the child and all it started; collect its status."""
@@ -104,7 +106,7 @@ class Child:
         number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else 0
         if number == signal.SIGXCPU or self.cpu >= 0.95 * self.limit:
             return Failure("timeout")
-        if isinstance(error, wire.TooLate) and self.seen >= 0.2 * self.limit:
+        if isinstance(error, wire.TooLate) and (self.waited or self.seen >= 0.2 * self.limit):
             return Failure("timeout")
         if isinstance(error, wire.TooLate):
             return Failure("timeout", message=f"waited {self.limit * WALL:.1f} s for an answer")
@@ -164,13 +166,14 @@ def in_use() -> int:
     return int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def cpu_time(pid: int) -> float:
-    """CPU seconds a process has used; 0 where the system does not tell."""
+def running(pid: int) -> tuple[bool, float]:
+    """Whether a process wants the CPU now, and the seconds it has had; (False, 0) where the system does not
+    tell."""
     stat = Path(f"/proc/{pid}/stat")
     if not stat.exists():
-        return 0.0
+        return False, 0.0
     fields = stat.read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return fields[0] == "R", (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class TimeIsUp(BaseException):
