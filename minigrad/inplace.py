@@ -10,11 +10,13 @@ A version counter is a list: [number of writes, (who wrote last, the line), weak
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from minigrad import dtypes, tape
+from minigrad.operations import operation
 from minigrad.tape import Node, mode, touch
 from minigrad.tensor import Tensor, wrap
 
@@ -47,11 +49,36 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     """
     check_writable(target)
     _check_overlap(target, args)
+    if _written_directly(target, operation, args):
+        return target
     result = operation(target, *args)
     if result is NotImplemented:
         return result
     commit(target, result)
     return target
+
+
+DIRECT = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply}
+
+
+def _written_directly(target: Tensor, operation: Any, args: tuple[Any, ...]) -> bool:
+    """Where nothing is recorded and types and shapes leave no question: without an array in between (p -= rate * g)."""
+    ufunc = DIRECT.get(operation.operation.forward) if hasattr(operation, "operation") else None
+    array, (other, *more) = target._data, args or (None,)
+    if ufunc is None or more or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+        return False
+    node = None
+    if isinstance(other, Tensor):
+        other, node = other._data, other._node
+        if other.dtype is not array.dtype or other.shape != array.shape:
+            return False
+    elif type(other) is not float:
+        return False
+    if mode.record is not None and (target._node is not None or node is not None):
+        return False
+    ufunc(array, other, out=array)
+    touch(target._counter)
+    return True
 
 
 def check_writable(target: Tensor) -> None:
@@ -144,8 +171,8 @@ def path_of(view: Tensor) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
 
 def follow(x: Any, path: tuple[tuple[Any, tuple[Any, ...]], ...]) -> Any:
     """The view of `x` that these view operations make (of an array or of a Tensor)."""
-    for operation, statics in path:
-        x = operation(x, *statics)
+    for view, statics in path:
+        x = view(x, *statics)
     return x
 
 
@@ -197,5 +224,5 @@ def _copied_slice(x: Any, y: Any, path: Any) -> Any:
 
 
 # The old base loses the part that was overwritten; what was written there gets the gradient of that part.
-erase = tape.operation("Erase", lambda x, path: _without(x, path), lambda g, path: erase(g, path))
-COPY_SLICES = tape.operation("CopySlices", _copied_slice, lambda g, path: erase(g, path), lambda g, path: follow(g, path))
+erase = operation("Erase", lambda x, path: _without(x, path), lambda g, path: erase(g, path))
+COPY_SLICES = operation("CopySlices", _copied_slice, lambda g, path: erase(g, path), lambda g, path: follow(g, path))
