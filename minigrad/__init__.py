@@ -14,16 +14,17 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import Any as _Any
 
+# ruff: noqa: E402, F401 (what is imported here is what `minigrad.` offers)
 # PyTorch computes with infinities and nans in silence: so do our own calls of numpy (nobody else's are touched).
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
-from minigrad import composed as _composed  # noqa: E402, F401 (attaches methods to Tensor)
-from minigrad import creation as _creation  # noqa: E402
-from minigrad import dtypes as _dtypes  # noqa: E402
-from minigrad import public as _public  # noqa: E402
-from minigrad import sampling as _sampling  # noqa: E402
-from minigrad.dtypes import (  # noqa: E402, F401
-    DType as dtype,
+from minigrad import composed as _composed
+from minigrad import creation as _creation
+from minigrad import dtypes as _dtypes
+from minigrad import public as _public
+from minigrad import sampling as _sampling
+from minigrad.dtypes import DType as dtype
+from minigrad.dtypes import (
     can_cast,
     finfo,
     get_default_dtype,
@@ -31,9 +32,10 @@ from minigrad.dtypes import (  # noqa: E402, F401
     promote_types,
     set_default_dtype,
 )
-from minigrad.explaining import explain  # noqa: E402, F401
-from minigrad.printing import set_printoptions  # noqa: E402, F401
-from minigrad.random import (  # noqa: E402, F401
+from minigrad.explaining import explain
+from minigrad.operations import replace
+from minigrad.printing import set_printoptions
+from minigrad.random import (
     Generator,
     get_rng_state,
     initial_seed,
@@ -41,17 +43,16 @@ from minigrad.random import (  # noqa: E402, F401
     seed,
     set_rng_state,
 )
-from minigrad.size import Size  # noqa: E402, F401
-from minigrad.tape import (  # noqa: E402, F401
+from minigrad.size import Size
+from minigrad.tape import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
-    replace,
     set_grad_enabled,
 )
-from minigrad.tensor import Tensor  # noqa: E402, F401
+from minigrad.tensor import Tensor
 
 __version__ = "0.1.0"
 
@@ -59,7 +60,7 @@ globals().update(_public.FUNCTIONS)
 globals().update(_dtypes.NAMES)
 globals().update({name: getattr(room, name) for room in (_creation, _sampling) for name in room.__all__})
 
-from math import e, inf, nan, pi  # noqa: E402, F401
+from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
 _ROOMS = ("autograd", "func", "nn", "optim", "testing", "utils", "viz", "course")

@@ -5,6 +5,9 @@ face: names, keywords, number types and messages. Reductions, shapes, picking, p
 own files.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import operator
@@ -15,6 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, products, reductions, shapes
 from minigrad import more_derivatives as more
+from minigrad.operations import operation
 from minigrad.public import (
     as_tensor_like,
     function,
@@ -25,7 +29,6 @@ from minigrad.public import (
     register,
     wrapped,
 )
-from minigrad.tape import operation
 from minigrad.tensor import Tensor, method, wrap
 
 # ------------------------------------------------------------------------------------------- operators
@@ -79,7 +82,8 @@ floor_division = operation(
     "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
 )
 step_function = operation("NotImplemented", np.heaviside, _refuse_rounding, _refuse_rounding)
-for _refusing in (floor_division, step_function):
+next_number = operation("NotImplemented", np.nextafter, _refuse_rounding, _refuse_rounding)
+for _refusing in (floor_division, step_function, next_number):
     _refusing.operation.node.__name__ = "NotImplemented"  # PyTorch's name, without "Backward0"
 
 
@@ -255,7 +259,7 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
         if not isinstance(input, Tensor):
             raise errors.must_be_tensor(name, "input", 1, input)
         result = recorded(input)
-        return result if out is None else into(out, result)  # type: ignore[no-any-return]
+        return result if out is None else into(out, result)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Elementwise {name}."
@@ -263,7 +267,9 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
     for each in (name, *names):
         in_place(each, recorded)
         if hasattr(recorded, "operation"):
-            setattr(Tensor, each, recorded)  # a method needs no check of its first argument: nothing between it and the table
+            setattr(
+                Tensor, each, recorded
+            )  # a method needs no check of its first argument: nothing between it and the table
 
 
 for _name in ("exp", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "reciprocal"):
@@ -305,7 +311,9 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 
 @function(inplace=True)
-def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:  # fmt: skip
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     """nan, inf and -inf replaced: by 0 and by the largest and smallest numbers of the type, unless given."""
     return more.nan_to_num(input, nan or 0.0, posinf, neginf)
 
@@ -326,7 +334,7 @@ def _binary(name: str, recorded: Any, *names: str) -> Any:
         result = recorded(input, other)
         if result is NotImplemented:
             raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-        return result  # type: ignore[no-any-return]
+        return result
 
     call.__doc__ = f"Elementwise {name} of a tensor and a tensor or number."
     return function(call, name=name, names=names, inplace=True)
@@ -353,7 +361,7 @@ def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 def _with_operand(name: str, result: Any, other: Any) -> Tensor:
     if result is NotImplemented:
         raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 _binary("mul", table.mul, "multiply")
@@ -381,11 +389,11 @@ for _name in ("hypot", "logaddexp", "logaddexp2", "copysign", "fmax", "fmin"):
     _binary(_name, getattr(more, _name))
 _binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
 _binary("heaviside", step_function)
-_binary("float_power", lambda x, y: (x.double() ** (y.double() if isinstance(y, Tensor) else float(y))))
+_binary("float_power", lambda x, y: x.double() ** (y.double() if isinstance(y, Tensor) else float(y)))
 _binary("ldexp", lambda x, y: x * 2.0**y)
 _binary("gcd", lambda x, y: _checked(np.gcd, *_paired(x, y)))
 _binary("lcm", lambda x, y: _checked(np.lcm, *_paired(x, y)))
-_binary("nextafter", lambda x, y: _checked(np.nextafter, *_paired(x, y)))
+_binary("nextafter", next_number)
 _binary("maximum", table.maximum)
 _binary("minimum", more.minimum)
 
@@ -438,7 +446,7 @@ def _typed(t: Any, wanted: dtypes.DType) -> Any:
 
 
 @function(inplace=True, names=("clip",))
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002 (PyTorch's names)
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """input, but at least `min` and at most `max`: numbers or tensors."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -449,12 +457,12 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A
 
 
 @function(inplace=True)
-def clamp_min(input: Tensor, min: Any) -> Tensor:  # noqa: A002
+def clamp_min(input: Tensor, min: Any) -> Tensor:
     return clamp(input, min, None)
 
 
 @function(inplace=True)
-def clamp_max(input: Tensor, max: Any) -> Tensor:  # noqa: A002
+def clamp_max(input: Tensor, max: Any) -> Tensor:
     return clamp(input, None, max)
 
 
@@ -485,9 +493,7 @@ Tensor.where = lambda self, condition, other: where(condition, self, other)
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with `value` where the mask holds."""
     if mask._data.dtype.kind != "b":
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}"
-        )
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     errors.broadcast_shapes(input._data.shape, mask._data.shape)
     if isinstance(value, Tensor) and value._data.ndim:
         raise RuntimeError(
@@ -651,7 +657,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     lead = self._data.ndim - len(shape)
     dims = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self._data.shape[i + lead]))
-    return table.sum_dims(self, dims, True).reshape(shape) if dims else self  # type: ignore[no-any-return]
+    return table.sum_dims(self, dims, True).reshape(shape) if dims else self
 
 
 @method

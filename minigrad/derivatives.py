@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, kernels
-from minigrad.kernels import count, fold_rows, floating, power_slope
-from minigrad.tape import TABLE, operation
+from minigrad.kernels import count, floating, fold_rows, largest, power_slope, smallest, total
+from minigrad.operations import operation
+from minigrad.tape import TABLE
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -41,7 +42,7 @@ zeros, positive, tied, larger_share = map(
 )
 
 
-# ----------------------------------------------------------------------------------------------------- arithmetic
+# ------------------------------------------------------------------------------------------- arithmetic
 
 add = operation("Add", operator.add, lambda g: g, lambda g: g)
 sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g)
@@ -63,7 +64,7 @@ power_base = operation(
     lambda g, x, out, base: where(g * out * kernels.log_of(base), 0.0, (x < 0) | (base != 0)),
 )
 
-# ----------------------------------------------------------------------------------------------------- elementwise
+# ------------------------------------------------------------------------------------------- elementwise
 
 exp = operation("Exp", floating(np.exp), lambda g, out: g * out)
 log = operation("Log", floating(np.log), lambda g, x: g / x)
@@ -88,7 +89,7 @@ where = operation(
     lambda g, condition: where(0.0, g, condition),
 )
 
-# ----------------------------------------------------------------------------------------------------- matrices
+# ------------------------------------------------------------------------------------------- matrices
 
 # rows_mm multiplies the rows of x, however many leading dimensions they have; in linear, x is the bias.
 
@@ -108,12 +109,12 @@ linear = operation(  # x is the bias, y the input with any number of leading dim
     lambda g, y: fold_rows(g).mT @ fold_rows(y),
 )
 
-# ----------------------------------------------------------------------------------------------------- reductions
+# ------------------------------------------------------------------------------------------- reductions
 
-sum_all = operation("SumBackward0", lambda x: np.add.reduce(x, None), lambda g, x_shape: expand(g, x_shape))
+sum_all = operation("SumBackward0", lambda x: total(x, None), lambda g, x_shape: expand(g, x_shape))
 sum_dims = operation(
     "SumBackward1",
-    lambda x, dims, keepdim: np.add.reduce(x, dims, None, None, keepdim),
+    lambda x, dims, keepdim: total(x, dims, None, None, keepdim),
     lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim), x_shape),
 )
 mean_all = operation(
@@ -124,15 +125,13 @@ mean_all = operation(
 mean_dims = operation(
     "MeanBackward1",
     kernels.mean_dims,
-    lambda g, x_shape, dims, keepdim: expand(
-        kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape
-    ),
+    lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
 )
 max_all, min_all, median_all = (
     operation(name, forward, lambda g, x, out: g * tied(x, out, None))
     for name, forward in (
-        ("MaxBackward1", lambda x: np.maximum.reduce(x, None)),
-        ("MinBackward1", lambda x: np.minimum.reduce(x, None)),
+        ("MaxBackward1", lambda x: largest(x, None)),
+        ("MinBackward1", lambda x: smallest(x, None)),
         ("MedianBackward0", kernels.median_all),
     )
 )
@@ -140,12 +139,13 @@ amax, amin = (
     operation(
         name,
         forward,
-        lambda g, x, out, dims, keepdim: kept(g, x.shape, dims, keepdim)
-        * tied(x, kept(out, x.shape, dims, keepdim), dims),
+        lambda g, x, out, dims, keepdim: (
+            kept(g, x.shape, dims, keepdim) * tied(x, kept(out, x.shape, dims, keepdim), dims)
+        ),
     )
     for name, forward in (
-        ("Amax", lambda x, dims, keepdim: np.maximum.reduce(x, dims, None, None, keepdim)),
-        ("Amin", lambda x, dims, keepdim: np.minimum.reduce(x, dims, None, None, keepdim)),
+        ("Amax", lambda x, dims, keepdim: largest(x, dims, None, None, keepdim)),
+        ("Amin", lambda x, dims, keepdim: smallest(x, dims, None, None, keepdim)),
     )
 )
 softmax = operation("Softmax", kernels.softmax, lambda g, out, dim: (g - sum_dims(g * out, (dim,), True)) * out)
@@ -157,7 +157,7 @@ def kept(g: Any, x_shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Any:
     return g if keepdim else g.reshape(tuple(1 if i in dims else n for i, n in enumerate(x_shape)))
 
 
-# ----------------------------------------------------------------------------------------------------- shapes
+# ------------------------------------------------------------------------------------------- shapes
 
 clone = operation("Clone", lambda x: x.copy(), lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
@@ -175,7 +175,7 @@ swap, transpose = (
     for name in ("Transpose", "T")
 )
 
-# ----------------------------------------------------------------------------------------------------- parts
+# ------------------------------------------------------------------------------------------- parts
 
 # A part picked by integers and slices is a view; one picked by index arrays or masks is a copy.
 

@@ -33,7 +33,7 @@ ALLOWED = {
 
 def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
     """Write a tensor, or containers of tensors and numbers, to a file.  Graphs are not saved; requires_grad is."""
-    if hasattr(f, "write"):
+    if not isinstance(f, (str, PathLike)):
         pickle.dump(obj, f, protocol=4)
         return
     with open(f, "wb") as file:
@@ -42,7 +42,7 @@ def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
 
 def load(f: str | PathLike[str] | IO[bytes], map_location: Any = None, weights_only: bool = True) -> Any:
     """Read what `save` wrote.  UnpicklingError for a file that holds anything but data."""
-    if hasattr(f, "read"):
+    if not isinstance(f, (str, PathLike)):
         return _Reader(f).load()
     with open(f, "rb") as file:
         return _Reader(io.BytesIO(file.read())).load()

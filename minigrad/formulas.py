@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from minigrad.tape import Operation, parameters
+from minigrad.operations import Operation, parameters
 
 
 def formulas(made: Operation) -> tuple[str, ...]:

@@ -112,7 +112,8 @@ def vmap(func: Func, in_dims: Any = 0, out_dims: int = 0) -> Func:
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)}"
             )
         results = [
-            func(*(a if d is None else a.select(d, i) for a, d in zip(args, dims, strict=True))) for i in range(sizes.pop())
+            func(*(a if d is None else a.select(d, i) for a, d in zip(args, dims, strict=True)))
+            for i in range(sizes.pop())
         ]
         if isinstance(results[0], tuple):
             return tuple(stack(column, out_dims) for column in zip(*results, strict=True))

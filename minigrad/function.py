@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad.birthplace import quoted
+from minigrad.operations import operation
 from minigrad.tape import (
     FREED,
     Node,
@@ -27,7 +28,6 @@ from minigrad.tape import (
     modified,
     no_grad,
     noted,
-    operation,
     record,
 )
 from minigrad.tensor import Tensor, wrap
@@ -53,6 +53,9 @@ class Output(Node):
         node = self.parents[0]
         assert node is not None
         return node
+
+    def lift(self, kept: Any) -> tuple[Any, ...]:
+        return ((),)
 
 
 def output_of(node: Node, i: int, n: int, array: Any) -> Node:

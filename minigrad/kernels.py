@@ -23,6 +23,12 @@ from minigrad import dtypes
 Array = Any  # numpy.ndarray or numpy.generic
 Shape = tuple[int, ...]
 
+# Called with all arguments in order: far cheaper than np.sum and its keywords.
+total: Any = np.add.reduce
+largest: Any = np.maximum.reduce
+smallest: Any = np.minimum.reduce
+multiplied: Any = np.multiply.reduce
+
 # ------------------------------------------------------------------------------------------- windows
 
 
@@ -59,9 +65,7 @@ def view_windows(x: Array, kernel: Shape, stride: Shape, dilation: Shape, counts
     n = len(kernel)
     if counts is None:
         sizes = x.shape[x.ndim - n :]
-        counts = tuple(
-            window_count(s, k, t, 0, d) for s, k, t, d in zip(sizes, kernel, stride, dilation, strict=True)
-        )
+        counts = tuple(window_count(s, k, t, 0, d) for s, k, t, d in zip(sizes, kernel, stride, dilation, strict=True))
     steps = x.strides[x.ndim - n :]
     inner = tuple(s * d for s, d in zip(steps, dilation, strict=True))
     outer = tuple(s * t for s, t in zip(steps, stride, strict=True))
@@ -103,9 +107,7 @@ def unfold(x: Array, kernel: Shape, dilation: Shape, padding: Shape, stride: Sha
 
 def fold(c: Array, sizes: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Array:
     """col2im, the transpose of `unfold`: windows that overlap are added."""
-    counts = tuple(
-        window_count(*numbers) for numbers in zip(sizes, kernel, stride, padding, dilation, strict=True)
-    )
+    counts = tuple(window_count(*numbers) for numbers in zip(sizes, kernel, stride, padding, dilation, strict=True))
     w = c.reshape((c.shape[0], c.shape[1] // math.prod(kernel), *kernel, *counts))
     return add_windows(w, sizes, stride, padding, dilation)
 
@@ -138,9 +140,7 @@ def add_slide(w: Array, shape: Shape, dim: int, size: int, step: int) -> Array:
 
 def conv_sizes(x: Shape, w: Shape, stride: Shape, padding: Shape, dilation: Shape) -> Shape:
     """The spatial sizes of a convolution's result."""
-    return tuple(
-        window_count(*numbers) for numbers in zip(x[2:], w[2:], stride, padding, dilation, strict=True)
-    )
+    return tuple(window_count(*numbers) for numbers in zip(x[2:], w[2:], stride, padding, dilation, strict=True))
 
 
 def conv(x: Array, w: Array, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Array:
@@ -156,9 +156,7 @@ def conv(x: Array, w: Array, stride: Shape, padding: Shape, dilation: Shape, gro
     return np.matmul(rows, columns).reshape((batch, out_channels, *counts))
 
 
-def conv_input(
-    g: Array, w: Array, sizes: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int
-) -> Array:
+def conv_input(g: Array, w: Array, sizes: Shape, stride: Shape, padding: Shape, dilation: Shape, groups: int) -> Array:
     """The transpose of `conv` in x: g (N, O, *counts) back to (N, C, *sizes). Also `conv_transpose`."""
     batch, out_channels = g.shape[:2]
     kernel, counts = w.shape[2:], g.shape[2:]
@@ -187,9 +185,7 @@ def conv_weight(
 # ------------------------------------------------------------------------------------------- pooling
 
 
-def max_pool_indices(
-    x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool
-) -> Array:
+def max_pool_indices(x: Array, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool) -> Array:
     """Where each window's largest element (the first of equals) stands, counted in the flattened spatial dimensions."""
     n = len(kernel)
     sizes = x.shape[x.ndim - n :]
@@ -211,9 +207,9 @@ def max_pool_indices(
         best = np.where(only, np.broadcast_to(rank, flat.shape).argmax(axis=-n - 1), best)
     else:
         best = np.argmax(flat, axis=-n - 1)
-    return np.take_along_axis(
-        np.broadcast_to(at, flat.shape), np.expand_dims(best, -n - 1), axis=-n - 1
-    ).reshape(best.shape)
+    return np.take_along_axis(np.broadcast_to(at, flat.shape), np.expand_dims(best, -n - 1), axis=-n - 1).reshape(
+        best.shape
+    )
 
 
 def _ceil_padding(
@@ -324,6 +320,8 @@ def _grid(index: Array, dim: int) -> tuple[Any, ...]:
 
 def gather(x: Array, dim: int, index: Array) -> Array:
     """out[i][j] = x[index[i][j]][j] for dim 0; `index` may be smaller than x in the other dimensions."""
+    if not index.size:
+        return np.zeros(index.shape, x.dtype)
     if index.ndim == 0 or x.ndim == 0:
         return np.broadcast_to(np.asarray(x).reshape(-1), (1,))[np.asarray(index).reshape(-1)].reshape(index.shape)
     return x[_grid(index, dim)]
@@ -332,6 +330,8 @@ def gather(x: Array, dim: int, index: Array) -> Array:
 def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
     """A copy of x with source (cut to the shape of index) added at `index`; repeated indices all count."""
     out = np.array(x)
+    if not index.size:
+        return out
     if out.ndim == 0:
         flat = out.reshape(1)
         np.add.at(flat, np.asarray(index).reshape(-1), np.asarray(source).reshape(-1)[: index.size])
@@ -514,9 +514,9 @@ def softmax(x: Array, dim: int) -> Array:
     if not x.size:
         return x.copy()
     with np.errstate(invalid="ignore"):
-        y = x - np.maximum.reduce(x, dim, None, None, True)
+        y = x - largest(x, dim, None, None, True)
         np.exp(y, y)
-        y /= np.add.reduce(y, dim, None, None, True)
+        y /= total(y, dim, None, None, True)
     return y
 
 
@@ -526,18 +526,18 @@ def log_softmax(x: Array, dim: int) -> Array:
     if not x.size:
         return x.copy()
     with np.errstate(invalid="ignore"):
-        y = x - np.maximum.reduce(x, dim, None, None, True)
-        y -= np.log(np.add.reduce(np.exp(y), dim, None, None, True))
+        y = x - largest(x, dim, None, None, True)
+        y -= np.log(total(np.exp(y), dim, None, None, True))
     return y
 
 
 def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     if x.size == 0:
-        return np.log(np.add.reduce(x, dims, None, None, keepdim))
-    top = np.maximum.reduce(x, dims, None, None, True)
+        return np.log(total(x, dims, None, None, keepdim))
+    top = largest(x, dims, None, None, True)
     top = np.where(np.isfinite(top), top, x.dtype.type(0))
     with np.errstate(divide="ignore"):
-        y = np.log(np.add.reduce(np.exp(x - top), dims, None, None, keepdim))
+        y = np.log(total(np.exp(x - top), dims, None, None, keepdim))
     return y + top.reshape(y.shape)
 
 
@@ -932,7 +932,7 @@ def reduced(losses: Array, reduction: str) -> Array:
     """The mean or the sum of each element's loss, or all of them."""
     if reduction == "mean":
         return mean_all(losses)
-    return np.add.reduce(losses, None) if reduction == "sum" else losses
+    return total(losses, None) if reduction == "sum" else losses
 
 
 def smooth_l1(x: Array, y: Array, beta: float) -> Array:
@@ -1049,9 +1049,9 @@ def along_dims(x: Array, averages: tuple[Array, ...]) -> Array:
 def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array]:
     """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1."""
     n = count(x.shape, dims)
-    mean = np.add.reduce(x, dims, None, None, True) / n
+    mean = total(x, dims, None, None, True) / n
     centred = x - mean
-    var = np.add.reduce(centred * centred, dims, None, None, True) / n
+    var = total(centred * centred, dims, None, None, True) / n
     return mean, 1 / np.sqrt(var + eps), var
 
 
@@ -1077,17 +1077,17 @@ def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
 
 
 def mean_all(x: Array) -> Array:
-    return np.add.reduce(x, None) / (x.size or x.dtype.type(0))
+    return total(x, None) / (x.size or x.dtype.type(0))
 
 
 def mean_dims(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    return np.add.reduce(x, dims, None, None, keepdim) / (count(x.shape, dims) or x.dtype.type(0))
+    return total(x, dims, None, None, keepdim) / (count(x.shape, dims) or x.dtype.type(0))
 
 
 def var(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
     centred = x - mean_dims(x, dims, True)
     free = max(count(x.shape, dims) - correction, 0)
-    return np.add.reduce(centred * centred, dims, None, None, keepdim) / (free or x.dtype.type(0))
+    return total(centred * centred, dims, None, None, keepdim) / (free or x.dtype.type(0))
 
 
 def median_all(x: Array) -> Array:
@@ -1103,15 +1103,15 @@ def median_all(x: Array) -> Array:
 def vector_norm(x: Array, order: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     size = np.absolute(x)
     if order == 2:
-        return np.sqrt(np.add.reduce(size * size, dims, None, None, keepdim))
+        return np.sqrt(total(size * size, dims, None, None, keepdim))
     if order == 1:
-        return np.add.reduce(size, dims, None, None, keepdim)
+        return total(size, dims, None, None, keepdim)
     if order == 0:
-        return np.add.reduce((x != 0).astype(x.dtype), dims, None, None, keepdim)
+        return total((x != 0).astype(x.dtype), dims, None, None, keepdim)
     if math.isinf(order):
-        extreme = np.maximum if order > 0 else np.minimum
-        return extreme.reduce(size, dims, None, None, keepdim) if x.size else np.add.reduce(size, dims, None, None, keepdim)  # fmt: skip
-    return np.add.reduce(size**order, dims, None, None, keepdim) ** (1 / order)
+        extreme = largest if order > 0 else smallest
+        return extreme(size, dims, None, None, keepdim) if x.size else total(size, dims, None, None, keepdim)
+    return total(size**order, dims, None, None, keepdim) ** (1 / order)
 
 
 def picked(x: Array, dim: int, index: Array, keepdim: bool) -> Array:

@@ -5,6 +5,9 @@ spatial dimension (stride, padding, ...), a single number stands for all of them
 of these; those that PyTorch has at top level too are registered there.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import builtins
@@ -34,7 +37,9 @@ def _softmax(name: str, recorded: Any, kernel: str) -> None:
         if x._data.dtype.kind != "f":
             full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
             raise errors.not_implemented(full, x.dtype.tensor_name)
-        return recorded(x, where)  # type: ignore[no-any-return]
+        if not x._data.ndim:
+            return recorded(x.reshape(1), 0).reshape(())
+        return recorded(x, where)
 
     call.__doc__ = f"{name} along `dim`, without overflow."
     function(call, name=name)
@@ -82,7 +87,15 @@ def _unbatched(x: Tensor, had: bool) -> Tensor:
 def _convolve(n: int) -> Any:
     name = f"conv{n}d"
 
-    def call(input: Tensor, weight: Tensor, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:  # fmt: skip
+    def call(
+        input: Tensor,
+        weight: Tensor,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
         for i, (argument, value) in enumerate((("input", input), ("weight", weight)), 1):
             if not isinstance(value, Tensor):
                 raise errors.must_be_tensor(name, argument, i, value)
@@ -97,9 +110,7 @@ def _convolve(n: int) -> Any:
         return _unbatched(more.conv(x, weight, bias, steps, edges, gaps, groups), had)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = (
-        f"{n}-d convolution (cross-correlation): input (N, C, *sizes) with weight (O, C / groups, *kernel)."
-    )
+    call.__doc__ = f"{n}-d convolution (cross-correlation): input (N, C, *sizes) with weight (O, C / groups, *kernel)."
     register(call, name, method=False)
     return call
 
@@ -162,7 +173,16 @@ conv1d, conv2d, conv3d = map(_convolve, (1, 2, 3))
 def _convolve_back(n: int) -> Any:
     name = f"conv_transpose{n}d"
 
-    def call(input: Tensor, weight: Tensor, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:  # fmt: skip
+    def call(
+        input: Tensor,
+        weight: Tensor,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Tensor:
         x, had = _batched(name, input, n)
         steps, edges = _each(name, stride, n, "stride"), _each(name, padding, n, "padding")
         gaps, extra = _each(name, dilation, n, "dilation"), _each(name, output_padding, n, "output_padding")
@@ -194,7 +214,7 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = map(_convolve_back, (1, 2
 
 def _pool_arguments(name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[Shape, ...]:
     kernel = _each(name, kernel_size, n, "kernel_size")
-    steps = kernel if stride is None or stride == [] else _each(name, stride, n, "stride")
+    steps = kernel if stride is None or stride in ([], ()) else _each(name, stride, n, "stride")
     edges, gaps = _each(name, padding, n, "padding"), _each(name, dilation, n, "dilation")
     if builtins.any(s == 0 for s in steps):
         raise RuntimeError("stride should not be zero")
@@ -229,7 +249,15 @@ def _max_pool(n: int) -> tuple[Any, Any]:
     name = f"max_pool{n}d"
     recorded = (more.max_pool1d, more.max_pool2d, more.max_pool3d)[n - 1]
 
-    def call(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+    def call(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
         _pool_input(name, input, n)
         kernel, steps, edges, gaps = _pool_arguments(name, n, kernel_size, stride, padding, dilation)
         sizes = input._data.shape[-n:]
@@ -257,7 +285,15 @@ max_pool3d, max_pool3d_with_indices = _max_pool(3)
 def _avg_pool(n: int) -> Any:
     name = f"avg_pool{n}d"
 
-    def call(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:  # fmt: skip
+    def call(
+        input: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Tensor:
         _pool_input(name, input, n)
         kernel, steps, edges, _ = _pool_arguments(name, n, kernel_size, stride, padding, 1)
         if divisor_override == 0:
@@ -286,7 +322,7 @@ def _adaptive_avg(n: int) -> Any:
         _pool_input(f"adaptive_avg_pool{n}d", input, n)
         counts = _target_size(input, output_size, n)
         if counts == (1,) * n:
-            return input.mean(tuple(range(-n, 0)), keepdim=True)  # type: ignore[no-any-return]
+            return input.mean(tuple(range(-n, 0)), keepdim=True)
         sizes = input._data.shape[-n:]
         averages = tuple(kernels.adaptive_average(s, c, input._data.dtype) for s, c in zip(sizes, counts))
         return more.adaptive_avg_pool(input, averages)
@@ -320,18 +356,20 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
     """The p-norm of each window."""
     kernel = _each("lp_pool2d", kernel_size, 2, "kernel_size")
     sums = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode) * math.prod(kernel)
-    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)  # type: ignore[no-any-return]
+    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)
 
 
 def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window."""
     (kernel,) = _each("lp_pool1d", kernel_size, 1, "kernel_size")
     sums = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode) * kernel
-    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)  # type: ignore[no-any-return]
+    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)
 
 
 def _max_unpool(n: int) -> Any:
-    def call(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:  # fmt: skip
+    def call(
+        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    ) -> Tensor:
         kernel, steps, edges, _ = _pool_arguments("max_unpool", n, kernel_size, stride, padding, 1)
         sizes = tuple((c - 1) * t - 2 * p + k for c, t, p, k in zip(input._data.shape[-n:], steps, edges, kernel))
         wanted = sizes if output_size is None else tuple(output_size)[-n:]
@@ -361,9 +399,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
             f"but got: {list(input._data.shape)}"
         )
     x, had = _batched("unfold", input, 2)
-    counts = [
-        kernels.window_count(*numbers) for numbers in zip(x._data.shape[2:], kernel, steps, edges, gaps)
-    ]
+    counts = [kernels.window_count(*numbers) for numbers in zip(x._data.shape[2:], kernel, steps, edges, gaps)]
     if builtins.any(c < 1 for c in counts):
         raise RuntimeError(
             f"Given input with spatial size {tuple(x._data.shape[2:])}, kernel_size={kernel}, dilation={gaps}, "
@@ -373,7 +409,9 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return _unbatched(more.im2col(x, kernel, gaps, edges, steps), had)
 
 
-def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:  # fmt: skip
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
     """The transpose of `unfold`: columns back to an image, overlaps added."""
     sizes, kernel = _each("fold", output_size, 2, ""), _each("fold", kernel_size, 2, "")
     gaps, edges, steps = (_each("fold", v, 2, "") for v in (dilation, padding, stride))
@@ -414,7 +452,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value not in (None, 0.0):
-        raise ValueError(f"Padding mode \"{mode}\" doesn't take in value argument")
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if not n or input._data.ndim not in (n + 1, n + 2):
         raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
     for i, (before, after) in enumerate(pairs):
@@ -427,12 +465,14 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             )
         if mode == "circular" and (before > size or after > size):
             raise RuntimeError("Padding value causes wrapping around more than once.")
-        places = np.arange(-before, size + after)
+        if mode == "circular":
+            rest = size + min(before, 0) + min(after, 0)
+            places = np.arange(-max(before, 0), rest + max(after, 0)) % rest + max(-before, 0)
+        else:
+            places = np.arange(-before, size + after)
         if mode == "replicate":
             places = np.clip(places, 0, size - 1)
-        elif mode == "circular":
-            places = places % size
-        else:
+        elif mode == "reflect":
             places = np.absolute(places)
             places = np.where(places >= size, 2 * (size - 1) - places, places)
         input = more.index_select(input, (slice(None),) * dim + (places,))
@@ -442,7 +482,15 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 # ------------------------------------------------------------------------------------------- resizing
 
 
-def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:  # fmt: skip
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
     """Resize the spatial dimensions: by repetition ("nearest"), or linearly ("linear", "bilinear", "trilinear")."""
     n = input._data.ndim - 2
     sizes = input._data.shape[2:]
@@ -465,7 +513,7 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     if mode == "area":
-        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, counts)  # type: ignore[no-any-return]
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, counts)
     if mode in ("nearest", "nearest-exact"):
         shift = 0.5 if mode == "nearest-exact" else 0.0
         for i, (s, c) in enumerate(zip(sizes, counts)):
@@ -473,12 +521,14 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
             places = np.minimum(np.floor((np.arange(c) + shift) * np.float32(step)).astype(np.int64), s - 1)
             input = more.index_select(input, (slice(None),) * (2 + i) + (places,))
         return input
-    if mode != {1: "linear", 2: "bilinear", 3: "trilinear"}.get(n):
+    cubic = mode == "bicubic" and n == 2
+    if not cubic and mode != {1: "linear", 2: "bilinear", 3: "trilinear"}.get(n):
         raise NotImplementedError(f"interpolate: minigrad leaves out mode={mode!r} for {n + 2}-d input")
     matrices = []
     for i, (s, c) in enumerate(zip(sizes, counts)):
         step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
-        matrices.append(_linear_weights(s, c, step, bool(align_corners), input._data.dtype))
+        weights = _cubic_weights if cubic else _linear_weights
+        matrices.append(weights(s, c, step, bool(align_corners), input._data.dtype))
     return more.adaptive_avg_pool(input, tuple(matrices))
 
 
@@ -497,11 +547,28 @@ def _linear_weights(size: int, count: int, step: float, align_corners: bool, dty
     return matrix
 
 
-def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None) -> Tensor:  # fmt: skip
+def _cubic_weights(size: int, count: int, step: float, align_corners: bool, dtype: Any) -> Any:
+    """The matrix (count, size) of cubic convolution (a = -0.75); beyond the edge the edge is repeated."""
+    if align_corners:
+        place = np.arange(count) * ((size - 1) / (count - 1) if count > 1 else 0.0)
+    else:
+        place = (np.arange(count) + 0.5) * step - 0.5
+    low = np.floor(place).astype(np.int64)
+    t, a = place - low, -0.75
+    matrix = np.zeros((count, size), dtype)
+    for k in range(-1, 3):
+        d = np.absolute(t - k)
+        near = ((a + 2) * d - (a + 3)) * d * d + 1
+        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+        np.add.at(matrix, (np.arange(count), np.clip(low + k, 0, size - 1)), np.where(d <= 1, near, far))
+    return matrix
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
     """The old name of `interpolate`."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -517,7 +584,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         )
     x = input.reshape((*lead, c // (r * r), r, r, h, w))
     k = len(lead)
-    return x.permute(*range(k), k, k + 3, k + 1, k + 4, k + 2).reshape((*lead, c // (r * r), h * r, w * r))  # type: ignore[no-any-return]
+    return x.permute(*range(k), k, k + 3, k + 1, k + 4, k + 2).reshape((*lead, c // (r * r), h * r, w * r))
 
 
 @function(method=False)
@@ -527,14 +594,14 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     r = downscale_factor
     x = input.reshape((*lead, c, h // r, r, w // r, r))
     k = len(lead)
-    return x.permute(*range(k), k, k + 2, k + 4, k + 1, k + 3).reshape((*lead, c * r * r, h // r, w // r))  # type: ignore[no-any-return]
+    return x.permute(*range(k), k, k + 2, k + 4, k + 1, k + 3).reshape((*lead, c * r * r, h // r, w // r))
 
 
 @function(method=False)
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels of each group interleaved."""
     n, c, *sizes = input._data.shape
-    return input.reshape((n, groups, c // groups, *sizes)).transpose(1, 2).reshape((n, c, *sizes))  # type: ignore[no-any-return]
+    return input.reshape((n, groups, c // groups, *sizes)).transpose(1, 2).reshape((n, c, *sizes))
 
 
 def embedding(weight: Tensor, indices: Tensor) -> Tensor:

@@ -3,6 +3,9 @@
 All of it works on the last two dimensions; what comes before is a batch. The forward code is numpy's.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import math
@@ -21,16 +24,41 @@ from minigrad.reductions import vector_norm
 from minigrad.tensor import Tensor, wrap
 
 __all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensorinv",
-    "vander", "vecdot", "vector_norm",
-]  # fmt: skip
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "tensorinv",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]
 
-Eigh = namedtuple("linalg_eigh", ("eigenvalues", "eigenvectors"))  # noqa: PYI024
-Svd = namedtuple("linalg_svd", ("U", "S", "Vh"))  # noqa: PYI024
-Qr = namedtuple("linalg_qr", ("Q", "R"))  # noqa: PYI024
-Slogdet = namedtuple("linalg_slogdet", ("sign", "logabsdet"))  # noqa: PYI024
-Lstsq = namedtuple("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))  # noqa: PYI024
+Eigh = namedtuple("linalg_eigh", ("eigenvalues", "eigenvectors"))
+Svd = namedtuple("linalg_svd", ("U", "S", "Vh"))
+Qr = namedtuple("linalg_qr", ("Q", "R"))
+Slogdet = namedtuple("linalg_slogdet", ("sign", "logabsdet"))
+Lstsq = namedtuple("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
 
 def _square(name: str, x: Tensor) -> None:
@@ -44,12 +72,10 @@ def _square(name: str, x: Tensor) -> None:
             "matrices"
         )
     if x._data.dtype.kind != "f":
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
-        )
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}")
 
 
-def det(A: Tensor) -> Tensor:  # noqa: N803 (PyTorch's names)
+def det(A: Tensor) -> Tensor:
     """The determinant; its gradient is that of the cofactors, also for singular matrices."""
     _square("linalg.det", A)
     if np.all(np.linalg.det(A._data) != 0):
@@ -72,10 +98,10 @@ def _cofactor_det(x: Tensor) -> Tensor:
         kept = [k for k in range(n) if k != j]
         term = x[..., 0, j] * _cofactor_det(rest[..., kept]) * (-1) ** j
         total = term if total is None else total + term
-    return total  # type: ignore[no-any-return]
+    return total
 
 
-def slogdet(A: Tensor) -> Any:  # noqa: N803
+def slogdet(A: Tensor) -> Any:
     """The sign of the determinant and the logarithm of its size."""
     _square("linalg.slogdet", A)
     sign, size = np.linalg.slogdet(A._data)
@@ -90,31 +116,31 @@ def logdet(input: Tensor) -> Tensor:
     return det(input).log()
 
 
-def inv(A: Tensor) -> Tensor:  # noqa: N803
+def inv(A: Tensor) -> Tensor:
     """The inverse; LinAlgError for a singular matrix."""
     _square("linalg.inv", A)
     return more.inv(A)
 
 
-def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X with A X = B (or X A = B with left=False); B may be a vector."""
     _square("linalg.solve", A)
     if not left:
-        return solve(A.mT, B.mT).mT  # type: ignore[no-any-return]
+        return solve(A.mT, B.mT).mT
     vector = B._data.ndim == 1 or (B._data.ndim == A._data.ndim - 1 and B._data.shape == A._data.shape[:-1])
     right = B.unsqueeze(-1) if vector else B
     out = more.solve(A, right)
     return out.squeeze(-1) if vector else out
 
 
-def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:  # noqa: N803
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with L L^T = A."""
     _square("linalg.cholesky", A)
     lower = more.cholesky((A + A.mT) / 2 if A.requires_grad else A)
     return lower.mT if upper else lower
 
 
-def eigh(A: Tensor, UPLO: str = "L") -> Any:  # noqa: N803
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Eigenvalues in ascending order and eigenvectors (as columns) of a symmetric matrix.
 
     Differentiable as long as the eigenvalues are distinct: built from first-order perturbation around the values
@@ -125,13 +151,17 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:  # noqa: N803
     if not A.requires_grad:
         return Eigh(wrap(values), wrap(vectors))
     lower = more.tril(A, -1) if UPLO == "L" else more.triu(A, 1).mT
-    symmetric = lower + lower.mT + more.put_diagonal(A.diagonal(0, -2, -1), A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1)  # fmt: skip
+    symmetric = (
+        lower
+        + lower.mT
+        + more.put_diagonal(A.diagonal(0, -2, -1), A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1)
+    )
     return Eigh(*_EighFunction.apply(symmetric))
 
 
-def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of a symmetric matrix, ascending."""
-    return eigh(A, UPLO)[0]  # type: ignore[no-any-return]
+    return eigh(A, UPLO)[0]
 
 
 from minigrad.function import Function  # noqa: E402
@@ -200,24 +230,24 @@ class _QrFunction(Function):
         m = r @ gr.mT - gq.mT @ q
         lower = more.tril(m, -1)
         half = more.tril(m, 0) + lower.mT
-        return more.solve(r, (gq + q @ half).mT).mT  # type: ignore[no-any-return]
+        return more.solve(r, (gq + q @ half).mT).mT
 
 
-def svd(A: Tensor, full_matrices: bool = True) -> Any:  # noqa: N803
+def svd(A: Tensor, full_matrices: bool = True) -> Any:
     """U, S, Vh with A = U diag(S) Vh; gradients for full_matrices=False."""
-    if A.requires_grad and not full_matrices or A.requires_grad and A._data.shape[-1] == A._data.shape[-2]:
+    if (A.requires_grad and not full_matrices) or (A.requires_grad and A._data.shape[-1] == A._data.shape[-2]):
         return Svd(*_SvdFunction.apply(A))
     if A.requires_grad:
         raise NotImplementedError("linalg.svd: minigrad has gradients for full_matrices=False only")
     return Svd(*(wrap(part) for part in np.linalg.svd(A._data, full_matrices=full_matrices)))
 
 
-def svdvals(A: Tensor) -> Tensor:  # noqa: N803
+def svdvals(A: Tensor) -> Tensor:
     """The singular values, descending."""
-    return svd(A, full_matrices=False)[1]  # type: ignore[no-any-return]
+    return svd(A, full_matrices=False)[1]
 
 
-def qr(A: Tensor, mode: str = "reduced") -> Any:  # noqa: N803
+def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R, with Q R = A."""
     if mode != "reduced" or A._data.shape[-2] < A._data.shape[-1]:
         if A.requires_grad:
@@ -228,34 +258,66 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:  # noqa: N803
     return Qr(*_QrFunction.apply(A))
 
 
-def pinv(A: Tensor, rcond: float | None = None, hermitian: bool = False) -> Tensor:  # noqa: N803
-    """The pseudo-inverse."""
+def _limit(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
+    """Below this, a singular value counts as 0."""
+    absolute = 0.0 if atol is None else getattr(atol, "_data", atol)
+    if rtol is None:
+        rtol = 0.0 if np.any(absolute > 0) else max(x.shape[-2:]) * np.finfo(x.dtype).eps
+    return np.maximum(np.asarray(absolute)[..., None], np.asarray(getattr(rtol, "_data", rtol))[..., None] * largest)
+
+
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:  # fmt: skip
+    """The pseudo-inverse: singular values below a limit count as 0."""
+    rtol = rcond if rtol is None else rtol
+    if not A._data.size:
+        return A.mT * 0
+    if hermitian:
+        w, v = eigh(A)
+        size = np.absolute(w._data)
+        kept = size > _limit(A._data, size.max(-1, keepdims=True), atol, rtol)
+        return (v * table.where(1 / w, 0.0, kept).unsqueeze(-2)) @ v.mT
     u, s, vh = svd(A, full_matrices=False)
-    limit = (rcond if rcond is not None else max(A._data.shape[-2:]) * np.finfo(A._data.dtype).eps) * s._data.max(-1, keepdims=True, initial=0)  # fmt: skip
-    inverse = table.where(1 / s, 0.0, s._data > limit)
-    return (vh.mT * inverse.unsqueeze(-2)) @ u.mT  # type: ignore[no-any-return]
+    kept = s._data > _limit(A._data, s._data.max(-1, keepdims=True), atol, rtol)
+    return (vh.mT * table.where(1 / s, 0.0, kept).unsqueeze(-2)) @ u.mT
 
 
-def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:  # noqa: N803
-    """The X that makes A X closest to B."""
-    empty = wrap(np.zeros(0, A._data.dtype))
-    rank = wrap(np.asarray(np.linalg.matrix_rank(A._data)))
-    return Lstsq(pinv(A, rcond) @ B, empty, rank, empty)
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """The X that makes A X closest to B; the sums of squared residuals where A is high and of full rank."""
+    driver = driver or "gelsy"
+    empty = np.zeros(0, A._data.dtype)
+    rank = np.linalg.matrix_rank(A._data) if A._data.size else np.zeros(A._data.shape[:-2], np.int64)
+    solution = pinv(A) @ B
+    high = A._data.shape[-2] > A._data.shape[-1] and np.all(rank == A._data.shape[-1])
+    residuals = ((A @ solution - B) ** 2).sum(-2) if high and driver != "gelsy" else wrap(empty)
+    values = np.linalg.svd(A._data, compute_uv=False) if driver in ("gelsd", "gelss") else empty
+    found = np.zeros(0, np.int64) if driver == "gels" else np.asarray(rank)
+    return Lstsq(solution, residuals, wrap(found), wrap(values))
 
 
-def matrix_rank(A: Tensor, tol: float | None = None, hermitian: bool = False) -> Tensor:  # noqa: N803
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The number of singular values that are not (nearly) 0."""
-    return wrap(np.asarray(np.linalg.matrix_rank(A._data, tol)))
+    if not A._data.size:
+        return wrap(np.zeros(A._data.shape[:-2], np.int64))
+    s = np.absolute(np.linalg.eigvalsh(A._data)) if hermitian else np.linalg.svd(A._data, compute_uv=False)
+    limit = _limit(A._data, s.max(-1, keepdims=True), tol if atol is None else atol, 0.0 if tol is not None else rtol)
+    return wrap(np.asarray((s > limit).sum(-1)))
 
 
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: N803
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Of vectors (one dimension, or `ord=None`) the p-norm, of matrices the matrix norm `ord`."""
-    if ord is None or isinstance(dim, int) or (dim is None and A._data.ndim == 1) or (dim is not None and len(dim) == 1):
+    if (
+        ord is None
+        or isinstance(dim, int)
+        or (dim is None and A._data.ndim == 1)
+        or (dim is not None and len(dim) == 1)
+    ):
         return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
     return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
 
 
-def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: N803  # fmt: skip
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
     """The norm of matrices: "fro", "nuc", 1, 2, inf and their negatives."""
     x = A if dtype is None else A.to(dtype)
     rows, columns = errors.check_dims(tuple(dim), x._data.ndim)
@@ -267,16 +329,16 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
         if keepdim:
             for d in sorted((rows, columns)):
                 out = out.unsqueeze(d)
-        return out  # type: ignore[no-any-return]
+        return out
     if ord not in (1, -1, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(x, 1, along, True)
     out = sums.amax(over, True) if ord > 0 else sums.amin(over, True)
-    return out if keepdim else out.squeeze((rows, columns))  # type: ignore[no-any-return]
+    return out if keepdim else out.squeeze((rows, columns))
 
 
-def cond(A: Tensor, p: Any = None) -> Tensor:  # noqa: N803
+def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number: how much an error may grow when a system with A is solved."""
     if p in (None, 2):
         s = svdvals(A)
@@ -291,27 +353,65 @@ def multi_dot(tensors: Any) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The dot product along one dimension."""
-    return (x * y).sum(dim)  # type: ignore[no-any-return]
+    return (x * y).sum(dim)
 
 
-def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of the matrices."""
-    return A.diagonal(offset, dim1, dim2)  # type: ignore[no-any-return]
+    return A.diagonal(offset, dim1, dim2)
 
 
-def tensorinv(A: Tensor, ind: int = 2) -> Tensor:  # noqa: N803
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse with respect to `tensordot` over `ind` dimensions."""
     n = kernels.count(A._data.shape[ind:])
-    return inv(A.reshape(-1, n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))  # type: ignore[no-any-return]
+    return inv(A.reshape(-1, n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))
 
 
-def vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers x ** 0 to x ** (N - 1) as columns."""
-    return x.unsqueeze(-1) ** wrap(np.arange(x._data.shape[-1] if N is None else N))  # type: ignore[no-any-return]
+    x = x if x._data.ndim else x.reshape(1)
+    return x.unsqueeze(-1) ** wrap(np.arange(x._data.shape[-1] if N is None else N))
 
 
-for _call, *_names in ((det, "det"), (inv, "inverse"), (logdet, "logdet"), (slogdet, "slogdet"), (pinv, "pinverse")):
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
+    """X with A X = B, using only the upper or lower triangle of A."""
+    triangle = more.triu(A, 0) if upper else more.tril(A, 0)
+    if unitriangular:
+        triangle = triangle - more.put_diagonal(
+            triangle.diagonal(0, -2, -1) - 1, A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1
+        )
+    return solve(triangle, B, left=left)
+
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential of a square matrix: Taylor's series of A / 2^s, squared s times."""
+    size = float(np.absolute(A._data).sum(-1).max(initial=0.0))
+    halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
+    x = A / 2**halvings
+    eye = wrap(np.broadcast_to(np.eye(A._data.shape[-1], dtype=A._data.dtype), A._data.shape).copy())
+    total, term = eye + x, x
+    for k in range(2, 19):
+        term = term @ x / k
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return total
+
+
+def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The sum of the singular values."""
+    return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+
+
+register(nuclear_norm, "nuclear_norm", method=False)
+for _call, *_names in (
+    (matrix_exp, "matrix_exp"),
+    (det, "det"),
+    (inv, "inverse"),
+    (logdet, "logdet"),
+    (slogdet, "slogdet"),
+    (pinv, "pinverse"),
+):
     register(_call, *_names)
 for _name, _call in (("cholesky", cholesky), ("qr", qr)):
     function(lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords), name=_name)
-

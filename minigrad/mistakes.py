@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import tape
+from minigrad import operations, tape
 from minigrad.tape import Node
 from minigrad.tensor import Tensor, wrap
 
@@ -257,7 +257,7 @@ def wrong_rules(operation: str) -> list[WrongRule]:
     return [without_upstream(made), *(rule for rule in RULES if rule.operation == operation)]
 
 
-def without_upstream(made: tape.Operation) -> WrongRule:
+def without_upstream(made: operations.Operation) -> WrongRule:
     """An operation's rules as its local derivative: right only when what arrives is 1."""
 
     def local(rule: Callable[..., Any] | None) -> Callable[..., Any] | None:
@@ -267,7 +267,7 @@ def without_upstream(made: tape.Operation) -> WrongRule:
         def forgetful(g: Any, *kept: Any) -> Any:
             return rule(like(g, np.ones_like(numbers(g))), *kept)
 
-        forgetful.takes = tape.parameters(rule)  # type: ignore[attr-defined]
+        forgetful.takes = operations.parameters(rule)  # type: ignore[attr-defined]
         return forgetful
 
     return WrongRule("M23", made.name, "forgets the upstream gradient", tuple(map(local, made.rules)))
@@ -293,7 +293,7 @@ def with_rules(wrong: Iterable[WrongRule]) -> Iterator[None]:
     with ExitStack() as stack:
         for each in wrong:
             if each.operation in tape.TABLE:
-                stack.enter_context(tape.replace(each.operation, each.rules))
+                stack.enter_context(operations.replace(each.operation, each.rules))
         yield
 
 

@@ -22,25 +22,24 @@ from minigrad.derivatives import (
     kept,
     log,
     mean_dims,
-    permute,
     pick,
-    place,
     put,
-    rows_mm,
     rsqrt,
     sigmoid,
     sign,
     sin,
-    swap,
+    slice_,
     sum_all,
     sum_dims,
+    swap,
     tanh,
     tied,
     where,
     zeros,
 )
-from minigrad.kernels import count, floating
-from minigrad.tape import TABLE, operation
+from minigrad.kernels import count, floating, largest, multiplied, total
+from minigrad.operations import operation
+from minigrad.tape import TABLE
 
 Shape = tuple[int, ...]
 
@@ -50,7 +49,7 @@ smaller_share, inside, below, above = map(
 floor_of, trunc_of, isnan, clear_of = map(constant, (np.floor, np.trunc, np.isnan, kernels.clear_of))
 
 
-# ----------------------------------------------------------------------------------------------------- arithmetic
+# -------------------------------------------------------------------------------- arithmetic
 
 scale = operation("Mul", lambda x, factor: x * factor, lambda g, factor: scale(g, factor))
 addcmul = operation(
@@ -74,9 +73,7 @@ lerp_tensor = operation(
 fmod = operation("FmodBackward0", kernels.fmod, lambda g: g, None)
 fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * trunc_of(x / y))
 remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g, None)
-remainder_tensor = operation(
-    "RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floor_of(x / y)
-)
+remainder_tensor = operation("RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floor_of(x / y))
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
 addmm = operation(
     "Addmm",
@@ -86,7 +83,7 @@ addmm = operation(
     lambda g, y, alpha: kernels.weighted(y.mT @ g, alpha),
 )
 
-# ----------------------------------------------------------------------------------------------------- elementwise
+# -------------------------------------------------------------------------------- elementwise
 
 exp2 = operation("Exp2", floating(np.exp2), lambda g, out: g * out * math.log(2))
 expm1 = operation("Expm1", floating(np.expm1), lambda g, out: g * (out + 1))
@@ -154,13 +151,19 @@ logaddexp2 = operation(
     "Logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y))
 )
 copysign = operation(
-    "Copysign", floating(np.copysign), lambda g, x, out: where(g * (sign(out) * sign(x)), 0.0, x != 0), lambda g: zeros(g)
+    "Copysign",
+    floating(np.copysign),
+    lambda g, x, out: where(g * (sign(out) * sign(x)), 0.0, x != 0),
+    lambda g: zeros(g),
 )
 xlogy = operation(
-    "Xlogy", floating(kernels.xlogy), lambda g, x, y: g * where(log(y), 0.0, (x != 0) | (y > 0)), lambda g, x, y: g * x / y
+    "Xlogy",
+    floating(kernels.xlogy),
+    lambda g, x, y: g * where(log(y), 0.0, (x != 0) | (y > 0)),
+    lambda g, x, y: g * x / y,
 )
 
-# ----------------------------------------------------------------------------------------------------- activations
+# -------------------------------------------------------------------------------- activations
 
 softplus = operation(
     "Softplus",
@@ -186,9 +189,7 @@ prelu = operation(
     lambda g, x, y: where(g, g * y, x > 0),
     lambda g, x: where(0.0, g * x, x > 0),
 )
-hardtanh = operation(
-    "Hardtanh", kernels.clamp, lambda g, x, low, high: where(g, 0.0, (x > low) & (x < high))
-)
+hardtanh = operation("Hardtanh", kernels.clamp, lambda g, x, low, high: where(g, 0.0, (x > low) & (x < high)))
 hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: where(g / 6, 0.0, (x > -3) & (x < 3)))
 hardswish = operation(
     "Hardswish",
@@ -201,7 +202,7 @@ threshold = operation(
     "Threshold", lambda x, bound, value: np.where(x <= bound, value, x), lambda g, x, bound: where(0.0, g, x <= bound)
 )
 
-# ----------------------------------------------------------------------------------------------------- losses
+# -------------------------------------------------------------------------------- losses
 
 # g is the gradient of the whole loss; `per` shares it out to the elements when the loss is their mean.
 
@@ -244,7 +245,7 @@ nll_loss = operation(
     lambda g, x_shape, index, share: put(scale(-g, share), x_shape, index),
 )
 
-# ----------------------------------------------------------------------------------------------------- convolution, pooling, normalisation
+# -------------------------------------------------------------------------------- convolution, pooling, normalisation
 
 # Convolution is linear in the input and in the weight: three functions, each the derivative of the others.
 
@@ -262,7 +263,9 @@ conv = operation(
 conv_input = operation(
     "Convolution",
     kernels.conv_input,
-    lambda g, y, stride, padding, dilation, groups: conv(g, y, None, stride, padding, dilation, groups),
+    lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
+        conv(g, y, None, stride, padding, dilation, groups), x_shape
+    ),
     lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
         x, g, y_shape[2:], stride, padding, dilation, groups
     ),
@@ -270,7 +273,9 @@ conv_input = operation(
 conv_weight = operation(
     "ConvolutionBackward",
     kernels.conv_weight,
-    lambda g, y, stride, padding, dilation, groups: conv(y, g, None, stride, padding, dilation, groups),
+    lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
+        conv(y, g, None, stride, padding, dilation, groups), x_shape
+    ),
     lambda g, x, y_shape, stride, padding, dilation, groups: conv_input(
         x, g, y_shape[2:], stride, padding, dilation, groups
     ),
@@ -283,9 +288,7 @@ max_pool1d, max_pool2d, max_pool3d, adaptive_max_pool2d = (
     )
     for name in ("SqueezeBackward1", "MaxPool2DWithIndices", "MaxPool3DWithIndices", "AdaptiveMaxPool2D")
 )
-put_places = operation(
-    "MaxUnpool2D", kernels.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes))
-)
+put_places = operation("MaxUnpool2D", kernels.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes)))
 avg_pool = operation(
     "AvgPool2D",
     kernels.avg_pool,
@@ -329,37 +332,37 @@ layer_norm, batch_norm, group_norm = (
     for name in ("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm")
 )
 
-# ----------------------------------------------------------------------------------------------------- reductions
+# -------------------------------------------------------------------------------- reductions
 
 nansum = operation(
     "Nansum",
-    lambda x, dims, keepdim: np.add.reduce(np.where(np.isnan(x), x.dtype.type(0), x), dims, None, None, keepdim),
+    lambda x, dims, keepdim: total(np.where(np.isnan(x), x.dtype.type(0), x), dims, None, None, keepdim),
     lambda g, x, dims, keepdim: where(0.0, kept(g, x.shape, dims, keepdim), isnan(x)),
 )
-prod_all = operation("ProdBackward0", lambda x: np.multiply.reduce(x, None), lambda g, x, out: g * others(x, out))
+prod_all = operation("ProdBackward0", lambda x: multiplied(x, None), lambda g, x, out: g * others(x, out))
 prod_dim = operation(
     "ProdBackward1",
-    lambda x, dim, keepdim: np.multiply.reduce(x, dim, None, None, keepdim) if x.ndim else x[()],
-    lambda g, x, out, dim, keepdim: kept(g, x.shape, (dim,), keepdim)
-    * others_along(x, kept(out, x.shape, (dim,), keepdim), dim),
+    lambda x, dim, keepdim: multiplied(x, dim, None, None, keepdim) if x.ndim else x[()],
+    lambda g, x, out, dim, keepdim: (
+        kept(g, x.shape, (dim,), keepdim) * others_along(x, kept(out, x.shape, (dim,), keepdim), dim)
+    ),
 )
 logsumexp = operation(
     "Logsumexp",
     kernels.logsumexp,
-    lambda g, x, out, dims, keepdim: kept(g, x.shape, dims, keepdim)
-    * exp(x - kept(out, x.shape, dims, keepdim)),
+    lambda g, x, out, dims, keepdim: kept(g, x.shape, dims, keepdim) * exp(x - kept(out, x.shape, dims, keepdim)),
 )
 var = operation(
     "Var",
     kernels.var,
-    lambda g, x, dims, correction, keepdim: kept(g, x.shape, dims, keepdim)
-    * var_slope(x, dims, correction),
+    lambda g, x, dims, correction, keepdim: kept(g, x.shape, dims, keepdim) * var_slope(x, dims, correction),
 )
 std = operation(
     "Std",
     lambda x, dims, correction, keepdim: np.sqrt(kernels.var(x, dims, correction, keepdim)),
-    lambda g, x, out, dims, correction, keepdim: kept(without(g / (2 * out), out == 0), x.shape, dims, keepdim)
-    * var_slope(x, dims, correction),
+    lambda g, x, out, dims, correction, keepdim: (
+        kept(without(g / (2 * out), out == 0), x.shape, dims, keepdim) * var_slope(x, dims, correction)
+    ),
 )
 vector_norm = operation(
     "LinalgVectorNorm",
@@ -377,9 +380,18 @@ max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, cummax, cummin, gather
         lambda g, x_shape, dim, index, keepdim: spread(g, x_shape, dim, index, keepdim),
     )
     for name in (
-        "MaxBackward0", "MinBackward0", "MedianBackward1", "Kthvalue", "Mode", "Sort", "Topk", "Cummax", "Cummin", "Gather",
+        "MaxBackward0",
+        "MinBackward0",
+        "MedianBackward1",
+        "Kthvalue",
+        "Mode",
+        "Sort",
+        "Topk",
+        "Cummax",
+        "Cummin",
         "Gather",
-    )  # fmt: skip
+        "Gather",
+    )
 )
 spread = operation(
     "ValueSelectingReductionBackward",
@@ -393,7 +405,7 @@ logcumsumexp = operation(
     "Logcumsumexp", kernels.logcumsumexp, lambda g, x, out, dim: logcumsumexp_gradient(g, x, out, dim)
 )
 
-# ----------------------------------------------------------------------------------------------------- linear algebra
+# -------------------------------------------------------------------------------- linear algebra
 
 det = operation("LinalgDet", np.linalg.det, lambda g, x, out: kernels.column(g * out) * inv(x).mT)
 inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
@@ -402,7 +414,7 @@ solve = operation(
 )
 cholesky = operation("LinalgCholeskyEx", kernels.cholesky, lambda g, out: cholesky_slope(g, out))
 
-# ----------------------------------------------------------------------------------------------------- moving elements
+# -------------------------------------------------------------------------------- moving elements
 
 copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
 diagonal = operation(
@@ -411,29 +423,25 @@ diagonal = operation(
     lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j),
     view=True,
 )
-put_diagonal = operation(
-    "DiagonalBackward", kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j)
-)
+put_diagonal = operation("DiagonalBackward", kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
 slide = operation(
     "Unfold", kernels.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
 )
-add_slide = operation(
-    "UnfoldBackward", kernels.add_slide, lambda g, dim, size, step: slide(g, dim, size, step)
-)
+add_slide = operation("UnfoldBackward", kernels.add_slide, lambda g, dim, size, step: slide(g, dim, size, step))
 flip = operation("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, dims: flip(g, dims))
 roll = operation(
-    "Roll", lambda x, shifts, dims: np.roll(x, shifts, dims), lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims)
+    "Roll",
+    lambda x, shifts, dims: np.roll(x, shifts, dims),
+    lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
 )
 repeat = operation(
     "Repeat", lambda x, repeats: np.tile(x, repeats), lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats)
 )
 tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
 triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
-pad = operation(
-    "ConstantPadNd", kernels.pad_constant, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0)
-)
+pad = operation("ConstantPadNd", kernels.pad_constant, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
 
-# ----------------------------------------------------------------------------------------------------- picking elements
+# -------------------------------------------------------------------------------- picking elements
 
 index_put = operation(
     "IndexPut",
@@ -468,7 +476,9 @@ scatter_add = operation(
     lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
 )
 scatter_erase = operation(
-    "ScatterBackward1", lambda x, dim, index: kernels.scatter(x, dim, index, 0), lambda g, dim, index: scatter_erase(g, dim, index)
+    "ScatterBackward1",
+    lambda x, dim, index: kernels.scatter(x, dim, index, 0),
+    lambda g, dim, index: scatter_erase(g, dim, index),
 )
 gather_cut = operation(  # where the source was larger than the index, the rest of it has no influence
     "Gather",
@@ -476,7 +486,7 @@ gather_cut = operation(  # where the source was larger than the index, the rest 
     lambda g, x_shape, dim, index, shape: scatter_add(zeros_of(g, x_shape), g, dim, index),
 )
 
-# ----------------------------------------------------------------------------------------------------- rules that take more than a line
+# -------------------------------------------------------------------------------- rules that take more than a line
 
 
 def zeros_of(g: Any, shape: Shape) -> Any:
@@ -486,6 +496,18 @@ def zeros_of(g: Any, shape: Shape) -> Any:
 def without(x: Any, condition: Any) -> Any:
     """x, and 0 where the condition holds, also where x is not finite there."""
     return where(0.0, x, condition)
+
+
+def cropped(x: Any, shape: Shape) -> Any:
+    """The beginning of x: an output padding may make room for windows that the convolution did not have."""
+    return x if x.shape == shape else slice_(x, tuple(map(slice, shape)))
+
+
+def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
+    """The sum over the repetitions: the transpose of `repeat`."""
+    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    folded = g.reshape(tuple(n for pair in zip(repeats, shape) for n in pair))
+    return sum_dims(folded, tuple(range(0, 2 * len(shape), 2)), False)
 
 
 def all_but(x: Any, dim: int) -> tuple[int, ...]:
@@ -622,13 +644,13 @@ def logcumsumexp_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
     return exp(x - top) * cumsum_reversed(g * exp(top - out), dim)
 
 
-highest = constant(lambda x, dim: np.maximum.reduce(np.where(np.isfinite(x), x, 0), dim, None, None, True))
+highest = constant(lambda x, dim: largest(np.where(np.isfinite(x), x, 0), dim, None, None, True))
 
 
 def cholesky_slope(g: Any, out: Any) -> Any:
     """L^-T phi(L^T g) L^-1 made symmetric, where phi keeps the lower triangle and half of the diagonal."""
     lower = tril(out.mT @ g, 0)
-    middle = lower - scale(lower, np.eye(out.shape[-1], dtype=out.dtype) * 0.5)
+    middle = lower - scale(lower, np.eye(out.shape[-1]) * 0.5)
     inverse = inv(out)
     whole = inverse.mT @ middle @ inverse
     return (whole + whole.mT) * 0.5

@@ -4,6 +4,9 @@ An index of integers and slices gives a view; index arrays and masks give a copy
 of its copies add up.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import builtins
@@ -89,14 +92,14 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
     """The index as an array, checked against the shapes; IndexError or RuntimeError as in PyTorch."""
     if not isinstance(index, Tensor):
         raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
-    if index._data.dtype.kind != "i" or index._data.dtype.itemsize < 4:
-        if index._data.size or index._data.dtype.kind == "f":
-            raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    wrong_type = index._data.dtype.kind != "i" or index._data.dtype.itemsize < 4
+    if wrong_type and (index._data.size or index._data.dtype.kind == "f"):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     array = np.asarray(index._data, np.int64)
     x = input._data
-    if builtins.max(array.ndim, 1) != builtins.max(x.ndim, 1):
+    if array.size and builtins.max(array.ndim, 1) != builtins.max(x.ndim, 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    if x.ndim:
+    if x.ndim and array.size:
         size = x.shape[dim]
         for d in range(x.ndim):
             if d != dim and array.ndim and array.shape[d] > x.shape[d]:
@@ -107,10 +110,10 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
                 )
         wrong = (array < 0) | (array >= size)
         if wrong.any():
-            raise IndexError(
-                f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}"
-            ) if name == "take_along_dim" else RuntimeError(
-                f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}"
+            raise (
+                IndexError(f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}")
+                if name == "take_along_dim"
+                else RuntimeError(f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}")
             )
     return array
 
@@ -138,7 +141,9 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> Tensor:
 
 
 @function(inplace=True)
-def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None) -> Tensor:
+def scatter(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Tensor:
     """A copy of input with `src` (a tensor or a number) written at `index` along `dim`."""
     source = value if src is None else src
     where = check_dim(dim, input._data.ndim)
@@ -150,7 +155,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: A
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
-        return scatter_reduce(input, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])  # type: ignore[no-any-return]
+        return scatter_reduce(input, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])
     return more.scatter(input, source, where, array)
 
 
@@ -164,7 +169,9 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 
 @function(inplace=True)
-def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:  # fmt: skip
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
     """Combine `src` into input at `index` by "sum", "mean", "prod", "amax" or "amin"."""
     where = check_dim(dim, input._data.ndim)
     array = _checked_index("scatter_reduce", input, where, index, src._data)
@@ -213,7 +220,9 @@ def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
     if array.size and (array.min() < 0 or array.max() >= size):
         if name == "index_select":
             raise IndexError(f"index out of range in self")  # noqa: F541
-        raise IndexError(f"index {array[(array < 0) | (array >= size)][0]} is out of bounds for dimension {where} with size {size}")  # fmt: skip
+        raise IndexError(
+            f"index {array[(array < 0) | (array >= size)][0]} is out of bounds for dimension {where} with size {size}"
+        )
     return where, array
 
 
@@ -245,13 +254,18 @@ def _by_index(name: str, recorded: Any, accumulate: bool) -> None:
             return table.reshape(recorded(input.reshape(1), source.reshape(-1), (array,), accumulate), ())
         if name != "index_fill" and source._data.ndim == 0:
             source = source.reshape((1,) * input._data.ndim)
-        return recorded(input, source, (slice(None),) * where + (array,), accumulate)  # type: ignore[no-any-return]
+        return recorded(input, source, (slice(None),) * where + (array,), accumulate)
 
     if name == "index_fill":
         fill = call
-        call = lambda input, dim, index, value: fill(input, dim, index, value)  # noqa: E731
+        call = lambda input, dim, index, value: fill(input, dim, _distinct(index), value)
     call.__doc__ = f"A copy of input with slices along `dim` changed: {name}."
     function(call, name=name, inplace=True)
+
+
+def _distinct(index: Any) -> Any:
+    """Each index once: filling a slice twice is filling it once."""
+    return wrap(np.unique(index._data)) if isinstance(index, Tensor) and index._data.ndim < 2 else index
 
 
 _by_index("index_add", more.index_add, True)
@@ -330,7 +344,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 @function
 def argwhere(input: Tensor) -> Tensor:
     """The indices of the elements that are not 0, one row each."""
-    return nonzero(input)  # type: ignore[no-any-return]
+    return nonzero(input)
 
 
 def isin(elements: Any, test_elements: Any, *, invert: bool = False, assume_unique: bool = False) -> Tensor:
@@ -356,7 +370,9 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @function
-def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Tensor:
     """A copy of input with a slice along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
     return more.index_copy(input, src, (slice(None),) * where + (slice(start, end, step),), False)

@@ -25,7 +25,8 @@ import numpy as np
 from minigrad import tape
 from minigrad.formulas import formulas
 from minigrad.naming import Names, birth, is_operation, symbol
-from minigrad.tape import Node, Operation, check_versions, noted, parameters, set_grad_enabled
+from minigrad.operations import Operation, parameters
+from minigrad.tape import Node, check_versions, noted, set_grad_enabled
 from minigrad.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -793,7 +794,7 @@ def record(
         )
     seed = tape._start(0, root, gradient)
     recorder = Recorder(root, names, rules or {})
-    with set_grad_enabled(False):
+    with set_grad_enabled(False), np.errstate(all="ignore"):
         tape.walk([(recorder.shadows[root._node], seed._data.copy())])
     return Recording(
         recorder.place[root._node],
@@ -961,7 +962,7 @@ def remark(share: Share) -> str:
     if share.how == "move":
         return "the same numbers in another shape: no arithmetic"
     if share.how == "scatter":
-        return "hatched: never read, so no gradient comes back"
+        return "hatched: never used in the result, so no gradient comes back"
     if (
         share.how == "elementwise"
         and share.local is not None

@@ -4,6 +4,9 @@
 find an element return values and indices, as a named tuple.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import builtins
@@ -26,7 +29,7 @@ from minigrad.tensor import Tensor, wrap
 
 def _pair(name: str, *fields: str) -> Any:
     """A named tuple that prints like PyTorch's."""
-    made: Any = namedtuple(name, fields or ("values", "indices"))  # noqa: PYI024 (fields are given)
+    made: Any = namedtuple(name, fields or ("values", "indices"))
 
     def show(self: Any) -> str:
         inside = ",\n".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
@@ -43,7 +46,9 @@ AMINMAX = _pair("aminmax", "min", "max")
 # ------------------------------------------------------------------------------------------- sums and means
 
 
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+def sum(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None
+) -> Tensor:
     """The sum of all elements, or along `dim`. Integers and booleans are summed as int64."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("sum", "input", 1, input)
@@ -56,10 +61,12 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         result = table.sum_all(input)
     else:
         result = table.sum_dims(input, check_dims(dim, input._data.ndim), keepdim)
-    return result if out is None else into(out, result)  # type: ignore[no-any-return]
+    return result if out is None else into(out, result)
 
 
-def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None) -> Tensor:  # fmt: skip
+def mean(
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None
+) -> Tensor:
     """The mean of all elements, or along `dim`; for floats only, or with `dtype=`."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("mean", "input", 1, input)
@@ -75,7 +82,7 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         result = table.mean_all(input)
     else:
         result = table.mean_dims(input, check_dims(dim, input._data.ndim), keepdim)
-    return result if out is None else into(out, result)  # type: ignore[no-any-return]
+    return result if out is None else into(out, result)
 
 
 register(sum, "sum")
@@ -112,7 +119,7 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 
 def _corrected(unbiased: Any, correction: Any) -> float:
     if correction is not None:
-        return correction  # type: ignore[no-any-return]
+        return correction
     return 1 if unbiased is None or unbiased else 0
 
 
@@ -134,28 +141,36 @@ def _spread_arguments(name: str, input: Tensor, dim: Any, unbiased: Any, correct
 
 
 @function
-def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:  # fmt: skip
+def var(
+    input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Tensor:
     """The variance, dividing by the number of elements minus `correction` (1 unless given)."""
     dims, amount = _spread_arguments("var", input, dim, unbiased, correction)
     return more.var(input, dims, amount, keepdim)
 
 
 @function
-def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:  # fmt: skip
+def std(
+    input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Tensor:
     """The square root of the variance."""
     dims, amount = _spread_arguments("std", input, dim, unbiased, correction)
     return more.std(input, dims, amount, keepdim)
 
 
 @function
-def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> tuple[Tensor, Tensor]:  # fmt: skip
+def var_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> tuple[Tensor, Tensor]:
     """Variance and mean."""
     dims, amount = _spread_arguments("var_mean", input, dim, unbiased, correction)
     return more.var(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
 
 
 @function
-def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> tuple[Tensor, Tensor]:  # fmt: skip
+def std_mean(
+    input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean."""
     dims, amount = _spread_arguments("std_mean", input, dim, unbiased, correction)
     return more.std(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
@@ -176,9 +191,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     """The p-norm of all elements or along `dim`: the 2-norm unless told otherwise."""
     if input._data.dtype.kind != "f" and dtype is None:
         raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{input.dtype.tensor_name}"
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.tensor_name}"
         )
+    if p == "nuc":
+        return FUNCTIONS["nuclear_norm"](input, dim, keepdim)
     order = 2.0 if p in ("fro", None) else float(p)
     return vector_norm(input, order, dim, keepdim, dtype=dtype)
 
@@ -293,9 +309,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     size = input._data.shape[where] if input._data.ndim else 1
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {where}")
-    return _by_index(
-        "kthvalue", input, dim, keepdim, lambda x, d: kernels.kth_smallest(x, k, d), more.kthvalue, KTH
-    )
+    return _by_index("kthvalue", input, dim, keepdim, lambda x, d: kernels.kth_smallest(x, k, d), more.kthvalue, KTH)
 
 
 @function
@@ -367,7 +381,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 @function
 def msort(input: Tensor) -> Tensor:
-    return sort(input, 0)[0]  # type: ignore[no-any-return]
+    return sort(input, 0)[0]
 
 
 @function
@@ -389,7 +403,9 @@ def quantile(input: Tensor, q: Any, dim: Any = None, keepdim: bool = False, *, i
 
 
 @function
-def nanquantile(input: Tensor, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Tensor:  # fmt: skip
+def nanquantile(
+    input: Tensor, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
     """The q-quantiles of the elements that are not nan."""
     return _quantile(input, q, dim, keepdim, interpolation, ignore_nan=True)
 
@@ -397,36 +413,45 @@ def nanquantile(input: Tensor, q: Any, dim: Any = None, keepdim: bool = False, *
 def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
     if input._data.dtype.kind != "f":
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
-    quantiles = np.asarray(raw(q), input._data.dtype)
-    if np.any(quantiles < 0) or np.any(quantiles > 1):
+    quantiles = q if isinstance(q, Tensor) else wrap(np.asarray(q, input._data.dtype))
+    if np.any(quantiles._data < 0) or np.any(quantiles._data > 1):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            + interpolation
+        )
     x = input.reshape(-1) if dim is None else input
     where = 0 if dim is None else check_dim(dim, input._data.ndim)
     moved = x.movedim(where, -1) if x._data.ndim else x.reshape(1)
     ordered = sort(moved, -1)[0]
+    size = moved._data.shape[-1]
     number = (~np.isnan(moved._data)).sum(-1, keepdims=True)
     if not ignore_nan:
-        number = np.where(number < moved._data.shape[-1], 0, number)
-    flat = quantiles.reshape((-1,) + (1,) * (moved._data.ndim))
-    place = flat * np.maximum(number - 1, 0)
-    low, high = np.floor(place), np.ceil(place)
+        number = np.where(number < size, 0, number)
+    flat = quantiles.reshape((-1,) + (1,) * moved._data.ndim)
+    place = flat * wrap(np.maximum(number - 1, 0).astype(input._data.dtype))
+    low, high = np.floor(place._data), np.ceil(place._data)
     if interpolation == "lower":
-        high = place = low
+        high = low
     elif interpolation == "higher":
-        low = place = high
+        low = high
     elif interpolation == "nearest":
-        low = high = place = np.round(place)
-    elif interpolation == "midpoint":
-        place = (low + high) / 2
-    everything = ordered.unsqueeze(0).expand((flat.shape[0], *ordered._data.shape))
-    last = np.where(number == 0, moved._data.shape[-1] - 1, 0)
-    below = FUNCTIONS["gather"](everything, -1, wrap((low + last).astype(np.int64)))
-    above = FUNCTIONS["gather"](everything, -1, wrap((high + last).astype(np.int64)))
-    weight = wrap(np.asarray(np.where(low == high, 0, place - low), input._data.dtype))
-    result = more.lerp_tensor(below, above, weight).squeeze(-1)
-    if keepdim:
+        low = high = np.round(place._data)
+    nan = np.where(number == 0, size - 1, 0)  # where all elements, or one of them, are nan: the last one is
+    everything = ordered.unsqueeze(0).expand((flat._data.shape[0], *ordered._data.shape))
+    below = FUNCTIONS["gather"](everything, -1, wrap((low + nan).astype(np.int64)))
+    above = FUNCTIONS["gather"](everything, -1, wrap((high + nan).astype(np.int64)))
+    if interpolation == "midpoint":
+        result = more.lerp(below, above, 0.5)
+    elif interpolation == "linear":
+        result = more.lerp_tensor(below, above, place - wrap(low))
+    else:
+        result = below
+    result = result.squeeze(-1)
+    if keepdim and input._data.ndim:
         result = result.unsqueeze(where + 1) if dim is not None else result.reshape((-1,) + (1,) * input._data.ndim)
-    return result if quantiles.ndim else result.squeeze(0)  # type: ignore[no-any-return]
+    return result if quantiles._data.ndim else result.squeeze(0)
 
 
 # ------------------------------------------------------------------------------------------- counting
@@ -454,7 +479,9 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 
 
 @function
-def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:  # fmt: skip
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
     """The distinct elements in order; perhaps where each came, and how often."""
     x = input._data
     found = np.unique(x, return_inverse=True, return_counts=True, axis=None if dim is None else check_dim(dim, x.ndim))
@@ -466,17 +493,23 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
 
 
 @function
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
-    """The elements without immediate repetitions."""
-    if dim is not None:
-        raise NotImplementedError("unique_consecutive: minigrad leaves out `dim`")
-    x = np.asarray(input._data).reshape(-1)
-    starts = np.flatnonzero(np.concatenate(([True], x[1:] != x[:-1]))) if x.size else np.zeros(0, np.int64)
-    answer = [wrap(x[starts])]
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The elements (or the slices along `dim`) without immediate repetitions."""
+    x = np.asarray(input._data).reshape(-1) if dim is None else input._data
+    where = 0 if dim is None else check_dim(dim, x.ndim)
+    moved = np.moveaxis(x, where, 0)
+    rows = moved.reshape(len(moved), kernels.count(moved.shape[1:]))
+    starts = (
+        np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(1)))) if len(rows) else np.zeros(0, np.int64)
+    )
+    answer = [wrap(np.take(x, starts, where))]
     if return_inverse:
-        answer.append(wrap((np.searchsorted(starts, np.arange(x.size), side="right") - 1).reshape(input._data.shape)))
+        inverse = np.searchsorted(starts, np.arange(len(rows)), side="right") - 1
+        answer.append(wrap(inverse.reshape(input._data.shape) if dim is None else inverse))
     if return_counts:
-        answer.append(wrap(np.diff(np.append(starts, x.size))))
+        answer.append(wrap(np.diff(np.append(starts, len(rows)))))
     return answer[0] if len(answer) == 1 else tuple(answer)
 
 
@@ -486,7 +519,9 @@ def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     if input._data.ndim != 1 or input._data.dtype.kind == "f" or np.any(input._data < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     counts = np.bincount(input._data, raw(weights), minlength)
-    return wrap(counts.astype(weights._data.dtype) if weights is not None and weights._data.dtype.kind == "f" else counts)
+    return wrap(
+        counts.astype(weights._data.dtype) if weights is not None and weights._data.dtype.kind == "f" else counts
+    )
 
 
 @function
@@ -500,20 +535,34 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 
 
 @function
-def bucketize(input: Tensor, boundaries: Tensor, *, right: bool = False) -> Tensor:
+def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Between which boundaries each element falls."""
-    return wrapped(np.asarray(np.searchsorted(boundaries._data, input._data, "right" if right else "left")))
+    found = np.asarray(np.searchsorted(boundaries._data, input._data, "right" if right else "left"))
+    return wrapped(found.astype(np.int32) if out_int32 else found)
 
 
 @function
-def searchsorted(sorted_sequence: Tensor, values: Any, *, right: bool = False, side: str = "left") -> Tensor:
+def searchsorted(
+    sorted_sequence: Tensor,
+    values: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: Any = None,
+    sorter: Any = None,
+) -> Tensor:
     """Where to insert each value so that the sequence stays in order, along the last dimension."""
-    side = "right" if right else side
+    where: Any = side or ("right" if right else "left")
     rows, found = sorted_sequence._data, np.asarray(raw(values))
+    if sorter is not None:
+        rows = np.take_along_axis(rows, sorter._data, -1)
     if rows.ndim == 1:
-        return wrapped(np.asarray(np.searchsorted(rows, found, side)))
-    flat = [np.searchsorted(r, v, side) for r, v in zip(rows.reshape(-1, rows.shape[-1]), found.reshape(-1, found.shape[-1]))]  # fmt: skip
-    return wrap(np.array(flat).reshape(found.shape))
+        places = np.asarray(np.searchsorted(rows, found, where))
+    else:
+        places = np.zeros(found.shape, np.int64)
+        for at in np.ndindex(rows.shape[:-1]):
+            places[at] = np.searchsorted(rows[at], found[at], where)
+    return wrapped(places.astype(np.int32) if out_int32 else places)
 
 
 # ------------------------------------------------------------------------------------------- running totals
@@ -566,12 +615,14 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     if not input._data.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     where = check_dim(dim, input._data.ndim)
+    if n == 0:
+        return input.clone()
     x = FUNCTIONS["cat"]([t for t in (prepend, input, append) if t is not None], where)
     for _ in range(builtins.min(n, x._data.shape[where])):
         count = x._data.shape[where]
         after, before = x.narrow(where, 1, count - 1), x.narrow(where, 0, count - 1)
         x = after ^ before if x._data.dtype.kind == "b" else after - before
-    return x  # type: ignore[no-any-return]
+    return x
 
 
 @function(names=("trapz",))
@@ -605,12 +656,24 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
 @function
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariance matrix of variables (rows) over observations (columns)."""
-    if fweights is not None or aweights is not None:
-        raise NotImplementedError("cov: minigrad leaves out weights")
     x = input.reshape(1, -1) if input._data.ndim < 2 else input
-    centred = x - x.mean(1, keepdim=True)
-    product = centred @ centred.mT / builtins.max(x._data.shape[1] - correction, 0)
-    return product if input._data.ndim == 2 else product.reshape(())  # type: ignore[no-any-return]
+    weight: Any = 1 if fweights is None else fweights.to(x.dtype)
+    weight = weight if aweights is None else weight * aweights.to(x.dtype)
+    if fweights is None and aweights is None:
+        total: Any = x._data.shape[1]
+        centre, free = x.mean(1, keepdim=True), total - correction
+    else:
+        total = weight.sum()
+        centre = (x * weight).sum(1, keepdim=True) / total
+        squares = total if aweights is None else (weight * aweights.to(x.dtype)).sum() / total
+        free = total - correction * (1 if aweights is None else squares)
+    free = free if isinstance(free, Tensor) else builtins.max(free, 0)
+    centred = x - centre
+    if input._data.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._data.ndim} dimensions"
+        )
+    return (centred * weight @ centred.mT / free).squeeze()
 
 
 @function
@@ -620,4 +683,4 @@ def corrcoef(input: Tensor) -> Tensor:
     if not c._data.ndim:
         return c / c
     size = c.diagonal().sqrt()
-    return FUNCTIONS["clamp"](c / size.unsqueeze(1) / size.unsqueeze(0), -1, 1)  # type: ignore[no-any-return]
+    return FUNCTIONS["clamp"](c / size.unsqueeze(1) / size.unsqueeze(0), -1, 1)

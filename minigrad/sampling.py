@@ -79,7 +79,9 @@ def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -
     return randint(*args, tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
 
 
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **options: Any
+) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
     if size is not None:
         return finish(_source(generator).normal(tuple(size), mean, std), **options)

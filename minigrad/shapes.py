@@ -3,9 +3,13 @@
 What can be a view is one: it shares memory with its source, and writing to one is seen in the other.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 import warnings
 from collections.abc import Sequence
@@ -277,7 +281,11 @@ def _tensors(name: str, tensors: Any) -> list[Tensor]:
         if not isinstance(each, Tensor):
             raise errors.element_must_be_tensor(name, i, each)
     if not tensors:
-        raise RuntimeError(f"torch.{name}(): expected a non-empty list of Tensors" if name == "cat" else f"{name} expects a non-empty TensorList")  # fmt: skip
+        raise RuntimeError(
+            f"torch.{name}(): expected a non-empty list of Tensors"
+            if name == "cat"
+            else f"{name} expects a non-empty TensorList"
+        )
     return list(tensors)
 
 
@@ -440,16 +448,14 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     if step < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
     if step == 0 and size:
-        raise RuntimeError(
-            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
-        )
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
     starts = range(0, size, step) if size else range(1)
     return _pieces(tensor, [builtins.min(step, size - s) for s in starts] if size else [0], where)
 
 
 @function(name="split_with_sizes")
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    return split(input, list(split_sizes), dim)  # type: ignore[no-any-return]
+    return split(input, list(split_sizes), dim)
 
 
 @function(names=("unsafe_chunk",))
@@ -460,7 +466,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
     step = -(-size // chunks)
-    return split(input, step, where) if size else _pieces(input, [0] * chunks, where)  # type: ignore[no-any-return]
+    return split(input, step, where) if size else _pieces(input, [0] * chunks, where)
 
 
 @function
@@ -474,13 +480,13 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         bounds = [(i * (size // given) + builtins.min(i, size % given)) for i in range(given + 1)]
     else:
         bounds = [0, *given, size]
-    keys = [(slice(None),) * where + (slice(a, b), Ellipsis) for a, b in zip(bounds, bounds[1:])]
+    keys = [(slice(None),) * where + (slice(a, b), Ellipsis) for a, b in itertools.pairwise(bounds)]
     return tuple(table.slice_(input, key) for key in keys)
 
 
 def _split_at(name: str, dim: int) -> None:
     def call(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        return tensor_split(input, indices_or_sections, 0 if name == "hsplit" and input._data.ndim == 1 else dim)  # type: ignore[no-any-return]
+        return tensor_split(input, indices_or_sections, 0 if name == "hsplit" and input._data.ndim == 1 else dim)
 
     function(call, name=name)
 
@@ -525,7 +531,9 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     size = input._data.shape[where]
     index = int(index)
     if not -size <= index < size:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(input._data.shape)} at dimension {where}")  # fmt: skip
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input._data.shape)} at dimension {where}"
+        )
     return table.select(input, (slice(None),) * where + (index, Ellipsis))
 
 
@@ -542,7 +550,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector."""
     if input._data.ndim == 1:
-        return diag_embed(input, diagonal)  # type: ignore[no-any-return]
+        return diag_embed(input, diagonal)
     if input._data.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._data.ndim}D")
     return table.clone(more.diagonal(input, diagonal, 0, 1))
@@ -563,7 +571,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 @function
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """All elements as the diagonal of a matrix."""
-    return diag_embed(ravel(input), offset)  # type: ignore[no-any-return]
+    return diag_embed(ravel(input), offset)
 
 
 @method
@@ -572,9 +580,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     where = check_dim(dimension, self._data.ndim)
     length = self._data.shape[where] if self._data.ndim else 1
     if size > length:
-        raise RuntimeError(
-            f"maximum size for tensor at dimension {where} is {length} but size is {size}"
-        )
+        raise RuntimeError(f"maximum size for tensor at dimension {where} is {length} but size is {size}")
     return more.slide(self, where, size, step)
 
 
@@ -583,27 +589,27 @@ def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
     if input._data.ndim != 2:
         raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(input._data.ndim))
-    return FUNCTIONS["sum"](diagonal(input))  # type: ignore[no-any-return]
+    return FUNCTIONS["sum"](diagonal(input))
 
 
 # ------------------------------------------------------------------------------------------- moving
 
 
 @function
-def flip(input: Tensor, *dims: Any) -> Tensor:
+def flip(input: Tensor, *args: Any, dims: Any = ()) -> Tensor:
     """The order of the elements along these dimensions reversed."""
-    given = ints(dims)
+    given = ints(args or (tuple(dims) if isinstance(dims, (tuple, list)) else dims,))
     return more.flip(input, check_dims(given, input._data.ndim) if given else ())
 
 
 @function
 def fliplr(input: Tensor) -> Tensor:
-    return flip(input, 1)  # type: ignore[no-any-return]
+    return flip(input, 1)
 
 
 @function
 def flipud(input: Tensor) -> Tensor:
-    return flip(input, 0)  # type: ignore[no-any-return]
+    return flip(input, 0)
 
 
 @function
@@ -612,7 +618,11 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     amounts = ints((shifts,) if isinstance(shifts, int) else tuple(shifts))
     if dims is None or dims == ():
         return reshape(more.roll(ravel(input), amounts, (0,)), input._data.shape)
-    where = check_dims(dims, input._data.ndim) if isinstance(dims, int) else tuple(check_dim(d, input._data.ndim) for d in dims)  # fmt: skip
+    where = (
+        check_dims(dims, input._data.ndim)
+        if isinstance(dims, int)
+        else tuple(check_dim(d, input._data.ndim) for d in dims)
+    )
     if len(where) != len(amounts) and input._data.ndim:
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:{len(where)}")
     return more.roll(input, amounts, where) if input._data.ndim else table.clone(input)
@@ -626,8 +636,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if k == 0:
         return table.clone(input)
     if k == 2:
-        return flip(input, (i, j))  # type: ignore[no-any-return]
-    return transpose(flip(input, (j,)), i, j) if k == 1 else flip(transpose(input, i, j), (j,))  # type: ignore[no-any-return]
+        return flip(input, (i, j))
+    return transpose(flip(input, (j,)), i, j) if k == 1 else flip(transpose(input, i, j), (j,))
 
 
 @method
@@ -635,9 +645,7 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     """The tensor laid out repeatedly along each dimension; new dimensions come first."""
     counts = ints(repeats)
     if len(counts) < self._data.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     return more.repeat(self, counts)
 
 
@@ -655,7 +663,7 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: Any = None, *, output_si
     where = 0 if dim is None else check_dim(dim, input._data.ndim)
     n = x._data.shape[where]
     index = np.repeat(np.arange(n), np.broadcast_to(np.asarray(raw(repeats)), (n,)))
-    return FUNCTIONS["index_select"](x, where, wrap(index))  # type: ignore[no-any-return]
+    return FUNCTIONS["index_select"](x, where, wrap(index))
 
 
 @function(inplace=True)
@@ -696,8 +704,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         expand(reshape(x, (1,) * i + (sizes[i],) + (1,) * (len(given) - i - 1)), sizes) for i, x in enumerate(given)
     ]
     if swapped:
-        grids = [transpose(g, 0, 1) for g in grids]
-        grids[0], grids[1] = grids[1], grids[0]
+        grids = [transpose(g, 0, 1) for g in (grids[1], grids[0], *grids[2:])]
     return tuple(grids)
 
 
@@ -723,8 +730,6 @@ def block_diag(*tensors: Tensor) -> Tensor:
 @function
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Every choice of r elements of a vector, one a row."""
-    import itertools
-
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input._data.shape[0]), r))
     return table.pick(input, (np.array(rows, np.int64).reshape(-1, r),))
@@ -737,4 +742,3 @@ for _call in (meshgrid, cartesian_prod, block_diag):
 def pad_widths(input: Tensor, widths: Any, value: float = 0.0) -> Tensor:
     """Pad with a number: (before, after) for each dimension; negative widths cut."""
     return more.pad(input, tuple(widths), float(value))
-

@@ -4,7 +4,7 @@ Second of the four files.  You meet, in this order:
 
   grad mode   the switch, one per thread, that says whether operations write to the tape (no_grad, enable_grad, ...)
   Node        one step: which rules apply, which nodes its inputs came from, what the rules need to remember
-  operation   how a line of the derivative table becomes a function that computes and records
+  record      how an operation writes its node (operations.py makes these functions from the lines of the table)
   walk        the backward pass: newest node first, each node once, its gradient complete when it speaks
   backward    what `loss.backward()` and `autograd.grad` check before the walk starts
 """
@@ -13,23 +13,24 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import anomaly, dtypes, errors
-from minigrad.birthplace import PACKAGE, caller, outside, outsiders, quoted
+from minigrad import anomaly, dtypes
+from minigrad.birthplace import caller, outside, quoted
 from minigrad.hooks import Handle, Hook, Hooks
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
+
+if TYPE_CHECKING:
+    from minigrad.operations import Operation
 
 tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
 last_pass: int | None = None  # the tick of the latest backward pass (for `explain`)
@@ -38,7 +39,7 @@ last_write = 0  # the tick of the latest in-place write anywhere: nodes newer th
 unusual: set[int] = set()  # the threads that are not simply recording: while there are none, nobody need look closer
 
 Rule = Callable[..., Any]
-NEVER_WRITTEN = [0]  # the version of a Python number
+SPELLED_OUT = ("AccumulateGrad", "CopyBackwards")  # nodes whose name() is in C++
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -122,6 +123,8 @@ class enable_grad(_Mode):
 class inference_mode:
     """A stricter `no_grad`: what is made inside can never be part of a graph."""
 
+    on: bool
+
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)
         self.on = True if callable(mode) else bool(mode)
@@ -158,7 +161,7 @@ def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Call
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
-        def generator(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             steps = function(*args, **kwargs)
             answer: Any = None
             while True:  # the mode holds while the generator runs, not while its caller does
@@ -185,7 +188,7 @@ def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Call
 class Node:
     """One recorded operation.  PyTorch calls it a grad_fn; each operation has its own subclass (MulBackward0, ...)."""
 
-    __slots__ = ("seq", "parents", "kept", "guards", "shape", "dtype", "code", "at", "__dict__", "__weakref__")
+    __slots__ = ("__dict__", "__weakref__", "at", "code", "dtype", "guards", "kept", "parents", "seq", "shape")
 
     seq: int  # its place on the tape: smaller is newer
     parents: tuple[Node | None, ...]  # the nodes that made its inputs; None where no gradient is wanted
@@ -248,11 +251,11 @@ class Node:
                 None if parent is None or rule is None else rule(g, *args)
                 for parent, rule, args in zip(self.parents, rules, kept, strict=True)
             )
-        shares = tuple(s if s is None else fit(s, p) for s, p in zip(shares, self.parents, strict=True))
+        shares = tuple(s if s is None else fit(s, p, self) for s, p in zip(shares, self.parents, strict=True))
         if self.hooks is not None:
             shares = self.hooks.after_node(g, shares, create_graph)
         if anomaly.state.enabled:
-            anomaly.check(self, shares)
+            anomaly.check(self, list(shares))
         return (_given,) * len(shares), tuple((share,) for share in shares)
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
@@ -261,9 +264,7 @@ class Node:
 
     def unpacked(self) -> Any:
         """What was kept, with what a saved-tensor hook packed (see autograd/graph.py) unpacked again."""
-        return tuple(
-            args and tuple(v.value() if hasattr(v, "unpack") else v for v in args) for args in self.kept or ()
-        )
+        return tuple(args and tuple(v.value() if hasattr(v, "unpack") else v for v in args) for args in self.kept or ())
 
     def register_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
@@ -339,7 +340,7 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
 
 
 def record(kind: type[Node], parents: tuple[Any, ...], kept: Any, guards: Any, out: Array) -> Node:
-    """Write one node to the tape.  (The functions that `operation` makes do the same, spelled out.)"""
+    """Write one node to the tape.  (What operations.py makes does the same, spelled out.)"""
     node: Node = object.__new__(kind)
     node.seq = tick()
     node.parents, node.kept, node.guards = parents, kept, guards
@@ -353,262 +354,6 @@ def record(kind: type[Node], parents: tuple[Any, ...], kept: Any, guards: Any, o
 
 mode = GradMode()
 TABLE: dict[str, Operation] = {}  # every operation of derivatives.py, by name
-
-
-class Operation:
-    """A line of the derivative table: its name, its forward function, its rules and what they keep."""
-
-    def __init__(self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None], view: bool) -> None:
-        self.name = ""  # its name in the table, set when the table is complete
-        self.forward = forward
-        self.view = view
-        self.inputs = INPUTS[: len(rules)]
-        self.statics = parameters(forward)[len(rules) :]
-        self.node_name = node_name if node_name[-1].isdigit() or node_name in BARE else f"{node_name}Backward0"
-        self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
-        self.function = self.make(rules)
-
-    def make(self, rules: Sequence[Rule | None]) -> Callable[..., Any]:
-        """The function that computes and records, for these rules."""
-        self.rules = self.node.rules = tuple(rules)
-        self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
-        where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
-        self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
-        if len(rules) > 2:
-            return _general(self)
-        self.source = (_UNARY if len(rules) == 1 else _BINARY).format(**self._pieces())
-        return _compiled(self.source, self)
-
-    def set_rules(self, rules: Sequence[Rule | None]) -> None:
-        """Use these rules from now on, for nodes that are already recorded too."""
-        self.function.__code__ = self.make(rules).__code__
-
-    def keeps(self, wanted: int) -> str:
-        """Source of (kept, guards) for the inputs in the bit set `wanted`: only what their rules name."""
-        place = {"out": "c", **dict(zip(self.inputs, "ab", strict=False))}
-        picks, guarded, frees = [], {}, False
-        for i, names in enumerate(self.arguments):
-            values = [f"{place[n[:-6]]}.shape" if n.endswith("_shape") else place.get(n, n) for n in names]
-            picks.append(f"({''.join(v + ', ' for v in values)})" if wanted >> i & 1 else "None")
-            if wanted >> i & 1:
-                guarded.update(dict.fromkeys(n for n in names if n in place))
-                frees = frees or any(n in SAVED_STATICS for n in names)
-        counters = {n: f"{n}._counter" for n in guarded}
-        for i, n in enumerate(self.inputs):
-            if n in counters and not wanted >> i & 1:  # a constant: perhaps a number, which has no version
-                counters[n] = f"({n}._counter if isinstance({n}, Tensor) else NEVER_WRITTEN)"
-        guards = "".join(f"{counter}, {counter}[0], " for counter in counters.values())
-        return f"({', '.join(picks)},), {f'({guards})' if guards or frees else None}"
-
-    def _pieces(self) -> dict[str, str]:
-        statics = "".join(f", {name}" for name in self.statics)
-        name = self.node_name.rstrip("0123456789").removesuffix("Backward").lower() + "_"
-        return {
-            "name": name,
-            "statics": statics,
-            "share": _SHARE.format(name=name, statics="".join(f"{s}, " for s in self.statics)) if self.view else "[0]",
-            "array": "x._writable()" if self.view else "x._data",
-            "keep": self.keeps(1),
-            "keep_x": self.keeps(1),
-            "keep_y": self.keeps(2),
-            "keep_both": self.keeps(3),
-        }
-
-    def __repr__(self) -> str:
-        return f"<operation {self.name} ({self.node_name})>"
-
-
-# What `operation` writes for a line of the table, ready to be filled in.  `print(operation.source)` shows the result,
-# e.g. for mul; the templates exist because a function that is spelled out runs a third faster than a generic one.
-
-_RECORD = """
-    out._node = node = make(Kind)
-    node.seq = tick()
-    {parents}
-    node.shape = c.shape
-    node.dtype = c.dtype
-    frame = getframe(1)
-    code = frame.f_code
-    if code.co_filename not in outsiders:  # perhaps called from inside the engine: look for whoever called that
-        frame = outside(frame)
-        code = frame.f_code
-    node.code = code
-    node.at = frame.f_lasti
-    if unusual and mode.record is not True:
-        mode.record(node)
-    return out
-"""
-
-_UNARY = """
-def {name}(x{statics}):
-    if not isinstance(x, Tensor):
-        return forward(x{statics})
-    a = {array}
-    c = forward(a{statics})
-    out = make(Tensor)
-    out._data = c
-    out._counter = {share}
-    if unusual and mode.inference:
-        out._counter = Untracked(out._counter)
-    p = x._node
-    if p is None or (unusual and mode.record is None):
-        out._node = None
-        if p is not None:
-            note_lost(out, "no_grad")
-        return out
-""" + _RECORD.replace("{parents}", """node.parents = (p,)
-    node.kept, node.guards = {keep}""")
-
-_BINARY = """
-def {name}(x, y{statics}):
-    if isinstance(x, Tensor):
-        a, p = x._data, x._node
-        if isinstance(y, Tensor):
-            b, q = y._data, y._node
-            if a.dtype is not b.dtype:
-                a, b = promote(a, b)
-        else:
-            b, q = y if type(y) is float or type(y) is int else number(y), None
-            if b is NotImplemented:
-                return b
-            if a.dtype.kind != "f":
-                a, b = promote(a, b)
-    elif isinstance(y, Tensor):
-        a, p = x if type(x) is float or type(x) is int else number(x), None
-        b, q = y._data, y._node
-        if a is NotImplemented:
-            return a
-        if b.dtype.kind != "f":
-            a, b = promote(a, b)
-    else:
-        return forward(x, y{statics})
-    try:
-        c = forward(a, b{statics})
-    except ValueError as error:
-        raise broadcast_mismatch(shape(a), shape(b)) or error from None
-    out = make(Tensor)
-    out._data = c
-    out._counter = [0]
-    if unusual and mode.inference:
-        out._counter = Untracked(out._counter)
-    if (p is None and q is None) or (unusual and mode.record is None):
-        out._node = None
-        if p is not None or q is not None:
-            note_lost(out, "no_grad")
-        return out
-""" + _RECORD.replace("{parents}", """node.parents = (p, q)
-    if q is None:
-        node.kept, node.guards = {keep_x}
-    elif p is None:
-        node.kept, node.guards = {keep_y}
-    else:
-        node.kept, node.guards = {keep_both}""")
-
-_SHARE = "share(x, a, c, out, {name}, ({statics}))"
-
-
-def _compiled(source: str, made: Operation) -> Callable[..., Any]:
-    """The function a filled-in template defines; tracebacks and `inspect` show its source."""
-    filename = f"{PACKAGE}/<{made.node_name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace = {
-        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
-        "note_lost": note_lost, "Untracked": Untracked,
-        "mode": mode, "tick": tick, "getframe": _getframe, "outsiders": outsiders, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
-        "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
-    }  # fmt: skip
-    exec(compile(source, filename, "exec"), namespace)
-    function: Any = namespace[made._pieces()["name"]]
-    function.operation = made
-    return function  # type: ignore[no-any-return]
-
-
-INPUTS = ("x", "y", "z", "u", "v", "w")
-BARE = ("CopySlices", "CopyBackwards", "NotImplemented")  # node names that PyTorch writes without "Backward0"
-SPELLED_OUT = ("AccumulateGrad", "CopyBackwards")  # and those whose name() is in C++
-SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
-
-
-def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's positional parameters; none for numpy's own functions."""
-    if hasattr(function, "takes"):
-        return tuple(function.takes)
-    code = getattr(function, "__code__", None)
-    return code.co_varnames[: code.co_argcount] if code else ()
-
-
-def operation(name: str, forward: Callable[..., Any], *rules: Rule | None, view: bool = False) -> Callable[..., Any]:
-    """A recorded operation from one line of the table: the node's name, the forward function, one rule per input.
-
-    A rule's first parameter is g, the gradient of the result.  The others say what it needs, and so what is kept:
-    x, y, z (the inputs), out (the result), x_shape, ..., and the forward function's further parameters.  None in place
-    of a rule means that no gradient reaches that input.  `view=True`: the result may share its input's memory.
-    The function that comes out takes Tensors and records, or takes arrays and only computes; rules are made of such
-    functions, and so run on arrays in a plain backward pass and on Tensors in one that is differentiated itself.
-    """
-    function = Operation(name, forward, rules, view).function
-    return function
-
-
-def _general(made: Operation) -> Callable[..., Any]:
-    """Three inputs or more (an input may be None); the forward function does its own promotion and checks."""
-    n = len(made.inputs)
-
-    def apply(*args: Any) -> Any:
-        inputs, statics = args[:n], args[n:]
-        tensors = [x if isinstance(x, Tensor) else None for x in inputs]
-        if not any(t is not None for t in tensors):
-            return made.forward(*args)
-        arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
-        out = wrap(made.forward(*arrays, *statics))
-        parents = tuple(None if t is None else t._node for t in tensors)
-        if mode.record is None or not any(p is not None for p in parents):
-            return out
-        values = {"out": out._data, **dict(zip(made.inputs, arrays, strict=True)),
-                  **dict(zip(made.statics, statics, strict=True))}  # fmt: skip
-        values |= {f"{name}_shape": np.shape(array) for name, array in zip(made.inputs, arrays, strict=True)}
-        used = [names if p is not None else () for p, names in zip(parents, made.arguments, strict=True)]
-        kept = tuple(None if p is None else tuple(values[n] for n in names)
-                     for p, names in zip(parents, made.arguments, strict=True))  # fmt: skip
-        counters = {"out": out._counter, **{n: t._counter for n, t in zip(made.inputs, tensors, strict=True) if t is not None}}
-        named = dict.fromkeys(n for names in used for n in names if n in values)
-        guards = [v for n in named if n in counters for v in (counters[n], counters[n][0])]
-        frees = bool(guards) or any(n in SAVED_STATICS for n in named)
-        out._node = record(made.node, parents, kept, tuple(guards) if frees else None, out._data)
-        return out
-
-    apply.operation = made  # type: ignore[attr-defined]
-    return apply
-
-
-def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tuple[Any, ...]) -> list[Any]:
-    """The version counter of a result that may share its input's memory; then it joins the views (see inplace.py)."""
-    if not isinstance(a, np.ndarray):
-        return [0]
-    owner = c.base
-    if owner is None or (owner is not a and owner is not a.base):
-        return [0]
-    views = x._counter
-    out._view = (x, apply, statics, mode.record is not None)
-    if len(views) == 1:
-        views.append(None)
-    elif len(views) > 30:
-        views[2:] = [r for r in views[2:] if r() is not None]
-    views.append(weakref.ref(out))
-    return views
-
-
-def note_lost(out: Tensor, how: str) -> None:
-    """Remember which line left this tensor without a history, for `explain`."""
-    frame = caller()
-    out._lost = (how, frame.f_code, frame.f_lasti)
-
-
-def number(value: Any) -> Any:
-    """A Python number from a number of any kind; NotImplemented for what is none."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, (bool, int, float)) else NotImplemented
 
 
 # ---------------------------------------------------------------------------------------------------- the walk
@@ -663,7 +408,7 @@ def walk(
         elif create_graph:
             kept = node.lift(kept)
 
-        for parent, rule, args in zip(parents, rules, kept):  # noqa: B905 (`strict` costs time here)
+        for parent, rule, args in zip(parents, rules, kept):
             if parent is None or rule is None or (useful is not None and parent not in useful):
                 continue
             if not args:
@@ -676,7 +421,7 @@ def walk(
                 continue
             raw = share._data if create_graph and parent.shape is not None else share
             if raw.shape != parent.shape or raw.dtype is not parent.dtype:
-                share = fit(share, parent)
+                share = fit(share, parent, node)
             seq = parent.seq
             if seq in arrived:
                 if share is g or create_graph or share.base is not None:
@@ -714,7 +459,7 @@ def _seq(node: Node) -> int:
     return node.seq
 
 
-def fit(g: Any, node: Node | None) -> Any:
+def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
     """Undo broadcasting and promotion: bring gradient `g` to the shape and dtype of the node it is for.
 
     A dimension that broadcasting stretched was used many times, once per copy: its gradient is the sum over them.
@@ -725,18 +470,24 @@ def fit(g: Any, node: Node | None) -> Any:
     have = tuple(g.shape)
     lead = len(have) - len(shape)
     stretched = tuple(i for i, n in enumerate(have) if i < lead or (n != 1 and shape[i - lead] == 1))
-    reduced = (1,) * lead + tuple(1 if i + lead in stretched else have[i + lead] for i in range(len(have) - lead))
-    if lead < 0 or reduced[lead:] != shape:
-        raise RuntimeError(
-            f"a rule returned an invalid gradient - got {list(have)} but expected shape compatible with {list(shape)}"
-        )
+    if lead < 0 or any(n != m and n != 1 for n, m in zip(shape, have[lead:], strict=True)):
+        raise _misfit(have, node, giver)
     if isinstance(g, Tensor):
         if stretched:
             g = g.sum(stretched, keepdim=True).reshape(shape)
         return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))  # type: ignore[arg-type]
     if stretched:
-        g = np.add.reduce(g, stretched, None, None, True).reshape(shape)
+        g = np.add.reduce(g, stretched, keepdims=True).reshape(shape)
     return g if g.dtype is dtype else g.astype(dtype)[()]
+
+
+def _misfit(have: tuple[int, ...], node: Node, giver: Node | None) -> RuntimeError:
+    index = giver.parents.index(node) if giver is not None and node in giver.parents else 0
+    error = RuntimeError(
+        f"Function {'' if giver is None else giver.owner.name()} returned an invalid gradient at index {index} - got "
+        f"{list(have)} but expected shape compatible with {list(node.shape or ())}"
+    )
+    return error if giver is None else noted(error, giver, "a gradient has the shape of its input")
 
 
 def check_versions(node: Node) -> None:
@@ -813,7 +564,7 @@ def run(
 ) -> None:
     """Check where the backward pass starts, and walk."""
     global last_pass
-    started = []
+    started: list[tuple[Any, Any]] = []
     check_graphs(roots)
     for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
         g = _start(i, root, gradient)
@@ -984,52 +735,4 @@ def _retains_grad(self: Tensor) -> bool:
     return not self.is_leaf and hooks is not None and hooks.retained is not None
 
 
-Tensor.retains_grad = property(_retains_grad)
-
-
-@contextmanager
-def replace(name: str, rule: Any) -> Iterator[None]:
-    """Run another rule for the operation `name` inside the real engine, for all passes within the `with` block.
-
-    rule: a function of g and what it needs by name (x, y, out, ...) that returns one gradient for each input, or a tuple
-    of such functions, one per input.  KeyError if there is no such operation.
-    """
-    if name not in TABLE:
-        raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
-    made = TABLE[name]
-    before = made.rules
-    n = len(before)
-    rules = tuple(rule) if isinstance(rule, (tuple, list)) else tuple(_nth(rule, i, n) for i in range(n))
-    if len(rules) != n:
-        raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(rules)}")
-    made.set_rules(tuple(map(_student_rule, rules)))
-    try:
-        yield
-    finally:
-        made.set_rules(before)
-
-
-def _nth(rule: Rule, i: int, n: int) -> Rule:
-    """The i-th answer of a rule that returns the gradients of all n inputs at once."""
-
-    def nth(g: Any, *kept: Any) -> Any:
-        shares = rule(g, *kept)
-        if n == 1:
-            return shares[0] if isinstance(shares, tuple) else shares
-        if not isinstance(shares, tuple) or len(shares) != n:
-            raise RuntimeError(f"the rule must return a tuple of {n} gradients, one for each input")
-        return shares[i]
-
-    nth.takes = parameters(rule)  # type: ignore[attr-defined]
-    return nth
-
-
-def _student_rule(rule: Rule) -> Rule:
-    """A rule that may return a number, or one of the very arrays it was given: the walk must not write into those."""
-
-    def careful(g: Any, *kept: Any) -> Any:
-        share = rule(g, *kept)
-        return share if share is None or isinstance(share, Tensor) else np.array(share)[()]
-
-    careful.takes = parameters(rule)  # type: ignore[attr-defined]
-    return careful
+Tensor.retains_grad = property(_retains_grad)  # type: ignore[attr-defined]

@@ -1,17 +1,15 @@
 """The face of torch.autograd: `grad`, `backward`, `Function`, and the tools around them.
 
-  grad, backward             derivatives without, and with, accumulating into .grad
-  Function                   operations of your own (see minigrad/function.py)
-  gradcheck, gradgradcheck   are these rules right?  compared with finite differences
-  check_graph                the same for every operation a loss was computed with (not in PyTorch)
-  functional                 jacobian, hessian, vjp, jvp, hvp, vhp
-  graph                      nodes, and hooks on what they save
-  detect_anomaly             stop at the first nan
+grad, backward             derivatives without, and with, accumulating into .grad
+Function                   operations of your own (see minigrad/function.py)
+gradcheck, gradgradcheck   are these rules right?  compared with finite differences
+check_graph                the same for every operation a loss was computed with (not in PyTorch)
+functional                 jacobian, hessian, vjp, jvp, hvp, vhp
+graph                      nodes, and hooks on what they save
+detect_anomaly             stop at the first nan
 """
 
 from __future__ import annotations
-
-
 
 from minigrad.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from minigrad.autograd import functional, graph

@@ -138,7 +138,9 @@ def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) ->
         for sign in (1, -1):
             moved = np.array(base)
             moved[place] += sign * eps
-            moved_args = [wrap(moved[()]) if k == j else a.detach() if isinstance(a, Tensor) else a for k, a in enumerate(args)]
+            moved_args = [
+                wrap(moved[()]) if k == j else a.detach() if isinstance(a, Tensor) else a for k, a in enumerate(args)
+            ]
             if args[j].requires_grad:
                 moved_args[j].requires_grad_()
             with no_grad():
@@ -167,7 +169,13 @@ def _undefined(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
     if len(outputs) < 2:
         return
     for y in outputs:
-        grad(y, [args[j] for j in wanted], wrap(np.zeros(y.shape, y._data.dtype)[()]), retain_graph=True, allow_unused=True)
+        grad(
+            y,
+            [args[j] for j in wanted],
+            wrap(np.zeros(y.shape, y._data.dtype)[()]),
+            retain_graph=True,
+            allow_unused=True,
+        )
 
 
 def gradgradcheck(

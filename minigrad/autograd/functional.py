@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd.gradients import grad, zeros_like
-from minigrad.shapes import stack
 from minigrad.creation import ones_like
+from minigrad.shapes import stack
 from minigrad.tape import enable_grad
 from minigrad.tensor import Tensor
 
@@ -43,10 +43,14 @@ def jacobian(
 
 
 def _one_jacobian(y: Tensor, i: int, x: Tensor, j: int, create_graph: bool, strict: bool) -> Tensor:
-    rows = []
+    rows: list[Tensor] = []
     flat = y.reshape(-1)
     for k in range(y.numel()):
-        g = grad(flat[k], x, retain_graph=True, create_graph=create_graph, allow_unused=True)[0] if y.requires_grad else None
+        g = (
+            grad(flat[k], x, retain_graph=True, create_graph=create_graph, allow_unused=True)[0]
+            if y.requires_grad
+            else None
+        )
         if g is None and strict:
             raise RuntimeError(
                 f"Output {i} of the user-provided function is independent of input {j}. This is not allowed in strict mode."
@@ -97,7 +101,7 @@ def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
 
 def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """(outputs, the Jacobian times v): v has the inputs' shape."""
-    xs, one_input = _tensors(inputs, "inputs", "jvp")
+    xs, _ = _tensors(inputs, "inputs", "jvp")
     vs = _vector(v, xs, "v", "has a single input with a single element", "input to the ")
     with enable_grad():
         leaves = _fresh(xs, create_graph)

@@ -39,8 +39,8 @@ soft_margin_loss = operation(
     lambda g, x, y, reduction: shared(g, x, reduction) * -x * sigmoid(-y * x),
 )
 
-# The negative log-likelihood picks one entry of each row; `index` are the targets (with the class dimension, of size 1, kept) and
-# `share` is the weight of each in the result, 0 where the target is ignored.
+# The negative log-likelihood picks one entry of each row; `index` are the targets (with the class dimension, of
+# size 1, kept) and `share` is the weight of each in the result, 0 where the target is ignored.
 nll_picked = operation(
     "Gather",
     lambda x, index, share: np.take_along_axis(x, index, 1) * share,

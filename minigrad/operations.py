@@ -1,0 +1,336 @@
+"""How a line of the derivative table becomes a function that computes and records.
+
+`operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)` reads off the rules' parameter names what has to be
+kept until backward, and writes the function that a person would have written by hand: print(mul.operation.source) shows
+it.  `replace` swaps a rule for a student's own, for as long as a `with` block lasts.
+"""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from minigrad import dtypes, errors
+from minigrad.birthplace import PACKAGE, caller, outside, outsiders
+from minigrad.tape import TABLE, Node, Rule, mode, record, tick, unusual
+from minigrad.tensor import Array, Tensor, Untracked, wrap
+
+NEVER_WRITTEN = [0]  # the version of a Python number
+
+
+class Operation:
+    """A line of the derivative table: its name, its forward function, its rules and what they keep."""
+
+    def __init__(self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None], view: bool) -> None:
+        self.name = ""  # its name in the table, set when the table is complete
+        self.forward = forward
+        self.view = view
+        self.inputs = INPUTS[: len(rules)]
+        self.statics = parameters(forward)[len(rules) :]
+        self.node_name = node_name if node_name[-1].isdigit() or node_name in BARE else f"{node_name}Backward0"
+        self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
+        self.function = self.make(rules)
+
+    def make(self, rules: Sequence[Rule | None]) -> Callable[..., Any]:
+        """The function that computes and records, for these rules."""
+        self.rules = self.node.rules = tuple(rules)
+        self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
+        where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
+        self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
+        if len(rules) > 2:
+            return _general(self)
+        self.source = (_UNARY if len(rules) == 1 else _BINARY).format(**self._pieces())
+        return _compiled(self.source, self)
+
+    def set_rules(self, rules: Sequence[Rule | None]) -> None:
+        """Use these rules from now on, for nodes that are already recorded too."""
+        self.function.__code__ = self.make(rules).__code__
+
+    def keeps(self, wanted: int) -> str:
+        """Source of (kept, guards) for the inputs in the bit set `wanted`: only what their rules name."""
+        place = {"out": "c", **dict(zip(self.inputs, "ab", strict=False))}
+        picks, guarded, frees = [], {}, False
+        for i, names in enumerate(self.arguments):
+            values = [f"{place[n[:-6]]}.shape" if n.endswith("_shape") else place.get(n, n) for n in names]
+            picks.append(f"({''.join(v + ', ' for v in values)})" if wanted >> i & 1 else "None")
+            if wanted >> i & 1:
+                guarded.update(dict.fromkeys(n for n in names if n in place))
+                frees = frees or any(n in SAVED_STATICS for n in names)
+        counters = {n: f"{n}._counter" for n in guarded}
+        for i, n in enumerate(self.inputs):
+            if n in counters and not wanted >> i & 1:  # a constant: perhaps a number, which has no version
+                counters[n] = f"({n}._counter if isinstance({n}, Tensor) else NEVER_WRITTEN)"
+        guards = "".join(f"{counter}, {counter}[0], " for counter in counters.values())
+        return f"({', '.join(picks)},), {f'({guards})' if guards or frees else None}"
+
+    def _pieces(self) -> dict[str, str]:
+        statics = "".join(f", {name}" for name in self.statics)
+        name = self.node_name.rstrip("0123456789").removesuffix("Backward").lower() + "_"
+        return {
+            "name": name,
+            "statics": statics,
+            "share": _SHARE.format(name=name, statics="".join(f"{s}, " for s in self.statics)) if self.view else "[0]",
+            "array": "x._writable()" if self.view else "x._data",
+            "keep": self.keeps(1),
+            "keep_x": self.keeps(1),
+            "keep_y": self.keeps(2),
+            "keep_both": self.keeps(3),
+        }
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name} ({self.node_name})>"
+
+
+# What `operation` writes for a line of the table, ready to be filled in.  `print(operation.source)` shows the result,
+# e.g. for mul; the templates exist because a function that is spelled out runs a third faster than a generic one.
+
+_RECORD = """
+    out._node = node = make(Kind)
+    node.seq = tick()
+    {parents}
+    node.shape = c.shape
+    node.dtype = c.dtype
+    frame = getframe(1)
+    code = frame.f_code
+    if code.co_filename not in outsiders:  # perhaps called from inside the engine: look for whoever called that
+        frame = outside(frame)
+        code = frame.f_code
+    node.code = code
+    node.at = frame.f_lasti
+    if unusual and mode.record is not True:
+        mode.record(node)
+    return out
+"""
+
+_UNARY = """
+def {name}(x{statics}):
+    if not isinstance(x, Tensor):
+        return forward(x{statics})
+    a = {array}
+    c = forward(a{statics})
+    out = make(Tensor)
+    out._data = c
+    out._counter = {share}
+    if unusual and mode.inference:
+        out._counter = Untracked(out._counter)
+    p = x._node
+    if p is None or (unusual and mode.record is None):
+        out._node = None
+        if p is not None:
+            note_lost(out, "no_grad")
+        return out
+""" + _RECORD.replace(
+    "{parents}",
+    """node.parents = (p,)
+    node.kept, node.guards = {keep}""",
+)
+
+_BINARY = """
+def {name}(x, y{statics}):
+    if isinstance(x, Tensor):
+        a, p = x._data, x._node
+        if isinstance(y, Tensor):
+            b, q = y._data, y._node
+            if a.dtype is not b.dtype:
+                a, b = promote(a, b)
+        else:
+            b, q = y if type(y) is float or type(y) is int else number(y), None
+            if b is NotImplemented:
+                return b
+            if a.dtype.kind != "f":
+                a, b = promote(a, b)
+    elif isinstance(y, Tensor):
+        a, p = x if type(x) is float or type(x) is int else number(x), None
+        b, q = y._data, y._node
+        if a is NotImplemented:
+            return a
+        if b.dtype.kind != "f":
+            a, b = promote(a, b)
+    else:
+        return forward(x, y{statics})
+    try:
+        c = forward(a, b{statics})
+    except ValueError as error:
+        raise broadcast_mismatch(shape(a), shape(b)) or error from None
+    out = make(Tensor)
+    out._data = c
+    out._counter = [0]
+    if unusual and mode.inference:
+        out._counter = Untracked(out._counter)
+    if (p is None and q is None) or (unusual and mode.record is None):
+        out._node = None
+        if p is not None or q is not None:
+            note_lost(out, "no_grad")
+        return out
+""" + _RECORD.replace(
+    "{parents}",
+    """node.parents = (p, q)
+    if q is None:
+        node.kept, node.guards = {keep_x}
+    elif p is None:
+        node.kept, node.guards = {keep_y}
+    else:
+        node.kept, node.guards = {keep_both}""",
+)
+
+_SHARE = "share(x, a, c, out, {name}, ({statics}))"
+
+
+def _compiled(source: str, made: Operation) -> Callable[..., Any]:
+    """The function a filled-in template defines; tracebacks and `inspect` show its source."""
+    filename = f"{PACKAGE}/<{made.node_name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace = {
+        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
+        "note_lost": note_lost, "Untracked": Untracked,
+        "mode": mode, "tick": tick, "getframe": _getframe, "outsiders": outsiders, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
+        "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
+    }  # fmt: skip
+    exec(compile(source, filename, "exec"), namespace)
+    function: Any = namespace[made._pieces()["name"]]
+    function.operation = made
+    return function  # type: ignore[no-any-return]
+
+
+INPUTS = ("x", "y", "z", "u", "v", "w")
+BARE = ("CopySlices", "CopyBackwards", "NotImplemented")  # node names that PyTorch writes without "Backward0"
+SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
+
+
+def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's positional parameters; none for numpy's own functions."""
+    if hasattr(function, "takes"):
+        return tuple(function.takes)
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if code else ()
+
+
+def operation(name: str, forward: Callable[..., Any], *rules: Rule | None, view: bool = False) -> Callable[..., Any]:
+    """A recorded operation from one line of the table: the node's name, the forward function, one rule per input.
+
+    A rule's first parameter is g, the gradient of the result.  The others say what it needs, and so what is kept:
+    x, y, z (the inputs), out (the result), x_shape, ..., and the forward function's further parameters.  None in place
+    of a rule means that no gradient reaches that input.  `view=True`: the result may share its input's memory.
+    The function that comes out takes Tensors and records, or takes arrays and only computes; rules are made of such
+    functions, and so run on arrays in a plain backward pass and on Tensors in one that is differentiated itself.
+    """
+    function = Operation(name, forward, rules, view).function
+    return function
+
+
+def _general(made: Operation) -> Callable[..., Any]:
+    """Three inputs or more (an input may be None); the forward function does its own promotion and checks."""
+    n = len(made.inputs)
+
+    def apply(*args: Any) -> Any:
+        inputs, statics = args[:n], args[n:]
+        tensors = [x if isinstance(x, Tensor) else None for x in inputs]
+        if not any(t is not None for t in tensors):
+            return made.forward(*args)
+        arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
+        out = wrap(made.forward(*arrays, *statics))
+        parents = tuple(None if t is None else t._node for t in tensors)
+        if mode.record is None or not any(p is not None for p in parents):
+            return out
+        values = {"out": out._data, **dict(zip(made.inputs, arrays, strict=True)),
+                  **dict(zip(made.statics, statics, strict=True))}  # fmt: skip
+        values |= {f"{name}_shape": np.shape(array) for name, array in zip(made.inputs, arrays, strict=True)}
+        used = [names if p is not None else () for p, names in zip(parents, made.arguments, strict=True)]
+        kept = tuple(None if p is None else tuple(values[n] for n in names)
+                     for p, names in zip(parents, made.arguments, strict=True))  # fmt: skip
+        counters = {
+            "out": out._counter,
+            **{n: t._counter for n, t in zip(made.inputs, tensors, strict=True) if t is not None},
+        }
+        named = dict.fromkeys(n for names in used for n in names if n in values)
+        guards = [v for n in named if n in counters for v in (counters[n], counters[n][0])]
+        frees = bool(guards) or any(n in SAVED_STATICS for n in named)
+        out._node = record(made.node, parents, kept, tuple(guards) if frees else None, out._data)
+        return out
+
+    apply.operation = made  # type: ignore[attr-defined]
+    return apply
+
+
+def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tuple[Any, ...]) -> list[Any]:
+    """The version counter of a result that may share its input's memory; then it joins the views (see inplace.py)."""
+    if not isinstance(a, np.ndarray):
+        return [0]
+    owner = c.base
+    if owner is None or (owner is not a and owner is not a.base):
+        return [0]
+    views = x._counter
+    out._view = (x, apply, statics, mode.record is not None)
+    if len(views) == 1:
+        views.append(None)
+    elif len(views) > 30:
+        views[2:] = [r for r in views[2:] if r() is not None]
+    views.append(weakref.ref(out))
+    return views
+
+
+def note_lost(out: Tensor, how: str) -> None:
+    """Remember which line left this tensor without a history, for `explain`."""
+    frame = caller()
+    out.__dict__["_lost"] = (how, frame.f_code, frame.f_lasti)
+
+
+def number(value: Any) -> Any:
+    """A Python number from a number of any kind; NotImplemented for what is none."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (bool, int, float)) else NotImplemented
+
+
+@contextmanager
+def replace(name: str, rule: Any) -> Iterator[None]:
+    """Run another rule for the operation `name` inside the real engine, for all passes within the `with` block.
+
+    rule: a function of g and what it needs by name (x, y, out, ...) that returns one gradient for each input, or a tuple
+    of such functions, one per input.  KeyError if there is no such operation.
+    """
+    if name not in TABLE:
+        raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
+    made = TABLE[name]
+    before = made.rules
+    n = len(before)
+    rules = tuple(rule) if isinstance(rule, (tuple, list)) else tuple(_nth(rule, i, n) for i in range(n))
+    if len(rules) != n:
+        raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(rules)}")
+    made.set_rules(tuple(map(_student_rule, rules)))
+    try:
+        yield
+    finally:
+        made.set_rules(before)
+
+
+def _nth(rule: Rule, i: int, n: int) -> Rule:
+    """The i-th answer of a rule that returns the gradients of all n inputs at once."""
+
+    def nth(g: Any, *kept: Any) -> Any:
+        shares = rule(g, *kept)
+        if n == 1:
+            return shares[0] if isinstance(shares, tuple) else shares
+        if not isinstance(shares, tuple) or len(shares) != n:
+            raise RuntimeError(f"the rule must return a tuple of {n} gradients, one for each input")
+        return shares[i]
+
+    nth.takes = parameters(rule)  # type: ignore[attr-defined]
+    return nth
+
+
+def _student_rule(rule: Rule) -> Rule:
+    """A rule that may return a number, or one of the very arrays it was given: the walk must not write into those."""
+
+    def careful(g: Any, *kept: Any) -> Any:
+        share = rule(g, *kept)
+        return share if share is None or isinstance(share, Tensor) else np.array(share)[()]
+
+    careful.takes = parameters(rule)  # type: ignore[attr-defined]
+    return careful
