@@ -297,25 +297,22 @@ def with_rules(wrong: Iterable[WrongRule]) -> Iterator[None]:
         yield
 
 
-def averaged(g: Any, node: Node | None, right: Callable[..., Any] = tape.fit) -> Any:
+RIGHT_FIT, RIGHT_START = tape.fit, tape._start
+
+
+def averaged(g: Any, node: Node | None, *rest: Any) -> Any:
     """Un-broadcasting that takes the mean over the copies instead of the sum."""
-    fitted = right(g, node)
-    if node is None or node.shape is None or not numbers(fitted).size:
+    fitted = RIGHT_FIT(g, node, *rest)
+    if node is None or node.shape is None or numbers(g).size <= numbers(fitted).size:
         return fitted
-    return (
-        fitted * (numbers(fitted).size / numbers(g).size)
-        if numbers(g).size > numbers(fitted).size
-        else fitted
-    )
+    return fitted * (numbers(fitted).size / numbers(g).size)
 
 
-def start_from(
-    number: Callable[[Tensor], Any], right: Callable[..., Any] = tape._start
-) -> Callable[..., Tensor]:
+def start_from(number: Callable[[Tensor], Any]) -> Callable[..., Tensor]:
     """Another first gradient, where none was given."""
 
     def start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
-        begun: Tensor = right(i, root, gradient)
+        begun: Tensor = RIGHT_START(i, root, gradient)
         return begun if gradient is not None else wrap(np.asarray(number(root), begun._data.dtype)[()])
 
     return start
