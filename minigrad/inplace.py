@@ -94,8 +94,9 @@ def check_writable(target: Tensor) -> None:
             raise RuntimeError(LEAF_VIEW)
         _check_view(target, base)
     array = target._data
-    if isinstance(array, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-        raise RuntimeError(OVERLAP)
+    if isinstance(array, np.ndarray) and 0 in array.strides:
+        if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+            raise RuntimeError(OVERLAP)
 
 
 def _check_view(target: Tensor, base: Tensor) -> None:
@@ -117,9 +118,12 @@ def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
         if isinstance(data, np.ndarray) and isinstance(array, np.ndarray) and data is not array:
-            same = data.ctypes.data == array.ctypes.data and data.strides == array.strides and data.shape == array.shape
-            if not same and np.may_share_memory(array, data) and np.shares_memory(array, data):
+            if np.may_share_memory(array, data) and not _same_place(array, data) and np.shares_memory(array, data):
                 raise RuntimeError(PARTIAL_OVERLAP)
+
+
+def _same_place(a: Any, b: Any) -> bool:
+    return bool(a.ctypes.data == b.ctypes.data and a.strides == b.strides and a.shape == b.shape)
 
 
 def commit(target: Tensor, result: Tensor) -> None:

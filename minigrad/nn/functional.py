@@ -5,6 +5,8 @@ composed of such operations. What PyTorch also offers at top level (`relu`, `sof
 function here.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import math
@@ -19,41 +21,107 @@ from minigrad import derivatives as table
 from minigrad import more_derivatives as more
 from minigrad import random
 from minigrad.inplace import write
-from minigrad.layers import (  # noqa: F401
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    channel_shuffle,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    fold,
-    interpolate,
-    lp_pool1d,
-    lp_pool2d,
-    max_pool1d,
-    max_pool1d_with_indices,
-    max_pool2d,
-    max_pool2d_with_indices,
-    max_pool3d,
-    max_pool3d_with_indices,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-    pad,
-    pixel_shuffle,
-    pixel_unshuffle,
-    unfold,
-    upsample,
+from minigrad.layers import (
+    adaptive_avg_pool1d as adaptive_avg_pool1d,
+)
+from minigrad.layers import (
+    adaptive_avg_pool2d as adaptive_avg_pool2d,
+)
+from minigrad.layers import (
+    adaptive_avg_pool3d as adaptive_avg_pool3d,
+)
+from minigrad.layers import (
+    adaptive_max_pool1d as adaptive_max_pool1d,
+)
+from minigrad.layers import (
+    adaptive_max_pool2d as adaptive_max_pool2d,
+)
+from minigrad.layers import (
+    adaptive_max_pool3d as adaptive_max_pool3d,
+)
+from minigrad.layers import (
+    avg_pool1d as avg_pool1d,
+)
+from minigrad.layers import (
+    avg_pool2d as avg_pool2d,
+)
+from minigrad.layers import (
+    avg_pool3d as avg_pool3d,
+)
+from minigrad.layers import (
+    channel_shuffle as channel_shuffle,
+)
+from minigrad.layers import (
+    conv1d as conv1d,
+)
+from minigrad.layers import (
+    conv2d as conv2d,
+)
+from minigrad.layers import (
+    conv3d as conv3d,
+)
+from minigrad.layers import (
+    conv_transpose1d as conv_transpose1d,
+)
+from minigrad.layers import (
+    conv_transpose2d as conv_transpose2d,
+)
+from minigrad.layers import (
+    conv_transpose3d as conv_transpose3d,
+)
+from minigrad.layers import (
+    fold as fold,
+)
+from minigrad.layers import (
+    interpolate as interpolate,
+)
+from minigrad.layers import (
+    lp_pool1d as lp_pool1d,
+)
+from minigrad.layers import (
+    lp_pool2d as lp_pool2d,
+)
+from minigrad.layers import (
+    max_pool1d as max_pool1d,
+)
+from minigrad.layers import (
+    max_pool1d_with_indices as max_pool1d_with_indices,
+)
+from minigrad.layers import (
+    max_pool2d as max_pool2d,
+)
+from minigrad.layers import (
+    max_pool2d_with_indices as max_pool2d_with_indices,
+)
+from minigrad.layers import (
+    max_pool3d as max_pool3d,
+)
+from minigrad.layers import (
+    max_pool3d_with_indices as max_pool3d_with_indices,
+)
+from minigrad.layers import (
+    max_unpool1d as max_unpool1d,
+)
+from minigrad.layers import (
+    max_unpool2d as max_unpool2d,
+)
+from minigrad.layers import (
+    max_unpool3d as max_unpool3d,
+)
+from minigrad.layers import (
+    pad as pad,
+)
+from minigrad.layers import (
+    pixel_shuffle as pixel_shuffle,
+)
+from minigrad.layers import (
+    pixel_unshuffle as pixel_unshuffle,
+)
+from minigrad.layers import (
+    unfold as unfold,
+)
+from minigrad.layers import (
+    upsample as upsample,
 )
 from minigrad.nn import rules
 from minigrad.tensor import Tensor, wrap
@@ -235,9 +303,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     return mg.softmax(-input, _softmax_dim("softmin", input.ndim) if dim is None else dim, dtype=dtype)
 
 
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Tensor:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A random sample that is nearly (or, with `hard`, exactly) one-hot, with softmax's gradient."""
     noise = random.default_generator.exponential(logits.shape, dtype=logits._data.dtype)
     soft = mg.softmax((logits + wrap(-np.log(noise))) / tau, dim)
@@ -254,8 +320,7 @@ def gumbel_softmax(
 def _dtypes_must_match(input: Tensor, weight: Tensor) -> None:
     if input._data.dtype is not weight._data.dtype:
         raise RuntimeError(
-            "mat1 and mat2 must have the same dtype, but got "
-            f"{input.dtype.tensor_name} and {weight.dtype.tensor_name}"
+            f"mat1 and mat2 must have the same dtype, but got {input.dtype.tensor_name} and {weight.dtype.tensor_name}"
         )
 
 
@@ -471,9 +536,7 @@ def batch_norm(
     if training:
         values = math.prod(x.shape[:1] + x.shape[2:])
         if values <= 1:
-            raise ValueError(
-                f"Expected more than 1 value per channel when training, got input size {input.size()}"
-            )
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
         dims = (0, *range(2, x.ndim))
         mean, variance, rstd = _moments(x, dims, eps)
         if running_mean is not None:
@@ -517,9 +580,7 @@ def instance_norm(
 
     means, variances = repeated(running_mean), repeated(running_var)
     stacked = input.reshape((1, n * channels, *input.shape[2:]))
-    out = batch_norm(
-        stacked, means, variances, repeated(weight), repeated(bias), use_input_stats, momentum, eps
-    )
+    out = batch_norm(stacked, means, variances, repeated(weight), repeated(bias), use_input_stats, momentum, eps)
     if use_input_stats:
         for running, found in ((running_mean, means), (running_var, variances)):
             if running is not None and found is not None:
@@ -548,9 +609,7 @@ def group_norm(
     return rules.group_norm_rows(input, weight, bias, num_groups, eps, mean, rstd)
 
 
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
     squares = input * input
     before, after = size // 2, (size - 1) // 2
@@ -573,9 +632,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return (first * second).sum(dim)
 
 
-def pairwise_distance(
-    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Tensor:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
     return (x1 - x2 + eps).norm(p, -1, keepdim)
 
@@ -677,16 +734,17 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
+    have, given = input._data.shape, target._data.shape
+    if len(have) == 2 and given == have[:1] and target._data.dtype == np.int64:
+        return
     if input.ndim == 0:
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
     if input.ndim != 1 and input.shape[0] != (target.shape[0] if target.ndim else 1):
         batch = target.shape[0] if target.ndim else 1
-        raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch})."
-        )
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
     if target.dtype not in (mg.int64, mg.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
-    if input.ndim == 1 and target.ndim > 1 or input.ndim > 1 and target.shape[1:] != input.shape[2:]:
+    if (input.ndim == 1 and target.ndim > 1) or (input.ndim > 1 and target.shape[1:] != input.shape[2:]):
         if input.ndim <= 2:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         want = (input.shape[0], *input.shape[2:])
@@ -731,10 +789,10 @@ def nll_loss(
     return loss.reshape(()) if unbatched and reduction == "none" else loss
 
 
-def _shares(
-    index: Array, dtype: Any, classes: int, weight: Tensor | None, ignore_index: int
-) -> tuple[Array, Array]:
+def _shares(index: Array, dtype: Any, classes: int, weight: Tensor | None, ignore_index: int) -> tuple[Array, Array]:
     """Valid class numbers (0 where ignored), and the weight of each target (0 where ignored)."""
+    if weight is None and not 0 <= ignore_index < classes and (index.view(np.uint64) < classes).all():
+        return index, np.ones(index.shape, dtype)  # the usual case: every target is a class, and counts
     counted = index != ignore_index
     wrong = counted & ((index < 0) | (index >= classes))
     if wrong.any():
@@ -900,13 +958,12 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """(log var + (input - target)² / var) / 2, with var at least eps."""
     _check_reduction(reduction)
-    if not isinstance(var, Tensor):
-        var = mg.full_like(input, var)
-    if (var._data < 0).any():
+    spread = var if isinstance(var, Tensor) else mg.full_like(input, var)
+    if (spread._data < 0).any():
         raise ValueError("var has negative entry/entries")
-    if var.ndim == input.ndim - 1:
-        var = var.unsqueeze(-1)
-    floor = (var.detach().clamp(min=eps) - var.detach()) + var  # the cut-off has no influence on the gradient
+    if spread.ndim == input.ndim - 1:
+        spread = spread.unsqueeze(-1)
+    floor = (spread.detach().clamp(min=eps) - spread.detach()) + spread  # the cut-off has no influence on the gradient
     loss = 0.5 * (floor.log() + (input - target) ** 2 / floor)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
@@ -1070,9 +1127,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         raise NotImplementedError("minigrad leaves out grouped-query attention")
     if is_causal and attn_mask is not None:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
+        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
@@ -1084,4 +1139,3 @@ def scaled_dot_product_attention(
         scores = scores + attn_mask
     weights = mg.softmax(scores, -1)
     return dropout(weights, dropout_p) @ value
-

@@ -43,10 +43,10 @@ soft_margin_loss = operation(
 # size 1, kept) and `share` is the weight of each in the result, 0 where the target is ignored.
 nll_picked = operation(
     "Gather",
-    lambda x, index, share: np.take_along_axis(x, index, 1) * share,
+    lambda x, index, share: _picked(x, index) * share,
     lambda g, x_shape, index, share: nll_spread(g, x_shape, index, share),
 )
-nll_spread = operation(
+nll_spread: Any = operation(
     "Scatter",
     lambda x, shape, index, share: _spread(x, shape, index, share),
     lambda g, index, share: nll_picked(g, index, share),
@@ -55,12 +55,19 @@ nll_spread = operation(
 
 def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any) -> Any:
     out = np.zeros(shape, x.dtype)
-    np.put_along_axis(out, index, x * share, 1)
+    if len(shape) == 2:
+        out[np.arange(len(index))[:, None], index] = x * share
+    else:
+        np.put_along_axis(out, index, x * share, 1)
     return out
 
 
+def _picked(x: Any, index: Any) -> Any:
+    return x[np.arange(len(index))[:, None], index] if x.ndim == 2 else np.take_along_axis(x, index, 1)
+
+
 def _nll(x: Any, index: Any, share: Any, scalar: bool) -> Any:
-    values = -np.take_along_axis(x, index, 1) * share
+    values = _picked(x, index) * -share
     return np.add.reduce(values, None) if scalar else values.reshape(index.shape[:1] + index.shape[2:])
 
 
@@ -183,7 +190,7 @@ group_norm_rows = operation(
 
 # ------------------------------------------------------------------------------------------------------ embedding
 
-cleared = operation("IndexFill", lambda x, row: _cleared(x, row), lambda g, row: cleared(g, row))
+cleared: Any = operation("IndexFill", lambda x, row: _cleared(x, row), lambda g, row: cleared(g, row))
 embedding_padded = operation(
     "Embedding",
     lambda x, index, row: x[index],
