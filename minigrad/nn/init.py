@@ -56,9 +56,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
     return _filled(tensor, source.uniform(tensor._data.shape, a, b, tensor._data.dtype))
 
 
-def normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
-) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers."""
     source = generator or default_generator
     return _filled(tensor, source.normal(tensor._data.shape, mean, std, tensor._data.dtype))

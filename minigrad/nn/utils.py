@@ -1,5 +1,7 @@
 """Helpers around gradients and parameters: clipping, and parameters as one vector."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import math

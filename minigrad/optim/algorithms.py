@@ -5,6 +5,8 @@ one parameter, `g` its gradient, `group` the settings, and `self.state[p]` what 
 array of working memory is reused, so that a step allocates next to nothing.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from typing import Any

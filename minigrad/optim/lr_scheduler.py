@@ -4,6 +4,8 @@ Each scheduler keeps the learning rates it started from (`base_lrs`) and says in
 compute the next rate from the present one, so that two schedulers can work on the same optimiser.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import math
@@ -126,9 +128,7 @@ def _one_each(given: Any, count: int) -> list[Callable[[int], float]]:
 class StepLR(LRScheduler):
     """Times gamma every `step_size` epochs."""
 
-    def __init__(
-        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
@@ -193,9 +193,7 @@ class LinearLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if not 0 < start_factor <= 1.0:
-            raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
-            )
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
         if not 0 <= end_factor <= 1.0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
@@ -214,9 +212,7 @@ class LinearLR(LRScheduler):
 class PolynomialLR(LRScheduler):
     """From the base rate to 0 over `total_iters` epochs, as a power of what is left."""
 
-    def __init__(
-        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
@@ -298,9 +294,7 @@ class OneCycleLR(LRScheduler):
         if total_steps <= 0:
             raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self.total_steps = total_steps
         self.anneal = _cosine if anneal_strategy == "cos" else _line
         up = pct_start * total_steps - 1
@@ -368,9 +362,7 @@ class SequentialLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError(
-                "SequentialLR expects at least one scheduler to be chained, but got no scheduler."
-            )
+            raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more "
@@ -434,14 +426,12 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer = optimizer
         self.factor, self.patience, self.cooldown, self.eps = factor, patience, cooldown, eps
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
-        self.min_lrs = (
-            list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
-        )
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
         self.best = math.inf if mode == "min" else -math.inf
         self.last_epoch = self.num_bad_epochs = self.cooldown_counter = 0
         self._last_lr = self._present()
 
-    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Any = None, epoch: int | None = None) -> None:
         """Look at this epoch's metric, and lower the rates if it has been bad for too long."""
         current = float(metrics.item() if isinstance(metrics, Tensor) else metrics)
         self.last_epoch += 1

@@ -11,7 +11,7 @@ import copy
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -87,16 +87,12 @@ class Optimizer:
 
         for p in params:
             if not isinstance(p, Tensor):
-                raise TypeError(
-                    "optimizer can only optimize Tensors, but one of the params is " + typename(p)
-                )
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(p))
             if not (p.is_leaf or p.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
             warnings.warn(

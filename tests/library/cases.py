@@ -26,9 +26,27 @@ X, IMG, SEQ = (3, 4), (2, 4, 6, 5), (2, 4, 7)
 # ------------------------------------------------------------------------------------------------ activations
 
 for name in (
-    "relu relu6 leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid hardtanh softplus softsign "
-    "softshrink hardshrink tanhshrink logsigmoid sigmoid tanh"
-).split():
+    "relu",
+    "relu6",
+    "leaky_relu",
+    "elu",
+    "selu",
+    "celu",
+    "gelu",
+    "silu",
+    "mish",
+    "hardswish",
+    "hardsigmoid",
+    "hardtanh",
+    "softplus",
+    "softsign",
+    "softshrink",
+    "hardshrink",
+    "tanhshrink",
+    "logsigmoid",
+    "sigmoid",
+    "tanh",
+):
     case(f"F.{name}", lambda t, x, n=name: getattr(t.nn.functional, n)(x * 3), (5, 7))
 for name in ("softmax", "log_softmax", "softmin"):
     case(f"F.{name}", lambda t, x, n=name: getattr(t.nn.functional, n)(x, 1), X)
@@ -106,9 +124,7 @@ for reduction in ("mean", "sum", "none"):
     )
     case(
         f"F.cross_entropy weight ignore {reduction}",
-        lambda t, x, y, w, r=reduction: t.nn.functional.cross_entropy(
-            x, y, w.detach(), ignore_index=1, reduction=r
-        ),
+        lambda t, x, y, w, r=reduction: t.nn.functional.cross_entropy(x, y, w.detach(), ignore_index=1, reduction=r),
         (6, 4),
         ("i", 4, (6,)),
         ("+", (4,)),
@@ -159,9 +175,7 @@ for reduction in ("mean", "sum", "none"):
         )
     case(
         f"F.margin_ranking_loss {reduction}",
-        lambda t, x, y, s, r=reduction: t.nn.functional.margin_ranking_loss(
-            x, y, s.detach(), margin=0.2, reduction=r
-        ),
+        lambda t, x, y, s, r=reduction: t.nn.functional.margin_ranking_loss(x, y, s.detach(), margin=0.2, reduction=r),
         (5,),
         (5,),
         ("s", (5,)),
@@ -190,17 +204,13 @@ for reduction in ("mean", "sum", "none"):
     )
     case(
         f"F.multilabel_soft_margin_loss {reduction}",
-        lambda t, x, y, r=reduction: t.nn.functional.multilabel_soft_margin_loss(
-            x, y.detach(), reduction=r
-        ),
+        lambda t, x, y, r=reduction: t.nn.functional.multilabel_soft_margin_loss(x, y.detach(), reduction=r),
         X,
         ("p", X),
     )
     case(
         f"F.poisson_nll_loss {reduction}",
-        lambda t, x, y, r=reduction: t.nn.functional.poisson_nll_loss(
-            x, y.detach() * 3, full=True, reduction=r
-        ),
+        lambda t, x, y, r=reduction: t.nn.functional.poisson_nll_loss(x, y.detach() * 3, full=True, reduction=r),
         X,
         ("+", X),
     )

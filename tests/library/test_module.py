@@ -51,7 +51,7 @@ def test_an_attribute_lives_in_one_place() -> None:
     assert net.first is None and "first" in net._modules
     net.seen = mg.ones(1)
     assert net._buffers["seen"].item() == 1.0
-    with pytest.raises(TypeError, match="cannot assign 'torch.FloatTensor' as parameter 'scale'"):
+    with pytest.raises(TypeError, match=r"cannot assign 'torch\.FloatTensor' as parameter 'scale'"):
         net.scale = mg.ones(3)
 
 
@@ -66,7 +66,7 @@ def test_before_init_nothing_can_be_registered() -> None:
                 self.register_buffer("b", mg.ones(1))
 
     for kind, word in (("parameter", "parameters"), ("module", "module"), ("buffer", "buffer")):
-        with pytest.raises(AttributeError, match=f"cannot assign {word} before Module.__init__"):
+        with pytest.raises(AttributeError, match=rf"cannot assign {word} before Module\.__init__"):
             Forgot(kind)
 
 
@@ -146,7 +146,7 @@ def test_state_dict_names_and_memory() -> None:
     assert list(state) == ["scale", "seen", "first.weight", "first.bias", "second.1.weight", "second.1.bias"]
     assert state["scale"]._data is net.scale._data and not state["scale"].requires_grad
     assert net.state_dict(keep_vars=True)["scale"] is net.scale
-    assert list(net.state_dict(prefix="net."))[0] == "net.scale"
+    assert next(iter(net.state_dict(prefix="net."))) == "net.scale"
 
 
 def test_loading_copies_into_the_same_parameters() -> None:
@@ -427,7 +427,7 @@ def test_left_out_raises() -> None:
         lambda: nn.Embedding(2, 2, sparse=True)(mg.tensor([0])),
         lambda: mg.optim.SGD([mg.ones(1, requires_grad=True)], differentiable=True),
     ):
-        with pytest.raises(NotImplementedError, match="left out|leaves out"):
+        with pytest.raises(NotImplementedError, match=r"left out|leaves out"):
             call()
 
 

@@ -169,9 +169,9 @@ nn.ModuleDict({"a": nn.Tanh()}); nn.Sequential(); nn.ModuleList()
 nn.ParameterList([t.ones(2, 3), t.ones(1)]); nn.ParameterDict({"a": t.ones(2)})
 nn.Linear(2, 2).weight.shape; nn.Parameter(t.ones(2)); nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
 """
-for _line in _LAYERS.replace("\n", ";").split(";"):
-    if _line.strip():
-        TEXTS[_line.strip()] = lambda t, code=_line.strip(): eval(code, {"nn": t.nn, "t": t})
+for _line in map(str.strip, _LAYERS.replace("\n", ";").split(";")):
+    if _line:
+        TEXTS[_line] = lambda t, code=_line: eval(code, {"nn": t.nn, "t": t})
 for _name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam"):
     TEXTS[f"{_name} printed"] = lambda t, n=_name: getattr(t.optim, n)([t.ones(1, requires_grad=True)], lr=0.1)
     TEXTS[f"{_name} negative lr"] = lambda t, n=_name: getattr(t.optim, n)([t.ones(1, requires_grad=True)], lr=-0.1)
@@ -200,7 +200,7 @@ _MESSAGES = {
     "to int": "m.to(t.int64)",
     "load a list": "m.load_state_dict([1])",
     "load shapes": "m.load_state_dict({'weight': t.ones(3), 'bias': 5})",
-    "load nested": "t.nn.Sequential(m, t.nn.ReLU()).load_state_dict({'0.weight': t.ones(1, 2), '1.x': t.ones(1), 'y': t.ones(1)})",
+    "load nested": "t.nn.Sequential(m, t.nn.ReLU()).load_state_dict({'0.weight': t.ones(1, 2), '1.x': t.ones(1), 'y': 1})",
     "get_parameter missing": "m.get_parameter('wieght')",
     "get_submodule parameter": "m.get_submodule('weight')",
     "sequential index": "t.nn.Sequential(m)[3]",

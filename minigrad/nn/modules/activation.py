@@ -223,9 +223,7 @@ class Threshold(Module):
 class PReLU(Module):
     """x where positive, weight * x elsewhere, with learned weights."""
 
-    def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
-    ) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
         from minigrad import empty
 
         super().__init__()

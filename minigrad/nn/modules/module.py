@@ -6,6 +6,8 @@ and loading a state dict, switching between training and evaluation, changing th
 module calls its `forward`, with hooks around it if there are any.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
@@ -74,9 +76,7 @@ class Module:
         put("_hooks_always_called", set())
 
     def _forward_unimplemented(self, *_: Any) -> Any:
-        raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
-        )
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     forward: Callable[..., Any] = _forward_unimplemented
 
@@ -177,8 +177,7 @@ class Module:
         elif parameters is not None and name in parameters:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' "
-                    "(torch.nn.Parameter or None expected)"
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             self.register_parameter(name, value)
         elif isinstance(value, Module):
@@ -239,8 +238,7 @@ class Module:
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' "
-                "(torch.nn.Parameter or None required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
@@ -284,7 +282,7 @@ class Module:
             module = getattr(module, part)
             if not isinstance(module, Module):
                 raise AttributeError(f"`{part}` is not an nn.Module")
-        return module  # type: ignore[no-any-return]
+        return module
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path."""
@@ -504,8 +502,10 @@ class Module:
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Any]:
         """Parameters and persistent buffers by dotted name. They share memory with the module: no copies."""
-        if args:
-            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        if args:  # the old form, by position
+            given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+            destination, prefix = given.get("destination", destination), given.get("prefix", prefix)
+            keep_vars = given.get("keep_vars", keep_vars)
         state: Any = OrderedDict() if destination is None else destination
         if not hasattr(state, "_metadata") and isinstance(state, OrderedDict):
             state._metadata = OrderedDict()  # type: ignore[attr-defined]
@@ -515,7 +515,7 @@ class Module:
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return state  # type: ignore[no-any-return]
+        return state
 
     def _own_state(self) -> dict[str, Tensor]:
         saved: dict[str, Tensor | None] = dict(self._parameters)
@@ -545,17 +545,13 @@ class Module:
         errors: list[str] = []
         self._load_tree(state_dict, "", assign, missing, unexpected, errors)
         if strict and missing:
-            errors.insert(
-                0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing))
-            )
+            errors.insert(0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing)))
         if strict and unexpected:
             text = "Unexpected key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in unexpected))
             errors.insert(1 if missing else 0, text)
         if errors:
             raise RuntimeError(
-                "Error(s) in loading state_dict for {}:\n\t{}".format(
-                    type(self).__name__, "\n\t".join(errors)
-                )
+                "Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors))
             )
         return _IncompatibleKeys(missing, unexpected)
 

@@ -1,5 +1,7 @@
 """Normalisation layers: LayerNorm, RMSNorm, GroupNorm, BatchNorm, InstanceNorm, LocalResponseNorm."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -69,9 +71,7 @@ class RMSNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.register_parameter(
-            "weight", Parameter(mg.ones(shape, dtype=dtype)) if elementwise_affine else None
-        )
+        self.register_parameter("weight", Parameter(mg.ones(shape, dtype=dtype)) if elementwise_affine else None)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
@@ -141,7 +141,7 @@ class _RunningNorm(Module):
         track = track_running_stats
         self.register_buffer("running_mean", mg.zeros(num_features, dtype=dtype) if track else None)
         self.register_buffer("running_var", mg.ones(num_features, dtype=dtype) if track else None)
-        self.register_buffer("num_batches_tracked", mg.tensor(0, dtype=mg.int64) if track else None)
+        self.register_buffer("num_batches_tracked", mg.zeros((), dtype=mg.int64) if track else None)
 
     def reset_running_stats(self) -> None:
         """Running mean 0, variance 1, no batches seen."""
@@ -168,11 +168,7 @@ class _RunningNorm(Module):
         self, state_dict: Mapping[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:
         key = prefix + "num_batches_tracked"
-        if (
-            self.num_batches_tracked is not None
-            and key not in state_dict
-            and prefix + "running_mean" in state_dict
-        ):
+        if self.num_batches_tracked is not None and key not in state_dict and prefix + "running_mean" in state_dict:
             state_dict = {**state_dict, key: self.num_batches_tracked}  # saved before batches were counted
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
@@ -239,7 +235,7 @@ class _InstanceNorm(_RunningNorm):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         if input.ndim == self.ranks[0]:
-            return self._normalised(input.unsqueeze(0)).squeeze(0)  # type: ignore[no-any-return]
+            return self._normalised(input.unsqueeze(0)).squeeze(0)
         return self._normalised(input)
 
     def _normalised(self, input: Tensor) -> Tensor:

@@ -3,6 +3,8 @@
 Composed of linear layers, softmax and layer norm; parameter names are PyTorch's, so that state dicts fit.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import copy
@@ -69,9 +71,7 @@ class MultiheadAttention(Module):
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.dropout, self.batch_first = dropout, batch_first
         self.in_proj_weight = Parameter(mg.empty((3 * embed_dim, embed_dim), dtype=dtype))
-        self.register_parameter(
-            "in_proj_bias", Parameter(mg.empty(3 * embed_dim, dtype=dtype)) if bias else None
-        )
+        self.register_parameter("in_proj_bias", Parameter(mg.empty(3 * embed_dim, dtype=dtype)) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, dtype=dtype)
         init.xavier_uniform_(self.in_proj_weight)
         if bias:
@@ -137,12 +137,12 @@ class MultiheadAttention(Module):
     def _heads(self, t: Tensor) -> Tensor:
         """(length, batch, embed) to (batch, heads, length, head_dim)."""
         length, batch, _ = t.shape
-        return t.reshape((length, batch, self.num_heads, self.head_dim)).permute(1, 2, 0, 3)  # type: ignore[no-any-return]
+        return t.reshape((length, batch, self.num_heads, self.head_dim)).permute(1, 2, 0, 3)
 
 
 def _activation(activation: Any) -> Callable[[Tensor], Tensor]:
     if not isinstance(activation, str):
-        return activation  # type: ignore[no-any-return]
+        return activation
     if activation not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {activation}")
     return F.relu if activation == "relu" else F.gelu
@@ -166,9 +166,7 @@ class TransformerEncoderLayer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
-        )
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
         self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
@@ -188,16 +186,16 @@ class TransformerEncoderLayer(Module):
         x = src
         if self.norm_first:
             x = x + self._attend(self.norm1(x), src_mask, src_key_padding_mask)
-            return x + self._feed(self.norm2(x))  # type: ignore[no-any-return]
+            return x + self._feed(self.norm2(x))
         x = self.norm1(x + self._attend(x, src_mask, src_key_padding_mask))
-        return self.norm2(x + self._feed(x))  # type: ignore[no-any-return]
+        return self.norm2(x + self._feed(x))
 
     def _attend(self, x: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor:
         out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False)[0]
-        return self.dropout1(out)  # type: ignore[no-any-return]
+        return self.dropout1(out)
 
     def _feed(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))  # type: ignore[no-any-return]
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
 class TransformerDecoderLayer(Module):
@@ -218,12 +216,8 @@ class TransformerDecoderLayer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
-        )
-        self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
-        )
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
         self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
@@ -249,7 +243,7 @@ class TransformerDecoderLayer(Module):
             out = self.self_attn(
                 x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask, need_weights=False
             )[0]
-            return self.dropout1(out)  # type: ignore[no-any-return]
+            return self.dropout1(out)
 
         def look(x: Tensor) -> Tensor:
             out = self.multihead_attn(
@@ -260,10 +254,10 @@ class TransformerDecoderLayer(Module):
                 key_padding_mask=memory_key_padding_mask,
                 need_weights=False,
             )[0]
-            return self.dropout2(out)  # type: ignore[no-any-return]
+            return self.dropout2(out)
 
         def feed(x: Tensor) -> Tensor:
-            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))  # type: ignore[no-any-return]
+            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
         x = tgt
         for part, norm in ((attend, self.norm1), (look, self.norm2), (feed, self.norm3)):
