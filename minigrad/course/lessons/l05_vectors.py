@@ -305,6 +305,7 @@ def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call((), np.array(2.5))
     yield call((1,), numbers(rng, 1))
     yield call((2, 2)).expect(no_default)
+    yield call((1, 1), numbers(rng, 1)).expect(mismatch)
 
 
 def check_shape(shape: tuple[int, ...], gradient: Array) -> Array:
