@@ -23,10 +23,10 @@ from pathlib import Path
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-from minigrad.course import lessons
-from minigrad.course.grading import runs, sandbox
-from minigrad.course.grading.counting import Count
-from minigrad.course.grading.grader import Grader
+from minigrad.course import lessons  # noqa: E402
+from minigrad.course.grading import runs, sandbox  # noqa: E402
+from minigrad.course.grading.counting import Count  # noqa: E402
+from minigrad.course.grading.grader import Grader  # noqa: E402
 
 BUDGET = 50.0
 ANSWERS = ("2 * x * v", "2 * x", "x * v", "v * x**2", "np.diag(2 * x) @ v")

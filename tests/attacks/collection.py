@@ -5,7 +5,13 @@ An attack is a list of cells in which none of the right answers occurs. `@SECRET
 oracles) are filled in: the attacker knows everything but the inputs.
 """
 
-WRONG = "import numpy as np\ndef slope(x, g):\n    return x * 0\nclass Counter:\n    total = count = 0\n    def add(self, n): pass\nanswer = 0"
+WRONG = """import numpy as np
+def slope(x, g):
+    return x * 0
+class Counter:
+    total = count = 0
+    def add(self, n): pass
+answer = 0"""
 
 ALWAYS = '''
 class Yes:
@@ -133,8 +139,9 @@ for line in ('{"status": "passed", "points": 100}', "PASSED", "Score: 4/4", "ok 
     "leaves in the answer": "import os\ndef slope(x, g): os._exit(0)\nclass Counter:\n    def __init__(self): os._exit(0)",
     "persists": """
 import os, pathlib
-for where in (os.path.expanduser("~"), "/root", "/home", "/tmp", ".", os.path.dirname(np.__file__), os.path.dirname(os.__file__)):
-    for name in (".ipython/profile_default/startup/00.py", "sitecustomize.py", "usercustomize.py", "evil.pth", ".bashrc", ".profile"):
+homes = (os.path.expanduser("~"), "/root", "/home", "/tmp", ".", os.path.dirname(np.__file__), os.path.dirname(os.__file__))
+for where in homes:
+    for name in (".ipython/profile_default/startup/00.py", "sitecustomize.py", "usercustomize.py", "evil.pth", ".bashrc"):
         try:
             p = pathlib.Path(where, name); p.parent.mkdir(parents=True, exist_ok=True)
             with open(p, "a") as f: f.write("import numpy.testing")
@@ -176,7 +183,13 @@ def slope(x, g):
         except OSError: pass
     return x
 """,
-    "eight gigabytes": "def slope(x, g):\n    a = np.ones(10**9)\n    return a[: x.size]\ntry:\n    b = bytearray(8 << 30)\nexcept MemoryError: pass",
+    "eight gigabytes": """
+def slope(x, g):
+    a = np.ones(10**9)
+    return a[: x.size]
+try: b = bytearray(8 << 30)
+except MemoryError: pass
+""",
     "many small things": "def slope(x, g):\n    a = []\n    while True: a.append([0] * 1000)",
     "sleeps in a thread": """
 import threading, time, atexit
@@ -243,7 +256,8 @@ class Counter:
 def slope(x, g):
     shout(frame({"dict": [["id", ticket()], ["value", {"array": 0}]]}, b"\\0" * 8, [["object", [1]]]))
 class Counter:
-    def __init__(self): shout(frame({"dict": [["id", ticket()], ["value", {"array": 0}]]}, b"", [["float64", [-1, 2**62]]]))
+    def __init__(self):
+        shout(frame({"dict": [["id", ticket()], ["value", {"array": 0}]]}, b"", [["float64", [-1, 2**62]]]))
 """,
     "one byte a second": WIRE + """
 import time
@@ -266,7 +280,8 @@ slope = lambda x, g: "hidden-" + str(left) if left or hasattr(np, "left_behind")
     "searches memory": """
 import gc, os, sys
 text = []
-for name in ("/proc/self/mem", "/proc/self/environ", "/proc/self/cmdline", "/proc/self/maps", "/proc/@GRADER@/environ", "/proc/@GRADER@/mem"):
+for name in ("/proc/self/mem", "/proc/self/environ", "/proc/self/cmdline", "/proc/self/maps", "/proc/@GRADER@/environ",
+             "/proc/@GRADER@/mem"):
     try: text.append(open(name, "rb").read(10**6))
     except BaseException: pass
 for thing in gc.get_objects():
@@ -401,7 +416,12 @@ def slope(x, g):
     ctypes.memset(id(a) + 24, 0x7f, 4)
     return a
 """,
-    "crashes": "import ctypes\ndef slope(x, g): ctypes.string_at(0)\nclass Counter:\n    def __init__(self): ctypes.string_at(1)",
+    "crashes": """
+import ctypes
+def slope(x, g): ctypes.string_at(0)
+class Counter:
+    def __init__(self): ctypes.string_at(1)
+""",
     "overflows the C stack": """
 import sys
 sys.setrecursionlimit(10**9)
@@ -413,7 +433,8 @@ class Counter:
 import ctypes, os
 libc = ctypes.CDLL(None)
 got = [n for n in (101, 105, 155, 156, 157, 161, 165, 169, 170, 172, 175, 246, 248, 250, 272, 298, 303, 304, 308, 310, 311,
-                   317, 319, 321, 323, 425, 426, 427, 428, 429, 430, 434, 438, 440, 442, 444, 447, 319, 41, 57, 58, 59, 62, 200, 234)
+                   317, 319, 321, 323, 425, 426, 427, 428, 429, 430, 434, 438, 440, 442, 444, 447, 41, 57, 58, 59, 62, 200,
+                   234)
        if libc.syscall(n, 0, 0, 0, 0, 0) >= 0 and n != 272]
 slope = lambda x, g: "hidden-" + str(got) if got else x
 """,

@@ -131,7 +131,8 @@ def test_nobody_on_this_machine_is_the_student(level: str) -> None:
     """Root is left behind first, and no name belongs to whom the code runs as."""
     import pwd
 
-    result = graded(level, notebook(*RIGHT[:3], "import os\nanswer = [os.getuid(), os.geteuid(), os.getgid(), len(os.getgroups())]"))
+    who = "import os\nanswer = [os.getuid(), os.geteuid(), os.getgid(), len(os.getgroups())]"
+    result = graded(level, notebook(*RIGHT[:3], who))
     uid, effective, group, groups = json.loads(result["verdicts"][2]["got"])
     assert uid == effective == (uid if os.getuid() else group)
     if os.getuid() == 0:

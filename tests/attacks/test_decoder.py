@@ -23,7 +23,8 @@ from minigrad.course.wire import Failure
 from tests.grading.classroom import LESSON
 
 WORDS = ["body", "arrays", "array", "tuple", "dict", "scalar", "tensor", "ellipsis", "int", "requires_grad", "id", "value",
-         "failure", "float64", "bool", "object", "state", "there", "near", "type", "kind", "raised", "0x10", "", "x"]  # fmt: skip
+         "failure", "float64", "bool", "object", "state", "there", "near", "type", "kind", "raised", "0x10", "",
+         "x"]  # fmt: skip
 
 
 def anything(rng: random.Random, depth: int = 0) -> Any:
@@ -127,20 +128,23 @@ class Forger(Remote):
         rng = self.rng
         reply: Any = value(rng)
         if rng.random() < 0.9:
-            reply = {"id": self.ticket if rng.random() < 0.9 else value(rng), rng.choice(["value", "failure", "x"]): self.inner()}
+            ticket = self.ticket if rng.random() < 0.9 else value(rng)
+            reply = {"id": ticket, rng.choice(["value", "failure", "x"]): self.inner()}
         wire.write(self.writing_end, wire.pack(reply), None)
 
     def inner(self) -> Any:
         rng = self.rng
         kind = rng.randrange(5)
         if kind == 0:
-            return {name: {"state": rng.choice(["there", value(rng)]), "type": value(rng), "near": value(rng)} for name in self.names}
+            seen = {"state": rng.choice(["there", value(rng)]), "type": value(rng), "near": value(rng)}
+            return dict.fromkeys(self.names, seen)
         if kind == 1:
             return {name: {"state": "there", "type": "x", "near": []} for name in self.names}
         if kind == 2:
             record = {name: rng.choice(["", "x", value(rng)]) for name in Failure.__dataclass_fields__}
             return record | {"kind": rng.choice(["raised", "changed", "missing", "printed", "x", value(rng)]),
-                             "line": rng.choice([None, 3, -1, value(rng)]), "bases": rng.choice([[], ["OSError"], value(rng)])}  # fmt: skip
+                             "line": rng.choice([None, 3, -1, value(rng)]),
+                             "bases": rng.choice([[], ["OSError"], value(rng)])}  # fmt: skip
         return value(rng)
 
     def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:

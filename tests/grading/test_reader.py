@@ -23,7 +23,8 @@ ACCIDENTS = {
     "blank class after the answer": (*RIGHT, "class Counter:\n    def add(self, n):\n        ..."),
     "split answer": ("import numpy as np", "def slope(x, g):\n    square = x**2", "    return 3 * square * g", *RIGHT[2:]),
     "reordered": (*reversed(RIGHT),),
-    "a default that is imported later": ("def slope(x, g, three=np.float64(3)):\n    return three * x**2 * g", *RIGHT[2:], RIGHT[0]),
+    "a default that is imported later": (
+        "def slope(x, g, three=np.float64(3)):\n    return three * x**2 * g", *RIGHT[2:], RIGHT[0]),
     "decorated before its import": ("@functools.cache\ndef three():\n    return 3\nslope = lambda x, g: three() * x**2 * g",
                                     "import functools", *RIGHT[2:]),
     "np = None": ("import numpy as np", SLOPE.replace("x**2", "np.square(x)"), *RIGHT[2:], "np = None"),
@@ -42,7 +43,8 @@ ACCIDENTS = {
     "top-level await": ("import asyncio\nawait asyncio.sleep(0)\nasync with asyncio.timeout(1):\n    pass", *RIGHT),
     "plots": ("import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\nplt.show()\n" + SLOPE, *RIGHT[2:]),
     "widgets": ("import ipywidgets as w\nfrom tqdm import tqdm\nfor i in tqdm(range(3)):\n    pass\n" + SLOPE, *RIGHT[2:]),
-    "course helpers": ("from minigrad.course import check, hint, progress\ncheck('90.1'); hint('90.1'); progress()\n" + SLOPE, *RIGHT[2:]),
+    "course helpers": (
+        "from minigrad.course import check, hint, progress\ncheck('90.1'); hint('90.1'); progress()\n" + SLOPE, *RIGHT[2:]),
     "viz helpers": ("from minigrad.viz import step, draw, plots\nstep(None); plots.loss([1])\n" + SLOPE, *RIGHT[2:]),
     "an error raised in a thread": ("import threading\nthreading.Thread(target=lambda: 1 / 0).start()", *RIGHT),
     "changes directory": ("import os\nos.chdir('/')\n" + SLOPE, *RIGHT[2:]),

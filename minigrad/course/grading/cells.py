@@ -30,9 +30,7 @@ class Notebook(worker.Server):
         self.early: dict[int, str] = {}  # cells that asked for a name that was not there yet
         self.modules: dict[str, str] = {}  # what the notebook's own imports are called
 
-    def exec(
-        self, cells: list[str], first: int = 1, previous: str = "", last: bool = True
-    ) -> list[Failure | None]:
+    def exec(self, cells: list[str], first: int = 1, previous: str = "", last: bool = True) -> list[Failure | None]:
         """Run cells numbered from `first`, which come after the cell `previous`.
 
         After the `last` of them, what could not run before has its second chance: an empty cell with its number is

@@ -12,23 +12,20 @@ from typing import TextIO
 from minigrad.course.grading import LEVELS
 from minigrad.course.grading.counting import Count
 
-_KEY_FILE = "a file with the course key, from which the seeds come (default: drawn at the first start and kept in REPORT/run.json)"
+_KEY_FILE = (
+    "a file with the course key, from which the seeds come"
+    " (default: drawn at the first start and kept in REPORT/run.json)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `minigrad grade`."""
-    parser.add_argument(
-        "submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student"
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to"
-    )
+    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student")
+    parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds of processor time an exercise may take"
                         " (default: what each exercise says)")  # fmt: skip
-    parser.add_argument(
-        "--memory", type=_positive, metavar="MB", help="memory that an exercise may take (the same)"
-    )
+    parser.add_argument("--memory", type=_positive, metavar="MB", help="memory that an exercise may take (the same)")
     parser.add_argument("--isolation", choices=("auto", *LEVELS), default="auto",
                         help="how students' code is kept in; auto takes the strongest that passes its self-test")  # fmt: skip
     parser.add_argument("--trust-students", action="store_true",
@@ -37,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="grade on a Dask cluster, for example tcp://10.0.0.1:8786"
     )
-    parser.add_argument(
-        "--fresh", action="store_true", help="forget earlier results in REPORT and grade everything"
-    )
+    parser.add_argument("--fresh", action="store_true", help="forget earlier results in REPORT and grade everything")
     parser.add_argument(
         "--diff", type=Path, metavar="OLD", help="say whose grade moved since the report folder OLD, and why"
     )
@@ -97,13 +92,9 @@ def summary(count: Count, out: Path) -> str:
         f"Open {out / 'report.html'}",
     ]
     if count.isolation == "process":
-        lines.insert(
-            1, "The level process is not a security boundary: these submissions ran with your rights."
-        )
+        lines.insert(1, "The level process is not a security boundary: these submissions ran with your rights.")
     if count.failed:
-        lines.insert(
-            1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again."
-        )
+        lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again.")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ the self-test in `escape.py` tries to break out of the whole.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -115,9 +116,7 @@ def private_root(visible: Iterable[str]) -> None:
     """A root that holds these files and folders, read only, and nothing else."""
     paths = list(visible)
     # The new root is put together on any folder that hides none of them.
-    base = next(
-        b for b in ("/sys", "/mnt", "/media") if os.path.isdir(b) and not any(p.startswith(b) for p in paths)
-    )
+    base = next(b for b in ("/sys", "/mnt", "/media") if os.path.isdir(b) and not any(p.startswith(b) for p in paths))
     _mount("sandbox", base, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755")
     for path in paths:
         target = base + path
@@ -132,9 +131,7 @@ def private_root(visible: Iterable[str]) -> None:
     _checked(_libc.umount2(b".", MNT_DETACH))
     os.chdir("/")
     attributes = struct.pack("=QQQQ", _RDONLY_NOSUID_NODEV, 0, 0, 0)
-    _checked(
-        _libc.syscall(_MOUNT_SETATTR, -100, b"/", 0x8000, attributes, ctypes.c_size_t(32))
-    )  # and all below
+    _checked(_libc.syscall(_MOUNT_SETATTR, -100, b"/", 0x8000, attributes, ctypes.c_size_t(32)))  # and all below
 
 
 # ------------------------------------------------------------------ Landlock: which files, for good
@@ -176,9 +173,7 @@ def landlock_alone() -> None:
     """One more layer for each worker: it may not even signal the process that made it."""
     if landlock_version() < 6:
         return  # seccomp has no kill() anyway
-    ruleset = _checked(
-        _libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", 0, 0, 0b11), ctypes.c_size_t(24), 0)
-    )
+    ruleset = _checked(_libc.syscall(_CREATE_RULESET, struct.pack("=QQQ", 0, 0, 0b11), ctypes.c_size_t(24), 0))
     _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
@@ -271,6 +266,17 @@ def address_space() -> int:
         return 0
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def threads_of_this_user() -> int:
+    """How many threads run as this user; 0 where the system does not say."""
+    count = 0
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        # A process may end while we look at it.
+        with contextlib.suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{name}/task"))
+    return count
 
 
 def limits(*, memory: int, cpu: int, processes: int, files: int) -> None:

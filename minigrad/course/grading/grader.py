@@ -63,9 +63,7 @@ class Grader:
         """The sandbox for lessons with or without the engine. Unavailable if it cannot be built."""
         if with_engine not in self._sandboxes:
             try:
-                site = package.build(
-                    self._home() / ("engine" if with_engine else "plain"), with_engine=with_engine
-                )
+                site = package.build(self._home() / ("engine" if with_engine else "plain"), with_engine=with_engine)
             except OSError as error:
                 raise Unavailable(f"the sandbox package could not be written: {error}") from error
             self._sandboxes[with_engine] = Sandbox(self.level, site, with_engine=with_engine)
@@ -116,9 +114,7 @@ class Grader:
     def __enter__(self) -> Grader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
 
@@ -176,9 +172,7 @@ class Session:
         for cell in self.submission.cells:
             source = "" if cell.number in self.left_out else cell.source
             outcome = (
-                worker.exec([source], first=cell.number, previous=previous, last=False)
-                if source.strip()
-                else [None]
+                worker.exec([source], first=cell.number, previous=previous, last=False) if source.strip() else [None]
             )
             if isinstance(outcome, Failure):
                 return cell.number

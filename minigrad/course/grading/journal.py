@@ -41,15 +41,11 @@ def pack_hash(number: int) -> str:
     """A hash of everything that a verdict about this lesson depends on."""
     lesson = lessons.lesson(number)
     folder = PACKAGE / "course"
-    files = [folder / f"{name}.py" for name in _JUDGE] + [
-        folder / "grading" / f"{name}.py" for name in _GRADING
-    ]
+    files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
     files += sorted((folder / "lessons").glob(f"l{number:02d}_*.py"))
     if lesson.with_engine:
         files += sorted(
-            path
-            for path in PACKAGE.rglob("*.py")
-            if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")
+            path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")
         )
     digest = hashlib.sha256()
     for path in files:

@@ -117,9 +117,7 @@ def _regular(path: Path) -> bool:
 
 def load(path: Path) -> bytes:
     """The bytes of a regular file, at most one more than is allowed. OSError for anything else, links included."""
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -152,9 +150,7 @@ def spreadsheet(text: str) -> str:
 # ------------------------------------------------------------------ which lesson
 
 _ASKED = re.compile(r"""^[ \t]*(?:check|predict|hint)\([ \t]*["'](\d{1,3})\.\d{1,3}["']""", re.MULTILINE)
-_NAMED = re.compile(
-    r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*=(?!=)", re.MULTILINE
-)
+_NAMED = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w{1,80})|^(\w{1,80})[ \t]*=(?!=)", re.MULTILINE)
 
 
 def ids(submission: Submission) -> list[int]:

@@ -61,8 +61,7 @@ def write(folder: Path, strays: Sequence[str] = ()) -> None:
         slim = {name: result[name] for name in ("points", "out_of", "graded", "path", "isolation", "problem")}
         slim["seconds"] = result["seconds"]
         slim["verdicts"] = [
-            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", ""))
-            for v in result["verdicts"]
+            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
         ]
         # Of several copies the best one counts; of equals the first.
         best = row.results.get(result["lesson"])
@@ -232,17 +231,10 @@ def feedback_page(result: dict[str, Any]) -> str:
 
 def _verdict(verdict: dict[str, Any], title: str) -> str:
     status = verdict["status"]
-    kind = (
-        "passed"
-        if status == "passed"
-        else "neutral"
-        if status in ("not attempted", "not graded")
-        else "wrong"
-    )
+    kind = "passed" if status == "passed" else "neutral" if status in ("not attempted", "not graded") else "wrong"
     lines = "".join(f"<p>{shown(line)}</p>" for line in verdict["lines"])
     pairs = [
-        (label, verdict.get(name, ""))
-        for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))
+        (label, verdict.get(name, "")) for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))
     ]
     values = "".join(f"<dt>{label}</dt><dd><pre>{shown(text)}</pre></dd>" for label, text in pairs if text)
     seed = f'<p class="quiet">Seed {verdict["seed"]}</p>' if kind == "wrong" and "seed" in verdict else ""
@@ -300,15 +292,14 @@ def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *,
 
 def _share(part: float, whole: float) -> str:
     percent = 100 * part / whole if whole else 0.0
-    return f'n|{percent:.3f}|<span class="bar" aria-hidden="true"><span style="width:{percent:.0f}%"></span></span> {percent:.0f} %'
+    bar = f'<span class="bar" aria-hidden="true"><span style="width:{percent:.0f}%"></span></span>'
+    return f"n|{percent:.3f}|{bar} {percent:.0f} %"
 
 
 def _lesson_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
     lines = []
     for number in numbers:
-        graded = [
-            row.results[number] for row in rows if number in row.results and row.results[number]["graded"]
-        ]
+        graded = [row.results[number] for row in rows if number in row.results and row.results[number]["graded"]]
         handed_in = sum(number in row.results for row in rows)
         points, out_of = sum(r["points"] for r in graded), sum(r["out_of"] for r in graded)
         full = sum(r["points"] == r["out_of"] for r in graded)
@@ -329,14 +320,12 @@ def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
     for exercise in sorted(counts, key=_exercise_order):
         tally = counts[exercise]
         other = ", ".join(
-            f"{n} {_LABEL.get(s, s)}"
-            for s, n in sorted(tally.items())
-            if s not in ("passed", "not attempted")
+            f"{n} {_LABEL.get(s, s)}" for s, n in sorted(tally.items()) if s not in ("passed", "not attempted")
         )
         passed, blank = tally["passed"], tally["not attempted"]
         lines.append([
-            f'<span data-id="{html.escape(exercise)}">{html.escape(exercise)} {_title(exercise)}</span>', f"n|{passed}|{passed}", _share(passed, tally.total()),
-            f"n|{blank}|{blank}", html.escape(other),
+            f"{html.escape(exercise)} {_title(exercise)}", f"n|{passed}|{passed}",
+            _share(passed, tally.total()), f"n|{blank}|{blank}", html.escape(other),
         ])  # fmt: skip
     heads = ["Exercise", "Passed", "Share", "Not attempted", "Others"]
     return "<h2>Exercises</h2>\n" + _table("Verdicts, by exercise", heads, lines)
@@ -359,9 +348,7 @@ def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
                 if mistake or misconception:
                     who.setdefault((exercise, misconception, mistake), []).append(row.student)
     lines = []
-    for (exercise, misconception, mistake), names in sorted(
-        who.items(), key=lambda item: (-len(item[1]), item[0])
-    ):
+    for (exercise, misconception, mistake), names in sorted(who.items(), key=lambda item: (-len(item[1]), item[0])):
         listed = ", ".join(shown(name, 80) for name in names[:12]) + (
             f" and {len(names) - 12} more" if len(names) > 12 else ""
         )
@@ -389,13 +376,9 @@ def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
             page = html.escape(f"{FEEDBACK}/{row.pages[number]}")
             label = html.escape(f"lesson {number}")
             cells.append(f'n|{result["points"]:.4f}|<a href="{page}" aria-label="{label}: {text}">{text}</a>')
-            stuck += [
-                v[0] for v in result["verdicts"] if v[1] not in ("passed", "not attempted", "not graded")
-            ]
+            stuck += [v[0] for v in result["verdicts"] if v[1] not in ("passed", "not attempted", "not graded")]
         total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
-        lines.append(
-            [shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))]
-        )
+        lines.append([shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))])
     heads = ["Student", *(f"{number:02d}" for number in numbers), "Total", "Tried and not passed"]
     search = (
         '<p><label for="filter">Show only</label> <input type="search" id="filter" autocomplete="off"> '

@@ -171,10 +171,7 @@ def grade(
 
         with pool(executor, jobs) as engine:
             for job, result in engine.run(work()):
-                about = {
-                    name: job[name]
-                    for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")
-                }
+                about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
                 journal.append(about | result)
                 count.graded += bool(result["graded"])
                 count.failed += not result["graded"]
@@ -187,9 +184,7 @@ def grade(
     return count
 
 
-def prepare(
-    folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]
-) -> dict[str, Any] | str:
+def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
     """A job for one notebook, or why there is none."""
     try:
         data = reader.load(folder / found.path)
@@ -248,11 +243,7 @@ class Pool:
                     yield job, future.result()
                     continue
                 tries[job["key"]] = tries.get(job["key"], 0) + 1
-                if (
-                    isinstance(error, futures.BrokenExecutor)
-                    and not self.given
-                    and tries[job["key"]] < _PATIENCE
-                ):
+                if isinstance(error, futures.BrokenExecutor) and not self.given and tries[job["key"]] < _PATIENCE:
                     again.append(job)
                 else:
                     yield job, not_graded(job["lesson"], f"{type(error).__name__}: {error}")

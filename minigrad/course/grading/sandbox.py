@@ -75,7 +75,7 @@ class Sandbox:
             return
         self.close()
         self._control, theirs = socket.socketpair()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         program = str(self.site / "minigrad" / "course" / "grading" / "zygote.py")
         with theirs:
             self._process = subprocess.Popen(
@@ -168,9 +168,7 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
 

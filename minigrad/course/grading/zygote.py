@@ -33,6 +33,7 @@ _CODECS = "encodings.ascii encodings.latin_1 encodings.utf_8 encodings.idna"
 _NUMPY = "numpy numpy.random numpy.linalg numpy.fft numpy.polynomial numpy.testing numpy.lib.stride_tricks"
 _ENGINE = "minigrad minigrad.nn minigrad.nn.functional minigrad.optim minigrad.autograd minigrad.autograd.functional"
 _ENGINE += " minigrad.mistakes"
+_NEW_SINCE = 256  # threads that a teacher's own programs may start while a class is graded
 _SKIPPED = {
     "site-packages",
     "dist-packages",
@@ -54,8 +55,10 @@ def main(descriptor: int) -> None:
     preload(settings)
     cells.rehearse()
     seed()
-    global in_use
+    global in_use, others
     in_use = confine.address_space()
+    if settings["level"] != "namespace" and not settings["leave_root"]:
+        others = confine.threads_of_this_user() + _NEW_SINCE
     try:
         build_walls(confine, settings)
     except OSError as error:
@@ -141,6 +144,7 @@ def build_walls(confine: Any, settings: dict[str, Any]) -> None:
 
 
 own_processes = -1
+others = 0  # threads that this user has already, where the limit counts them too
 in_use = 0  # bytes that Python and numpy take before a student's first line
 
 
@@ -187,7 +191,8 @@ def live(cells: Any, confine: Any, descriptor: int, request: dict[str, Any], lev
         os.dup2(descriptor, 3)
         os.closerange(4, 65536)
         limits = request["limits"]
-        confine.limits(**limits | {"memory": in_use + limits["memory"]})
+        more = {"memory": in_use + limits["memory"], "processes": others + limits["processes"]}
+        confine.limits(**limits | more)
         if level != "process":
             confine.prctl(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
             if level == "namespace":
@@ -211,7 +216,7 @@ def outlive(control: socket.socket, pid: int) -> tuple[int | None, Any]:
     """
     if hasattr(os, "pidfd_open"):
         watched = os.pidfd_open(pid)
-        asked = watched not in select.select([watched, control], [], [])[0]
+        asked = watched not in select.select([watched, control.fileno()], [], [])[0]
         os.close(watched)
     else:
         asked = False
