@@ -63,7 +63,7 @@ globals().update({name: getattr(room, name) for room in (_creation, _sampling) f
 from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
-_ROOMS = ("autograd", "func", "nn", "optim", "testing", "utils", "viz", "course")
+_ROOMS = ("autograd", "cuda", "func", "nn", "optim", "utils", "viz", "course")
 _LAZY = {
     "record": "recording",
     "Recording": "recording",

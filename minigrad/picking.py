@@ -19,7 +19,7 @@ from minigrad import dtypes, errors, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
 from minigrad.public import function, in_place, index_array, raw, register, wrapped
-from minigrad.tape import mode
+from minigrad.tape import mode, touch
 from minigrad.tensor import Tensor, method, wrap
 
 VIEWS = {
@@ -66,12 +66,12 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             whole[...] = array
         else:
             self._writable()[parsed.basic][parsed.advanced] = array
-        inplace.touch(self._counter)
+        touch(self._counter)
         return
-    view = table.slice_(self, parsed.basic)
     if parsed.advanced is None:
-        inplace.write(view, more.copied, source)
+        inplace.write(table.slice_(self, parsed.basic), more.copied, source)
     else:
+        view = _part(self, parsed.basic)
         inplace.write(view, more.index_put, _cast(source, view), parsed.advanced, False)
 
 
@@ -256,11 +256,12 @@ def _by_index(name: str, recorded: Any, accumulate: bool) -> None:
             source = source.reshape((1,) * input._data.ndim)
         return recorded(input, source, (slice(None),) * where + (array,), accumulate)
 
-    if name == "index_fill":
-        fill = call
-        call = lambda input, dim, index, value: fill(input, dim, _distinct(index), value)
-    call.__doc__ = f"A copy of input with slices along `dim` changed: {name}."
-    function(call, name=name, inplace=True)
+    def fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+        return call(input, dim, _distinct(index), value)
+
+    chosen: Any = fill if name == "index_fill" else call
+    chosen.__doc__ = f"A copy of input with slices along `dim` changed: {name}."
+    function(chosen, name=name, inplace=True)
 
 
 def _distinct(index: Any) -> Any:
