@@ -83,22 +83,16 @@ def aligned(table: Iterable[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  " + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    return ["  " + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def html_table(table: tuple[tuple[str, ...], ...]) -> list[str]:
     """The same as a real table with a head."""
     if not table:
         return []
-    head = "".join(
-        f'<th scope="col" style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</th>' for c in table[0]
-    )
+    head = "".join(f'<th scope="col" style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</th>' for c in table[0])
     rows = [
-        "<tr>"
-        + "".join(f'<td style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</td>' for c in row)
-        + "</tr>"
+        "<tr>" + "".join(f'<td style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</td>' for c in row) + "</tr>"
         for row in table[1:]
     ]
     return [

@@ -91,9 +91,7 @@ def hint(exercise: str) -> None:
         last = given == len(rungs) - 1 and bool(found.worked)
         if last and record.get("tries", 0) < record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED:
             left = record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED - record.get("tries", 0)
-            words = (
-                f"The worked solution opens after {left} more {'try' if left == 1 else 'tries'} with check()."
-            )
+            words = f"The worked solution opens after {left} more {'try' if left == 1 else 'tries'} with check()."
             show(Card(title, paragraphs=(f"So far: {rungs[given - 1]}" if given else "", words)))
             return
         progress_store.note(
@@ -120,9 +118,7 @@ def predict(exercise: str, answer: Any = ...) -> None:
     found = lessons.find(exercise)
     reading = found.points == 0 or Path.cwd().name == "notebooks"
     if worker.unanswered(answer):
-        show(
-            Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again.")
-        )
+        show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
         offer_controls(found, {})
         if not reading:
             refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
@@ -252,15 +248,9 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
         vague = not verdict.lines or verdict.lines[-1].startswith(
             ("The value", "The shape", "The numbers", "That is not")
         )
-        says = (
-            "Something else happens. Run on and compare."
-            if vague and not verdict.mistake
-            else verdict.lines[-1]
-        )
+        says = "Something else happens. Run on and compare." if vague and not verdict.mistake else verdict.lines[-1]
         lines.append(says + (f" ({verdict.misconception})" if verdict.misconception else ""))
-    return Card(
-        f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines)
-    )
+    return Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
 
 
 def progress_card(records: dict[str, dict[str, Any]]) -> Card:
@@ -298,4 +288,13 @@ def offer_controls(exercise: Exercise, namespace: dict[str, Any]) -> None:
         return
     from . import controls
 
-    controls.offer(exercise, namespace)
+    controls.offer(exercise, lambda answer: answered(exercise, namespace, answer))
+
+
+def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> str:
+    """What a control does with an answer: put it where the code would, and check; the card's HTML."""
+    if exercise.kind == "prediction":
+        return lock(exercise, answer)[1].html()
+    namespace[exercise.name] = answer
+    verdict = examine(exercise, namespace)
+    return card_of(exercise, verdict, remember(exercise, verdict)).html()

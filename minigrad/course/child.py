@@ -62,9 +62,7 @@ class Child:
         requests, to_child = os.pipe()
         from_child, replies = os.pipe()
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # "fork in a process with threads": the child uses none
+            warnings.simplefilter("ignore", DeprecationWarning)  # "fork in a process with threads": the child uses none
             self.pid = os.fork()
         if self.pid == 0:
             serve_and_exit(exercise, namespace, requests, replies, (to_child, from_child))
@@ -72,9 +70,7 @@ class Child:
         os.close(replies)
         self.pipes = (from_child, to_child)
         self.seen, self.waited, self.born = 0.0, False, time.monotonic()
-        self.student = Remote(
-            from_child, to_child, seconds=self.limit * WALL, cause=self.cause, busy=self.is_computing
-        )
+        self.student = Remote(from_child, to_child, seconds=self.limit * WALL, cause=self.cause, busy=self.is_computing)
 
     def is_computing(self) -> bool:
         """True if the child computes, or would if it were its turn: it has not had its CPU time yet."""
@@ -113,9 +109,7 @@ class Child:
         if not isinstance(error, wire.Closed):
             return Failure("protocol", message=f"({error})")
         if number and number != signal.SIGKILL:
-            return Failure(
-                "killed", message=f"It crashed (signal {number}): a recursion without an end does this."
-            )
+            return Failure("killed", message=f"It crashed (signal {number}): a recursion without an end does this.")
         return Failure("killed", message="Is there a call of os._exit(), or does it use up all memory?")
 
 

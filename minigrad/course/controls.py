@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import html
+from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
@@ -20,13 +21,13 @@ from .exercise import Exercise
 __all__ = ["offer", "panel"]
 
 
-def offer(exercise: Exercise, namespace: dict[str, Any]) -> None:
-    """Show the controls of an exercise that has any."""
+def offer(exercise: Exercise, judged: Callable[[Any], str]) -> None:
+    """Show the controls of an exercise that has any. `judged` takes an answer and gives the card's HTML."""
     if exercise.kind in ("value", "choice", "ordering", "prediction"):
-        display(panel(exercise, namespace))
+        display(panel(exercise, judged))
 
 
-def panel(exercise: Exercise, namespace: dict[str, Any]) -> ipywidgets.VBox:
+def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
     """A question's controls, the code that does the same, and room for the card."""
     field = choices(exercise) if exercise.options else written(exercise)
     button = ipywidgets.Button(description="Check this answer", tooltip=f"check exercise {exercise.id}")
@@ -42,7 +43,7 @@ def panel(exercise: Exercise, namespace: dict[str, Any]) -> ipywidgets.VBox:
     def pressed(_: Any) -> None:
         given = answer()
         if given is not None and given != "":
-            card.value = judged(exercise, namespace, given)
+            card.value = judged(given)
 
     field.observe(show_code, names="value")
     button.on_click(pressed)
@@ -87,14 +88,3 @@ def code(exercise: Exercise, answer: Any) -> str:
     if exercise.kind == "prediction":
         return f'predict("{exercise.id}", {shown})'
     return f'{exercise.name} = {shown}; check("{exercise.id}")'
-
-
-def judged(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> str:
-    """Do it; the card's HTML."""
-    from . import checking
-
-    if exercise.kind == "prediction":
-        return checking.lock(exercise, answer)[1].html()
-    namespace[exercise.name] = answer
-    verdict = checking.examine(exercise, namespace)
-    return checking.card_of(exercise, verdict, checking.remember(exercise, verdict)).html()
