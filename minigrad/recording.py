@@ -720,7 +720,7 @@ class Recorder:
                 assert node.rules is not None and arguments is not None
                 rule = node.rules[slot]
                 raw = None if rule is None else rule(g, *arguments[slot])
-            shares.append(raw)
+            shares.append(None if raw is None else tape.fit(raw, parent))
             if raw is None:
                 share.reason = (
                     "its rule declares no gradient for this input"

@@ -17,7 +17,8 @@ import numpy as np
 
 from ..formulas import formulas
 from ..recording import Array, Kept, Place, Recording, Share, Step, arithmetic, short
-from ..tape import TABLE, AccumulateGrad, fit, parameters
+from ..operations import parameters
+from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 
 PARENTS = (

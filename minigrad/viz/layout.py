@@ -262,7 +262,7 @@ def heights(
                 wanted.append(0.0 if v in spine else sum(y[u] for u in near) / len(near) if near else y[v])
                 weight.append(1000.0 if v in spine else 1.0)
             spread(row, wanted, weight, gap, y)
-    return y
+    return {v: float(round(at)) for v, at in y.items()}
 
 
 def spread(row: list[Key], wanted: list[float], weight: list[float], gap: Any, y: dict[Key, float]) -> None:

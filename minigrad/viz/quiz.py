@@ -16,7 +16,8 @@ import numpy as np
 
 from ..mistakes import wrong_rules
 from ..recording import Recording, Share, Step, number, rounded, short
-from ..tape import TABLE, parameters
+from ..operations import parameters
+from ..tape import TABLE
 
 Quiz = dict[str, Any]
 
@@ -278,6 +279,7 @@ def plain_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
 
 def matrix_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
     """Products without the transpose or in the wrong order, and what shape they have (M29)."""
+    assert share.raw is not None
     (a, flip_a), (b, flip_b) = share.terms
     values = {"g": step.upstream, **{k.name: k.value for k in share.kept if k.value is not None}}
 
@@ -292,11 +294,11 @@ def matrix_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
     ]
     wrong = []
     for m, fm, n, fn, why in tries:
-        left, right = (np.swapaxes(values[k], -1, -2) if f else values[k] for k, f in ((m, fm), (n, fn)))
-        if left.shape[-1] == right.shape[-2]:
-            gave = f"it gives shape {spelled((left @ right).shape)}" if share.raw is None or (
-                left @ right).shape != share.raw.shape else f"it gives {short(left @ right)}"  # fmt: skip
-        else:
+        left, right = (values[k].swapaxes(-1, -2) if f and values[k].ndim > 1 else values[k] for k, f in ((m, fm), (n, fn)))
+        try:
+            made = left @ right
+            gave = f"it gives {short(made) if made.shape == share.raw.shape else 'shape ' + spelled(made.shape)}"
+        except ValueError:  # the mistake shows itself: these two do not fit together
             gave = f"{spelled(left.shape)} @ {spelled(right.shape)} does not fit together"
         wrong.append((f"{text(m, fm)} @ {text(n, fn)}", f"{why} (M29): {gave}."))
     name = next(k for k in values if k != "g")

@@ -1,4 +1,7 @@
-"""One small graph for each case that the stepper must show. Each function returns what `step` is given."""
+"""One small graph for each case that the stepper must show. Each function returns what `step` is given.
+
+`names` also keeps the leaves alive: a tape does not hold them.
+"""
 
 import minigrad as torch
 from minigrad.autograd import Function
@@ -9,7 +12,7 @@ def scalar():
     b = torch.tensor(-3.0, requires_grad=True)
     c = a * b
     loss = c * 0.5
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def fan_out():
@@ -18,20 +21,20 @@ def fan_out():
     c = a + b
     d = a * b
     loss = c + d + c * d
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def square():
     a = torch.tensor(3.0, requires_grad=True)
     loss = a * a
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def vector():
     x = torch.tensor([1.5, -2.0, 0.5, -0.25], requires_grad=True)
     h = torch.relu(x)
     loss = (h * torch.tensor([2.0, 3.0, -1.0, 4.0])).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def matmul():
@@ -39,7 +42,7 @@ def matmul():
     W = torch.tensor([[2.0, -1.0], [0.5, 3.0], [-1.5, 1.0]], requires_grad=True)
     out = x @ W
     G = torch.tensor([[1.0, -2.0], [0.5, 3.0], [-1.0, 0.5], [2.5, 1.5]])
-    return out, {"gradient": G}
+    return out, {"gradient": G, "names": locals()}
 
 
 def batched():
@@ -47,7 +50,7 @@ def batched():
     x = torch.rand(2, 3, 4, requires_grad=True)
     W = torch.rand(4, 2, requires_grad=True)
     loss = (x @ W).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def broadcast():
@@ -56,7 +59,7 @@ def broadcast():
     b = torch.tensor([0.5, 1.0, -0.5], requires_grad=True)
     h = X * w + b
     loss = (h * h).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def reduction():
@@ -64,7 +67,7 @@ def reduction():
     m = x.mean()
     s = x.sum(0)
     loss = m * s.sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def index():
@@ -72,7 +75,7 @@ def index():
     y = x[1:3]
     z = x[[0, 0, 1]]
     loss = (y * y).sum() + (z * 2).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def shapes():
@@ -80,7 +83,7 @@ def shapes():
     t = x.T
     r = t.reshape(6)
     loss = (r * torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 class Scale(Function):
@@ -111,7 +114,7 @@ def custom():
     x = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
     y = Scale.apply(x, 3.0)
     loss = (y * y).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def two_outputs():
@@ -119,7 +122,7 @@ def two_outputs():
     b = torch.tensor(3.0, requires_grad=True)
     s, p = Both.apply(a, b)
     loss = s * p
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def cut():
@@ -128,14 +131,14 @@ def cut():
     d = y.detach()
     k = torch.tensor(2.0)
     loss = d * x * k
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def not_finite():
     x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)
     y = torch.sqrt(x)
     loss = (y * torch.tensor([0.0, 1.0, 1.0])).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def second_pass():
@@ -143,13 +146,13 @@ def second_pass():
     y = x**2
     y.backward()
     loss = x**2
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def given_vector():
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x**2
-    return y, {"gradient": torch.tensor([1.0, 0.5, -2.0])}
+    return y, {"gradient": torch.tensor([1.0, 0.5, -2.0]), "names": locals()}
 
 
 def layers():
@@ -160,14 +163,14 @@ def layers():
         b = torch.rand(3, requires_grad=True)
         h = torch.relu(h @ W + b) * 0.5
     loss = (h * h).sum()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def chain():
     y = torch.tensor(0.9, requires_grad=True)
     for _ in range(200):
         y = torch.sin(y)
-    return y, {}
+    return y, {"names": locals()}
 
 
 def mlp():
@@ -181,7 +184,7 @@ def mlp():
     a = torch.tanh(z)
     p = a @ W2
     loss = ((p - t) ** 2).mean()
-    return loss, {}
+    return loss, {"names": locals()}
 
 
 def wrong_rule():
@@ -189,7 +192,7 @@ def wrong_rule():
     w = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
     y = x * w
     loss = (y * y).sum()
-    return loss, {"rules": {"mul": lambda g, x, y: (g * y, g * y)}}
+    return loss, {"rules": {"mul": lambda g, x, y: (g * y, g * y)}, "names": locals()}
 
 
 class Value:
@@ -231,7 +234,7 @@ def own_engine():
     c = a + b
     d = a * b
     loss = c + d + c * d
-    return loss, {"names": {"a": a, "b": b, "c": c, "d": d, "loss": loss}}
+    return loss, {"names": locals()}
 
 
 def own_faulty_engine():
@@ -239,7 +242,7 @@ def own_faulty_engine():
     c = a + b
     d = a * b
     loss = c + d + c * d
-    return loss, {"names": {"a": a, "b": b, "c": c, "d": d, "loss": loss}}
+    return loss, {"names": locals()}
 
 
 CASES = [

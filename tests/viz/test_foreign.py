@@ -1,0 +1,81 @@
+"""The stepper on a student's own engine, right or wrong; nothing of theirs is changed."""
+
+import numpy as np
+import pytest
+
+from minigrad.viz import foreign
+from minigrad.viz.stepper import data_of
+
+from . import cases
+
+
+def test_an_own_engine_gives_its_numbers_and_agrees() -> None:
+    loss, given = cases.own_engine()
+    recording = foreign.record(loss, names=given["names"])
+    assert {k: float(v) for k, v in recording.grads.items()} == {"a": 25.0, "b": 19.0}
+    assert {s.verdict for step in recording.steps for s in step} == {"agrees"}
+    assert [recording.places[s.node].name for s in recording.steps][0] == "loss"
+
+
+def test_grads_are_put_back() -> None:
+    loss, given = cases.own_engine()
+    given["names"]["a"].grad = 7.5
+    recording = foreign.record(loss, names=given["names"])
+    assert given["names"]["a"].grad == 7.5 and loss.grad == 0.0
+    assert recording.grads["a"] == 32.5, "the ledger starts from the old one"
+
+
+def test_the_first_wrong_edge_of_an_own_engine_is_named() -> None:
+    loss, given = cases.own_faulty_engine()
+    recording = foreign.record(loss, names=given["names"])
+    wrong = [s for step in recording.steps for s in step if s.verdict not in ("agrees", "")]
+    assert wrong and "Use += where you have =" in wrong[0].verdict
+    data, text = data_of(loss, None, given["names"], None)
+    assert any(step.get("check", {}).get("verdict", "agrees") != "agrees" for step in data["steps"])
+    assert text.startswith("Backward pass of loss")
+
+
+def test_a_set_of_parents_is_put_in_order() -> None:
+    class Node:
+        def __init__(self, data, parents=(), op=""):
+            self.data, self.grad, self._prev, self._op = data, 0.0, set(parents), op
+            self._backward = lambda: None
+
+    a = Node(3.0)
+    square = Node(9.0, (a,), "*")
+    square._backward = lambda: setattr(a, "grad", a.grad + 6.0 * square.grad)
+    recording = foreign.record(square, names={"a": a})
+    assert len(recording.edges) == 2 and recording.grads["a"] == 6.0
+    b, c = Node(2.0), Node(5.0)
+    difference = Node(3.0, (b, c), "-")
+    assert [n.data for n in foreign.parents_of(difference)] == [5.0, 2.0]
+
+
+def test_without_backward_functions_the_table_is_asked() -> None:
+    class Plain:
+        def __init__(self, data, parents=(), op=""):
+            self.data, self.grad, self.parents, self.op = np.array(data), None, parents, op
+
+    x = Plain([1.0, 2.0])
+    w = Plain([3.0, -1.0])
+    y = Plain([3.0, -2.0], (x, w), "mul")
+    z = Plain(1.0, (y,), "sum")
+    recording = foreign.record(z, names={"x": x, "w": w})
+    np.testing.assert_array_equal(recording.grads["x"], [3.0, -1.0])
+    assert x.grad is None
+
+
+def test_an_unknown_operation_without_a_backward_function_is_refused() -> None:
+    class Plain:
+        def __init__(self, data, parents=(), op=""):
+            self.data, self.grad, self.parents, self.op = data, None, parents, op
+
+    with pytest.raises(TypeError, match=r"'swirl' is not in the derivative table"):
+        foreign.record(Plain(1.0, (Plain(2.0),), "swirl"))
+
+
+def test_a_chain_of_3000_needs_no_recursion() -> None:
+    v = cases.Value(1.0)
+    for _ in range(3_000):
+        v = v + cases.Value(0.0)
+    assert len(foreign.record(v).steps) == 6_001

@@ -1,0 +1,111 @@
+"""The layout keeps operands in order, lets nothing overlap, and is the same every time."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import minigrad as torch
+from minigrad.viz import layout, svg
+from minigrad.viz.stepper import data_of
+
+from . import cases, graphs
+
+
+def data(case):
+    loss, given = case()
+    return data_of(loss, given.get("gradient"), given["names"], given.get("rules"))[0]
+
+
+def overlap(a: list[float], b: list[float]) -> bool:
+    return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+
+
+ALL = {case.__name__: case for case in cases.CASES}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_two_boxes_overlap_and_all_are_inside(name: str) -> None:
+    for drawing in (data(ALL[name])["layout"][k] for k in ("full", "folded")):
+        if drawing is None:
+            continue
+        boxes = list(drawing["nodes"].values())
+        assert not any(overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+        assert all(0 <= x and 0 <= y and x + w <= drawing["w"] and y + h <= drawing["h"] for x, y, w, h in boxes)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_graphs_neither_overlap_nor_run_backwards(seed: int) -> None:
+    loss, leaves = graphs.graph(seed)
+    made = data_of(loss, None, leaves, None)[0]
+    drawing = made["layout"]["full"]
+    boxes = list(drawing["nodes"].values())
+    assert not any(overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert len(drawing["edges"]) == len(made["edges"])
+    if drawing["w"] < 2 * layout.ROW_WIDTH and len({y for _, y, _, _ in boxes}) < 4:
+        assert all(line["a"][0] < line["b"][0] for line in drawing["edges"]), "inputs stand left"
+
+
+def test_operands_stand_in_order_first_on_top() -> None:
+    made = data(cases.matmul)
+    boxes = {n["name"]: made["layout"]["full"]["nodes"][n["id"]] for n in made["nodes"]}
+    assert boxes["x"][1] < boxes["W"][1]
+    lines = {(e[0], e[2]): line for e, line in zip(made["edges"], made["layout"]["full"]["edges"], strict=True)}
+    assert lines[0, 0]["b"][1] < lines[1, 1]["b"][1]
+
+
+def test_a_square_has_two_lines() -> None:
+    drawing = data(cases.square)["layout"]["full"]
+    assert len({line["d"] for line in drawing["edges"]}) == 2
+
+
+def test_the_longest_path_is_straight() -> None:
+    made = data(cases.broadcast)
+    boxes = {n["name"]: made["layout"]["full"]["nodes"][n["id"]] for n in made["nodes"]}
+    assert boxes["X * w"][1] == boxes["h"][1] == boxes["h * h"][1] == boxes["loss"][1]
+
+
+def test_a_long_chain_wraps_and_repeats_fold() -> None:
+    made = data(cases.chain)["layout"]
+    assert made["full"]["w"] < 2 * layout.ROW_WIDTH and made["full"]["h"] > 1000
+    assert made["start"] == "folded" and made["folded"]["turns"] == [200]
+    assert len(made["folded"]["nodes"]) <= 4
+
+
+def test_a_loop_of_layers_folds_with_its_parameters() -> None:
+    made = data(cases.layers)
+    folded = made["layout"]["folded"]
+    assert folded["turns"] == [20]
+    standing = {made["nodes"][int(i)]["name"].partition(" (")[0] for i in folded["stacked"]}
+    assert {"W", "b", "h"} <= standing
+    assert set(folded["rep"]) == {int(i) for i in folded["nodes"]}
+
+
+def test_layout_takes_no_recursion_and_little_time() -> None:
+    y = torch.tensor(0.5, requires_grad=True)
+    for i in range(3_000):
+        y = torch.sin(y) if i % 7 else y * 1.01
+    graph = torch.record(y, names={}).to_dict()
+    assert layout.draw(layout.Graph([n["id"] for n in graph["nodes"]], [tuple(e) for e in graph["edges"]],
+                                    {n["id"]: 100.0 for n in graph["nodes"]}))["h"] > 1000  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_still_picture_is_well_formed_described_and_deterministic(name: str) -> None:
+    first, second = data(ALL[name]), data(ALL[name])
+    text = svg.picture(first)
+    assert text == svg.picture(second)
+    root = ElementTree.fromstring(text)
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.get("role") == "img" and root.find(f"{space}title") is not None
+    assert root.get("aria-label") == root.find(f"{space}desc").text == svg.describe(first)  # type: ignore[union-attr]
+    assert not [e for e in root.iter() if e.get("id") or e.tag.endswith("script")]
+    assert json.dumps(first) == json.dumps(second)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_budgets_of_size(name: str) -> None:
+    made = data(ALL[name])
+    assert len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000
+    start = made["layout"][made["layout"]["start"]]
+    assert len(start["nodes"]) <= 300

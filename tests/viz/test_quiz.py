@@ -1,0 +1,53 @@
+"""Predict before reveal: all six kinds are asked, the right answer is among the choices, mistakes are named."""
+
+import pytest
+
+from minigrad.viz.stepper import data_of
+
+from . import cases
+
+ALL = {case.__name__: case for case in cases.CASES}
+
+
+def quizzes(name: str):
+    loss, given = ALL[name]()
+    data = data_of(loss, given.get("gradient"), given["names"], given.get("rules"))[0]
+    return data, [(step, step["quiz"]) for step in data["steps"] if "quiz" in step]
+
+
+def test_all_six_kinds_are_asked_somewhere() -> None:
+    kinds = {quiz["type"] for name in ALL for _, quiz in quizzes(name)[1]}
+    assert kinds == {"next", "sign", "value", "shape", "count", "rule"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_question_has_its_answer(name: str) -> None:
+    data, asked = quizzes(name)
+    for step, quiz in asked:
+        assert quiz["ask"].endswith("?") and quiz["hint"] and quiz["reveal"]
+        assert 0 <= quiz["beat"] < len(step["text"])
+        if "options" in quiz:
+            assert 2 <= len(quiz["options"]) <= 4 and len(set(quiz["options"])) == len(quiz["options"])
+            assert [not why for why in quiz["why"]] == [i == quiz["answer"] for i in range(len(quiz["options"]))]
+        else:
+            right = data["vals"][step["contrib"] if quiz["beat"] < 3 else step["after"]]
+            assert quiz["answer"] == right
+            assert all(abs(v - right) > quiz["tol"] for v, _ in quiz["wrong"])
+        if quiz["type"] == "next":
+            assert quiz["ids"][quiz["answer"]] == step["node"]
+        if quiz["type"] == "rule":
+            assert quiz["options"][quiz["answer"]] == step["rule"]
+        if quiz["type"] == "count":
+            assert quiz["options"][quiz["answer"]] == str(step["arrived"][1])
+
+
+def test_a_wrong_answer_shows_what_that_mistake_gives() -> None:
+    why = [w for name in ALL for _, q in quizzes(name)[1] for w in [*q.get("why", []), *(w for _, w in q.get("wrong", []))]]
+    for misconception in ("M19", "M20", "M23", "M27", "M28", "M29"):
+        assert any(misconception in text for text in why), misconception
+
+
+def test_forgetting_the_upstream_is_recognised_by_its_number() -> None:
+    _, asked = quizzes("fan_out")
+    values = [(q["answer"], dict((w, v) for v, w in q["wrong"])) for _, q in asked if q["type"] == "value"]
+    assert any("(M19)" in text for _, wrong in values for text in wrong)

@@ -1,0 +1,232 @@
+"""A recording says what backward() does: the same numbers, in the walk's order, without touching anything."""
+
+import json
+import linecache
+
+import numpy as np
+import pytest
+
+import minigrad as torch
+from minigrad.formulas import formulas
+from minigrad.recording import latex, number, record
+from minigrad.tape import TABLE
+
+from . import cases, graphs
+
+SEEDS = range(60)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_final_ledger_is_grad(seed: int) -> None:
+    loss, leaves = graphs.graph(seed)
+    recording = record(loss, names=leaves)
+    assert all(leaf.grad is None for leaf in leaves.values())
+    loss.backward()
+    for name, leaf in leaves.items():
+        if leaf.grad is None:
+            assert name not in recording.grads
+        else:
+            np.testing.assert_array_equal(recording.grads[name], leaf.grad.numpy())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_ledger_adds_up_to_what_its_node_then_speaks_with(seed: int) -> None:
+    loss, leaves = graphs.graph(seed)
+    recording = record(loss, names=leaves)
+    for step in recording.steps:
+        rows = recording.ledger(step.node)
+        if step.node == recording.root:
+            np.testing.assert_array_equal(step.upstream, recording.seed)
+            continue
+        assert [s.arrived for _, s in rows] == list(range(1, len(rows) + 1)), "k of n, in order"
+        assert rows and rows[-1][1].arrived == rows[-1][1].expected, "a node speaks when all have arrived"
+        np.testing.assert_array_equal(rows[-1][1].after, step.upstream)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_final_ledger_is_the_slope_of_the_loss(seed: int) -> None:
+    loss, leaves = graphs.graph(seed, cuts=False)
+    recording = record(loss, names=leaves)
+    for name, grad in recording.grads.items():
+        leaf = leaves[name]
+        for index in list(np.ndindex(*leaf.shape))[:3]:
+            sides = [moved(seed, name, index, h) for h in (1e-6, -1e-6)]
+            slope = (sides[0] - sides[1]) / 2e-6
+            assert np.isclose(grad[index], slope, rtol=2e-3, atol=2e-4), (name, index)
+
+
+def moved(seed: int, name: str, index: tuple, h: float) -> float:
+    """The loss of the same graph with one number of one leaf moved."""
+    original = torch.randn
+    names = iter(f"p{i}" for i in range(9))
+
+    def nudged(*args, **kwargs):
+        value = original(*args, **kwargs)
+        if next(names) == name:
+            array = value.numpy().copy()
+            array[index] += h
+            value = torch.tensor(array)
+        return value
+
+    torch.randn = nudged
+    try:
+        return graphs.graph(seed, cuts=False)[0].item()
+    finally:
+        torch.randn = original
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_transcript_is_the_recording(seed: int) -> None:
+    loss, leaves = graphs.graph(seed)
+    recording = record(loss, names=leaves)
+    rows = recording.transcript()
+    data = recording.to_dict()
+    assert len(rows) == len(data["steps"]) == 1 + sum(max(1, len(s.shares)) if s.kind == "node" else 1 for s in recording.steps)
+    assert str(recording).count("\n") == len(rows)
+    for row, step in zip(rows, data["steps"], strict=True):
+        assert row["node"] == data["nodes"][step["node"]]["name"]
+        assert row["words"] == " ".join(step["text"])
+        if step["kind"] == "share":
+            assert row["rule"] == step["rule"]
+            assert row["ledger"].endswith(f"({step['arrived'][0]} of {step['arrived'][1]})")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_same_recording_is_the_same_bytes(seed: int) -> None:
+    first, second = (record(loss, names=leaves).to_json() for loss, leaves in (graphs.graph(seed) for _ in range(2)))
+    assert first == second
+    json.loads(first)
+
+
+def test_nothing_is_touched_and_nothing_is_freed() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * x
+    y.retain_grad()
+    z = y * x
+    record(z)
+    assert x.grad is None and y.grad is None
+    z.backward()
+    assert x.grad.item() == 27.0 and y.grad.item() == 3.0
+
+
+def test_a_freed_graph_says_how_to_get_a_fresh_one() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * x
+    y.backward()
+    with pytest.raises(RuntimeError, match=r"Run the lines that compute the tensor again.*retain_graph=True") as caught:
+        record(y)
+    assert any("y = x * x" in note for note in caught.value.__notes__)
+
+
+def test_an_overwritten_value_is_found_before_the_walk() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = (y**2).sum()
+    y += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        record(z)
+
+
+def test_roots_without_a_graph_or_without_a_gradient_are_refused() -> None:
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        record(torch.tensor(1.0))
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+        record(torch.tensor([1.0, 2.0], requires_grad=True) * 2)
+    with pytest.raises(TypeError, match="not float"):
+        record(1.0)  # type: ignore[arg-type]
+
+
+def test_the_second_pass_starts_from_the_old_grad() -> None:
+    loss, given = cases.second_pass()
+    recording = record(loss, **given)
+    (leaf,) = [s for s in recording.steps if s.kind == "leaf"]
+    assert (leaf.before, leaf.upstream, leaf.after) == (6, 6, 12)
+    assert "already held 6 from an earlier pass: 6 + 6 = 12" in recording.transcript()[-1]["words"]
+
+
+def test_names_come_from_the_callers_variables_and_source() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    weights = [torch.tensor(1.0, requires_grad=True), torch.tensor(5.0, requires_grad=True)]
+    k = torch.tensor(3.0)
+    total = (x * weights[0] + weights[1]) * k
+    recording = record(total)
+    assert [p.name for p in recording.places] == ["x", "weights[0]", "weights[1]", "x * weights[0]",
+                                                  "x * weights[0] + weights[1]", "k", "total"]  # fmt: skip
+    assert recording.places[-1].source == "total = (x * weights[0] + weights[1]) * k"
+    assert recording.places[-1].where.startswith("test_recording.py:")
+    assert [float(p.value) for p in recording.places] == [2, 1, 5, 2, 7, 3, 21]
+
+
+def test_a_notebook_cell_has_lines_but_no_number() -> None:
+    file = "<ipython-input-7-abc>"
+    source = "x = torch.tensor(2.0, requires_grad=True)\ny = x * 3\n"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    space = {"torch": torch}
+    exec(compile(source, file, "exec"), space)
+    recording = record(space["y"], names=space)
+    assert recording.places[-1].where == "line 2" and recording.places[-1].source == "y = x * 3"
+
+
+def test_a_fan_in_counts_its_arrivals_and_a_square_has_two_rows() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * x
+    rows = record(y).ledger(0)
+    assert [(s.slot, s.arrived, s.expected, float(s.after)) for _, s in rows] == [(0, 1, 2, 3.0), (1, 2, 2, 6.0)]
+    assert rows[0][1].before is None
+
+
+def test_a_broadcast_is_summed_over_the_stretched_axes() -> None:
+    loss, _ = cases.broadcast()
+    shares = {p: s for step in record(loss, names={}).steps for s in step if (p := s.summed)}
+    assert sorted(shares) == [(0,), (1,)]
+    assert shares[0,].raw.shape == (2, 3) and shares[0,].contribution.shape == (3,)
+
+
+def test_kinds_of_arithmetic() -> None:
+    def kinds(case):
+        loss, given = case()
+        return {s.how for step in record(loss, given.get("gradient"), names={}) .steps for s in step if not s.skipped}
+
+    assert kinds(cases.matmul) == {"matmul"}
+    assert kinds(cases.shapes) == {"spread", "elementwise", "move"}
+    assert "scatter" in kinds(cases.index)
+    assert "function" in kinds(cases.custom)
+    assert "slot" in kinds(cases.two_outputs)
+
+
+def test_a_custom_function_shows_the_line_that_it_returned() -> None:
+    loss, _ = cases.custom()
+    share = next(s for step in record(loss, names={}).steps for s in step if s.how == "function")
+    assert share.rule == "g * ctx.k"
+    assert share.note == "Scale.backward: return (g * ctx.k, None)"
+
+
+def test_the_walk_of_a_broken_engine_is_recorded_as_it_is() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    with torch.broken("M23"):
+        y = (x * 3) * 5
+        grads = record(y, names={"x": x}).grads
+    assert grads["x"] == 3.0, "the local factor alone"
+
+
+def test_every_line_of_the_table_has_a_formula() -> None:
+    for name, made in TABLE.items():
+        for rule, text in zip(made.rules, formulas(made), strict=True):
+            assert bool(text) == (rule is not None), name
+            assert text.startswith(("lambda", "rule(")) is False, name
+    assert formulas(TABLE["mul"]) == ("g * y", "g * x")
+    assert latex("-g * (x / y)") == r"-g \cdot \frac{x}{y}"
+    assert latex("x.mT @ g") == r"x^{\top} \, g"
+
+
+@pytest.mark.parametrize("value, text", [(0.5, "0.5"), (-0.0, "0"), (1 / 3, "0.3333"), (12345.0, "12345"), (1e-7, "1e-7"),
+                                         (1234567.0, "1.235e6"), (float("nan"), "nan"), (float("-inf"), "-inf")])  # fmt: skip
+def test_numbers_as_text(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_long_chain_is_recorded_without_recursion() -> None:
+    y = torch.tensor(0.5, requires_grad=True)
+    for _ in range(5_000):
+        y = torch.sin(y)
+    assert len(record(y, names={}).steps) == 5_001
