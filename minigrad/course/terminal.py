@@ -2,7 +2,7 @@
 
 The notebook's cells run in a process of their own (a worker, as in class grading, where `check` and `hint`
 say nothing and `predict` remembers the answer), and each exercise is judged from here by the same judge as in
-the notebook. A cell that raises does not stop later cells; a worker that hangs or dies costs one exercise.
+the notebook. A cell that raises does not stop later cells; one that hangs, or ends the process, is left out.
 """
 
 import os
@@ -10,7 +10,7 @@ import platform
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from minigrad.course.verdict import Verdict, judge
 from minigrad.course.wire import Failure
 from minigrad.course.worker import fresh_namespace
 
-CELLS_SECONDS = 300.0
+CELL_SECONDS = 60.0
 WORKER = "from minigrad.course.worker import main; main()"
 PRELUDE = """
 import minigrad.course
@@ -38,7 +38,7 @@ def check_notebook(file: Path) -> bool:
     exercises = exercises_of(file)
     print(f"{file}")
     passed = 0
-    for exercise, verdict in judged(file, exercises):
+    for exercise, verdict in judged(file, exercises, print):
         passed += verdict.passed
         print(verdict_card(exercise.title, verdict).text(), flush=True)
     print(f"{passed} of {len(exercises)} passed")
@@ -47,7 +47,7 @@ def check_notebook(file: Path) -> bool:
 
 def solved(file: Path) -> bool:
     """Whether every exercise of a notebook passes."""
-    return all(verdict.passed for _, verdict in judged(file, exercises_of(file)))
+    return all(verdict.passed for _, verdict in judged(file, exercises_of(file), lambda line: None))
 
 
 def exercises_of(file: Path) -> list[Exercise]:
@@ -62,23 +62,40 @@ def exercises_of(file: Path) -> list[Exercise]:
     return found
 
 
-def judged(file: Path, exercises: list[Exercise]) -> Iterator[tuple[Exercise, Verdict]]:
+def judged(file: Path, exercises: list[Exercise], say: Callable[[str], None]) -> Iterator[tuple[Exercise, Verdict]]:
     """Each exercise with its verdict; a new worker is started after one that was lost."""
     cells = notebooks.code_cells(notebooks.read(file))
+    left_out: set[int] = set()
     waiting = list(exercises)
     while waiting:
         with worker(file.resolve().parent) as student:
-            ran = student.exec([PRELUDE, *cells])
-            while waiting:
+            lost = run_cells(student, cells, left_out)
+            if lost is not None:
+                left_out.add(lost)
+                why = "it did not end" if student.dead and student.dead.kind == "timeout" else "it ended everything"
+                say(f"  cell {lost + 1} is left out: {why}: {first_line(cells[lost])}")
+                continue
+            while waiting and not student.dead:
                 exercise = waiting.pop(0)
                 student.allow(WALL * exercise.seconds)
                 yield exercise, judge(exercise, student, secrets.randbits(31))
-                if student.dead:
-                    break
-        if isinstance(ran, Failure):
-            for exercise in waiting:
-                yield exercise, judge(exercise, student)
-            return
+
+
+def run_cells(student: "Remote | Here", cells: list[str], left_out: set[int]) -> int | None:
+    """Run the cells, but for those left out; the number of one that cost us the worker, else None."""
+    student.exec([PRELUDE])
+    for number, source in enumerate(cells):
+        if number not in left_out:
+            student.allow(CELL_SECONDS)
+            student.exec([source])
+            if student.dead:
+                return number
+    return None
+
+
+def first_line(source: str) -> str:
+    """The first line of a cell that says something."""
+    return next(line.strip() for line in source.splitlines() if line.strip())
 
 
 @contextmanager
@@ -101,7 +118,7 @@ def worker(folder: Path) -> Iterator["Remote | Here"]:
     os.close(requests)
     os.close(replies)
     try:
-        yield Remote(answer, ask, seconds=CELLS_SECONDS)
+        yield Remote(answer, ask, seconds=CELL_SECONDS)
     finally:
         process.kill()
         process.wait()
@@ -112,7 +129,7 @@ def worker(folder: Path) -> Iterator["Remote | Here"]:
 class Here(Local):
     """A student in this process, where no other can be had. No limits: Ctrl-C ends an endless loop."""
 
-    dead = None
+    dead: Failure | None = None
 
     def __init__(self) -> None:
         super().__init__(fresh_namespace())
