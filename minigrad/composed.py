@@ -24,6 +24,7 @@ from minigrad.public import (
     function,
     in_place,
     into,
+    methods,
     plain,
     raw,
     register,
@@ -33,11 +34,11 @@ from minigrad.tensor import Tensor, method, wrap
 
 # ------------------------------------------------------------------------------------------- operators
 
-Tensor.__add__ = Tensor.__radd__ = table.add
-Tensor.__sub__ = table.sub
-Tensor.__rsub__ = table.rsub
-Tensor.__mul__ = Tensor.__rmul__ = table.mul
-Tensor.__truediv__ = table.div
+methods.__add__ = methods.__radd__ = table.add
+methods.__sub__ = table.sub
+methods.__rsub__ = table.rsub
+methods.__mul__ = methods.__rmul__ = table.mul
+methods.__truediv__ = table.div
 
 
 @method
@@ -78,11 +79,11 @@ def _refuse_rounding(g: Any) -> Any:
     raise RuntimeError("derivative for aten::floor_divide is not implemented")
 
 
-floor_division = operation(
+floor_division: Any = operation(
     "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
 )
-step_function = operation("NotImplemented", np.heaviside, _refuse_rounding, _refuse_rounding)
-next_number = operation("NotImplemented", np.nextafter, _refuse_rounding, _refuse_rounding)
+step_function: Any = operation("NotImplemented", np.heaviside, _refuse_rounding, _refuse_rounding)
+next_number: Any = operation("NotImplemented", np.nextafter, _refuse_rounding, _refuse_rounding)
 for _refusing in (floor_division, step_function, next_number):
     _refusing.operation.node.__name__ = "NotImplemented"  # PyTorch's name, without "Backward0"
 
@@ -107,7 +108,7 @@ def __rmod__(self: Tensor, other: Any) -> Tensor:
     return more.remainder_tensor(as_tensor_like(other, self), self)
 
 
-Tensor.__abs__ = table.abs
+methods.__abs__ = table.abs
 
 # ------------------------------------------------------------------------------------------- comparisons
 
@@ -183,7 +184,7 @@ def bitwise_not(input: Tensor) -> Tensor:
     return wrapped(np.invert(input._data))
 
 
-Tensor.__invert__ = bitwise_not
+methods.__invert__ = bitwise_not
 
 
 @function(name="bitwise_left_shift", inplace=True)
@@ -196,7 +197,7 @@ def right_shift(input: Tensor, other: Any) -> Tensor:
     return _checked(np.right_shift, *_paired(input, other))
 
 
-Tensor.__lshift__, Tensor.__rshift__ = left_shift, right_shift
+methods.__lshift__, methods.__rshift__ = left_shift, right_shift
 
 
 def _logical(ufunc: Any, name: str) -> None:
@@ -223,8 +224,9 @@ def _tested(test: Any, name: str) -> None:
     function(call, name=name)
 
 
-for _ufunc in (np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.signbit):
-    _tested(_ufunc, _ufunc.__name__)
+_test: Any
+for _test in (np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.signbit):
+    _tested(_test, _test.__name__)
 _tested(lambda a: np.ones(a.shape, bool), "isreal")
 
 
@@ -324,7 +326,7 @@ def polygamma(n: Any, input: Any = None) -> Tensor:
 
 
 register(lambda n, input: more.polygamma(input, n), "polygamma", method=False)
-Tensor.polygamma = lambda self, n: more.polygamma(self, n)
+methods.polygamma = lambda self, n: more.polygamma(self, n)
 
 # ------------------------------------------------------------------------------------------- two arguments
 
@@ -405,7 +407,6 @@ def _pow_function(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
 
 
 register(_pow_function, "pow")
-_pow_in_place = Tensor.pow_
 
 
 @function(inplace=True)
@@ -486,7 +487,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 
 register(where, "where", method=False)
-Tensor.where = lambda self, condition, other: where(condition, self, other)
+methods.where = lambda self, condition, other: where(condition, self, other)
 
 
 @function(inplace=True)
@@ -552,7 +553,7 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
     return to(self, dtypes.resolve(dtype, "type"))
 
 
-Tensor.type = type_
+methods.type = type_
 
 
 @method
@@ -639,9 +640,9 @@ def element_size(self: Tensor) -> int:
     return int(self._data.dtype.itemsize)
 
 
-Tensor.nbytes = property(lambda self: int(self._data.nbytes), doc="How many bytes the elements take.")
-Tensor.itemsize = property(element_size, doc="How many bytes an element takes.")
-Tensor.ndimension, Tensor.nelement = Tensor.dim, Tensor.numel
+methods.nbytes = property(lambda self: int(self._data.nbytes), doc="How many bytes the elements take.")
+methods.itemsize = property(element_size, doc="How many bytes an element takes.")
+methods.ndimension, methods.nelement = Tensor.dim, Tensor.numel
 register(Tensor.numel, "numel")
 
 

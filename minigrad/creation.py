@@ -5,6 +5,9 @@ floats give the default type (float32), Python integers int64, booleans bool; nu
 Every function takes `dtype=` and `requires_grad=`, and `device=` as long as it names the CPU.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
 from __future__ import annotations
 
 import math
@@ -91,7 +94,9 @@ def plain(value: Any) -> Any:
 # ------------------------------------------------------------------------------------------- from data
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new leaf with a copy of `data`: a number, a nested sequence of numbers, an array or a tensor.
 
     `dtype=None` means: what the data says, with Python floats as the default type. Raises ValueError for ragged
@@ -178,7 +183,8 @@ def _check_shape(data: Any, shape: tuple[int, ...], dtype: DType, dim: int = 0) 
 def _infer(data: Any) -> DType | None:
     """The type that holds all numbers in the data; None when there are none."""
     if isinstance(data, (Tensor, np.ndarray, np.generic)):
-        return dtypes.of(getattr(data, "_data", data).dtype)
+        array: Any = getattr(data, "_data", data)
+        return dtypes.of(array.dtype)
     if isinstance(data, bool):
         return dtypes.bool_
     if isinstance(data, int):
@@ -220,16 +226,18 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, sharing memory with a tensor or array of the right type, and keeping its graph."""
     wanted = None if dtype is None else dtypes.resolve(dtype, "as_tensor")
     if isinstance(data, Tensor):
-        return data if wanted is None else data.to(wanted)  # type: ignore[no-any-return]
+        return data if wanted is None else data.to(wanted)
     return finish(to_array(data, wanted), device=device)
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
     """As `as_tensor`, with `copy=True` to force a copy."""
     made = as_tensor(obj, dtype, device)
     if copy:
         made = made.clone()
-    return made.requires_grad_() if requires_grad else made  # type: ignore[no-any-return]
+    return made.requires_grad_() if requires_grad else made
 
 
 def from_numpy(ndarray: Any) -> Tensor:
@@ -291,7 +299,10 @@ def _like(input: Tensor, dtype: Any, function: str) -> DType:
 
 def zeros_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Zeros with the shape and type of `input`."""
-    return finish(np.zeros(input._data.shape if isinstance(input, Tensor) else (), _like(input, dtype, "zeros_like").numpy), **options)  # fmt: skip
+    return finish(
+        np.zeros(input._data.shape if isinstance(input, Tensor) else (), _like(input, dtype, "zeros_like").numpy),
+        **options,
+    )
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
@@ -438,8 +449,8 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **op
     return finish(np.stack(np.triu_indices(row, offset, col)).astype(found.numpy), **options)
 
 
-def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803 (PyTorch's name)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers x ** (N - 1) to x ** 0 as columns; `increasing=True` reverses them."""
     powers = np.arange(x.shape[-1] if N is None else N)
     powers = powers if increasing else powers[::-1]
-    return x.unsqueeze(-1) ** wrap(np.ascontiguousarray(powers))  # type: ignore[no-any-return]
+    return x.unsqueeze(-1) ** wrap(np.ascontiguousarray(powers))

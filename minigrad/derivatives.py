@@ -10,6 +10,9 @@ It returns a new array, g itself or a view of g, and uses only operators, method
 operations of this table: so that the same line runs on arrays, and on Tensors when derivatives are differentiated.
 """
 
+# mypy: disable-error-code="has-type"
+# (rules name operations that stand further down)
+
 from __future__ import annotations
 
 import operator

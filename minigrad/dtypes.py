@@ -138,7 +138,7 @@ def set_default_dtype(d: DType) -> None:
     _default = d
 
 
-# ------------------------------------------------------------------------------------------------ promotion
+# ------------------------------------------------------------------------------------------- promotion
 
 
 def promote_types(a: DType, b: DType) -> DType:
@@ -226,18 +226,16 @@ def can_cast(from_: DType, to: DType) -> builtins.bool:
     return from_.category <= to.category
 
 
-# ------------------------------------------------------------------------------------------------ limits
+# ------------------------------------------------------------------------------------------- limits
 
 
 class finfo:
     """The limits of a floating-point type: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
-    def __init__(self, type: DType | None = None) -> None:  # noqa: A002 (PyTorch's name)
+    def __init__(self, type: DType | None = None) -> None:
         found = _default if type is None else type
         if not isinstance(found, DType) or not found.is_floating_point:
-            raise TypeError(
-                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{found}'"
-            )
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{found}'")
         limits = np.finfo(found.numpy)
         self.bits = found.itemsize * 8
         self.dtype = found.name
@@ -257,7 +255,7 @@ class finfo:
 class iinfo:
     """The limits of an integer type: bits, max, min."""
 
-    def __init__(self, type: DType) -> None:  # noqa: A002 (PyTorch's name)
+    def __init__(self, type: DType) -> None:
         if not isinstance(type, DType) or type.category != INTEGER:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
         limits = np.iinfo(type.numpy)

@@ -47,9 +47,7 @@ def check_dim(dim: int, ndim: int) -> int:
     dim = dim.__index__()
     count = ndim or 1
     if not -count <= dim < count:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
     return dim + count if dim < 0 else dim
 
 
@@ -126,7 +124,7 @@ def expanded_size(target: int, own: int, dim: int, sizes: Sequence[int], shape: 
     )
 
 
-# ------------------------------------------------------------------------------------------------ arguments
+# ------------------------------------------------------------------------------------------- arguments
 
 
 def must_be_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
@@ -156,7 +154,7 @@ def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
 
 
-# ------------------------------------------------------------------------------------------------ matmul
+# ------------------------------------------------------------------------------------------- matmul
 
 
 def _by(shape: Shape) -> str:
@@ -205,9 +203,7 @@ def matmul_mismatch(a: Shape, b: Shape) -> RuntimeError:
     """Why `a @ b` cannot be, for every pair of ranks."""
     try:
         if not a or not b:
-            raise RuntimeError(
-                f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D"
-            )
+            raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
         if len(a) == len(b) == 1:
             check_dot(a, b)
         elif len(a) == 2 and len(b) == 1:

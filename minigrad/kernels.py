@@ -85,7 +85,7 @@ def add_windows(w: Array, sizes: Shape, stride: Shape, padding: Shape, dilation:
         max(s + 2 * p, (c - 1) * t + (k - 1) * d + 1)
         for s, p, c, t, k, d in zip(sizes, padding, counts, stride, kernel, dilation, strict=True)
     )
-    out = np.zeros(lead + padded, w.dtype)
+    out: Array = np.zeros(lead + padded, w.dtype)
     for offset in product(*map(range, kernel)):
         where = tuple(
             slice(o * d, o * d + (c - 1) * t + 1, t)
@@ -304,7 +304,8 @@ def adaptive_max_indices(x: Array, counts: Shape) -> Array:
     for cell in product(*(enumerate(adaptive_bounds(s, c)) for s, c in zip(sizes, counts, strict=True))):
         where = tuple(slice(start, stop) for _, (start, stop) in cell)
         window = x[(..., *where)].reshape((*x.shape[: x.ndim - n], -1))
-        out[(..., *(i for i, _ in cell))] = places[where].ravel()[window.argmax(-1)]
+        at: Any = (..., *(i for i, _ in cell))
+        out[at] = places[where].ravel()[window.argmax(-1)]
     return out
 
 
@@ -313,7 +314,7 @@ def adaptive_max_indices(x: Array, counts: Shape) -> Array:
 
 def _grid(index: Array, dim: int) -> tuple[Any, ...]:
     """A numpy index that pairs `index` along `dim` with its own position in the other dimensions."""
-    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid: list[Any] = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[dim] = index
     return tuple(grid)
 
@@ -705,7 +706,8 @@ def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     if mode == "trunc":
         return np.trunc(np.true_divide(x, y))
     # numpy gives nan for x // 0; C's division gives infinities.
-    return np.where(y == 0, np.true_divide(x, y), np.floor_divide(x, y)).astype(x.dtype)[()]
+    quotient: Array = np.where(y == 0, np.true_divide(x, y), np.floor_divide(x, y))
+    return quotient.astype(x.dtype)[()]
 
 
 def _check_divisor(y: Array) -> None:
@@ -751,7 +753,8 @@ def power_base(x: Array, base: float) -> Array:
 
 def _integer_power(x: Array, y: Array) -> Array:
     """Negative exponents of integers: 1 and -1 have powers, for the rest 0."""
-    base, exponent = np.broadcast_arrays(x, y)
+    both: Any = np.broadcast_arrays(x, y)
+    base, exponent = both
     unit = np.where(base == 1, 1, np.where(base == -1, np.where(exponent % 2 == 0, 1, -1), 0))
     return np.where(exponent < 0, unit, np.power(base, np.maximum(exponent, 0))).astype(x.dtype)
 
@@ -779,7 +782,7 @@ def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]
 
 def power_slope(x: Any, exponent: float) -> Any:
     """exponent * x ** (exponent - 1), and 0 where the exponent is 0; for arrays and Tensors."""
-    if exponent == 2 and isinstance(x, (np.ndarray, np.generic)):  # the same number without a power, faster
+    if exponent == 2 and not hasattr(x, "_data"):  # the same number without a power, faster
         return x + x
     return x ** (exponent - 1) * exponent if exponent else x != x
 
@@ -842,7 +845,7 @@ _ZERO = {np.dtype(code): np.zeros((), code) for code in "?Bbhilefd"}
 
 def relu(x: Array) -> Array:
     """The larger of x and 0.  (numpy compares fastest with what has x's own type, and in bulk with a whole array.)"""
-    if isinstance(x, np.generic):
+    if not x.ndim:
         return x.dtype.type(0) if x < 0 else x
     return np.maximum(x, _ZERO[x.dtype] if x.size < 1000 else np.zeros(x.shape, x.dtype))
 
@@ -1004,6 +1007,23 @@ class LinAlgError(RuntimeError):
     """A matrix that the algorithm cannot take, such as a singular one."""
 
 
+def det(x: Array) -> Array:
+    """The determinant, by elimination with the largest pivot: exact where the arithmetic is."""
+    a = np.array(x)
+    out = np.ones(x.shape[:-2], x.dtype)
+    for k in range(x.shape[-1]):
+        best = k + np.absolute(a[..., k:, k]).argmax(-1)
+        rows = np.broadcast_to(np.arange(a.shape[-2]), a.shape[:-1]).copy()
+        np.put_along_axis(rows, best[..., None], k, -1)
+        rows[..., k] = best
+        a = np.take_along_axis(a, rows[..., None], -2)
+        pivot = a[..., k, k]
+        out = out * np.where(best == k, pivot, -pivot)
+        factor = a[..., k + 1 :, k] / np.where(pivot == 0, x.dtype.type(1), pivot)[..., None]
+        a[..., k + 1 :, k:] -= factor[..., None] * a[..., k : k + 1, k:]
+    return out[()]
+
+
 def inverse(x: Array) -> Array:
     try:
         return np.linalg.inv(x)
@@ -1145,8 +1165,9 @@ def broadcast(x: Array, shape: Shape) -> Array:
 
 
 def _stretched(x: Array, shape: Shape) -> Shape:
-    steps = tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
-    return (0,) * (len(shape) - x.ndim) + steps
+    steps: Shape = tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
+    new: int = len(shape) - x.ndim
+    return (0,) * new + steps
 
 
 def inverse_order(dims: Shape) -> Shape:

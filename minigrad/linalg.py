@@ -54,11 +54,12 @@ __all__ = [
     "vector_norm",
 ]
 
-Eigh = namedtuple("linalg_eigh", ("eigenvalues", "eigenvectors"))
-Svd = namedtuple("linalg_svd", ("U", "S", "Vh"))
-Qr = namedtuple("linalg_qr", ("Q", "R"))
-Slogdet = namedtuple("linalg_slogdet", ("sign", "logabsdet"))
-Lstsq = namedtuple("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
+_named: Any = namedtuple
+Eigh: Any = _named("linalg_eigh", ("eigenvalues", "eigenvectors"))
+Svd: Any = _named("linalg_svd", ("U", "S", "Vh"))
+Qr: Any = _named("linalg_qr", ("Q", "R"))
+Slogdet: Any = _named("linalg_slogdet", ("sign", "logabsdet"))
+Lstsq: Any = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
 
 def _square(name: str, x: Tensor) -> None:
@@ -78,7 +79,7 @@ def _square(name: str, x: Tensor) -> None:
 def det(A: Tensor) -> Tensor:
     """The determinant; its gradient is that of the cofactors, also for singular matrices."""
     _square("linalg.det", A)
-    if np.all(np.linalg.det(A._data) != 0):
+    if not A.requires_grad or np.all(kernels.det(A._data) != 0):
         return more.det(A)
     return _cofactor_det(A)
 
@@ -147,7 +148,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     found by numpy.
     """
     _square("linalg.eigh", A)
-    values, vectors = np.linalg.eigh(A._data, UPLO)
+    values, vectors = np.linalg.eigh(A._data, UPLO="U" if UPLO == "U" else "L")
     if not A.requires_grad:
         return Eigh(wrap(values), wrap(vectors))
     lower = more.tril(A, -1) if UPLO == "L" else more.triu(A, 1).mT
@@ -254,7 +255,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
             raise NotImplementedError("linalg.qr: minigrad has gradients for the reduced form of high matrices only")
         if mode == "r":
             return Qr(wrap(np.zeros(0, A._data.dtype)), wrap(np.linalg.qr(A._data, "r")))
-        return Qr(*(wrap(part) for part in np.linalg.qr(A._data, mode)))
+        return Qr(*(wrap(part) for part in np.linalg.qr(A._data, "complete" if mode == "complete" else "reduced")))
     return Qr(*_QrFunction.apply(A))
 
 

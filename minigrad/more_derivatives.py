@@ -5,6 +5,9 @@ linear algebra, and the many ways to move and pick elements.  The first page (de
 forward code is in kernels.py, and rules that take more than a line are the functions at the end.
 """
 
+# mypy: disable-error-code="has-type"
+# (rules name operations that stand further down)
+
 from __future__ import annotations
 
 import math
@@ -407,7 +410,9 @@ logcumsumexp = operation(
 
 # -------------------------------------------------------------------------------- linear algebra
 
-det = operation("LinalgDet", np.linalg.det, lambda g, x, out: kernels.column(g * out) * inv(x).mT)
+det = operation(
+    "LinalgDet", kernels.det, lambda g, x, out: solve(x.mT, scale(kernels.column(g * out), np.eye(x.shape[-1])))
+)
 inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
 solve = operation(
     "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x: solve(x.mT, g)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -17,11 +17,36 @@ from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, wrap
 
 FUNCTIONS: dict[str, Any] = {}
+methods: Any = Tensor  # the class, as something to hang methods on
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def function(implementation: F) -> F: ...
+
+
+@overload
 def function(
-    implementation: Any = None, *, name: str = "", names: tuple[str, ...] = (), method: bool = True, inplace: bool = False
+    *, name: str = "", names: tuple[str, ...] = (), method: bool = True, inplace: bool = False
+) -> Callable[[F], F]: ...
+
+
+@overload
+def function(
+    implementation: F, *, name: str = "", names: tuple[str, ...] = (), method: bool = True, inplace: bool = False
+) -> F: ...
+
+
+def function(
+    implementation: Any = None,
+    *,
+    name: str = "",
+    names: tuple[str, ...] = (),
+    method: bool = True,
+    inplace: bool = False,
 ) -> Any:
     """Register a function under its own name (and other `names`), as a method too, and perhaps with `name_`."""
     if implementation is None:

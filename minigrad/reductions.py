@@ -29,7 +29,8 @@ from minigrad.tensor import Tensor, wrap
 
 def _pair(name: str, *fields: str) -> Any:
     """A named tuple that prints like PyTorch's."""
-    made: Any = namedtuple(name, fields or ("values", "indices"))
+    named: Any = namedtuple
+    made: Any = named(name, fields or ("values", "indices"))
 
     def show(self: Any) -> str:
         inside = ",\n".join(f"{field}={getattr(self, field)!r}" for field in self._fields)

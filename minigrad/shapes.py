@@ -21,7 +21,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
-from minigrad.public import FUNCTIONS, function, into, ints, raw, register
+from minigrad.public import FUNCTIONS, function, into, ints, methods, raw, register
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
 
@@ -35,7 +35,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
 
 
 function(reshape)
-Tensor.reshape = reshape
+methods.reshape = reshape
 
 
 @method
@@ -214,10 +214,10 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     return table.swap(self, self._data.ndim - 2, self._data.ndim - 1)
 
 
-Tensor.T = property(_reversed, doc="The transpose of a matrix.")
-Tensor.mT = Tensor.mH = property(_matrices_transposed, doc="The last two dimensions exchanged.")
-Tensor.H = property(lambda self: transpose(self, 0, 1), doc="The transpose of a matrix.")
-Tensor.adjoint = lambda self: self.mT
+methods.T = property(_reversed, doc="The transpose of a matrix.")
+methods.mT = methods.mH = property(_matrices_transposed, doc="The last two dimensions exchanged.")
+methods.H = property(lambda self: transpose(self, 0, 1), doc="The transpose of a matrix.")
+methods.adjoint = lambda self: self.mT
 
 
 @function(names=("moveaxis",))
@@ -252,7 +252,7 @@ class Joined(Node):
         return tuple(kept)
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
-        return tuple(part(g) for (part,) in self.kept or ())
+        return tuple(args[0](g) for args in self.kept or () if args)
 
 
 KINDS: dict[str, type[Joined]] = {}
@@ -735,8 +735,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return table.pick(input, (np.array(rows, np.int64).reshape(-1, r),))
 
 
-for _call in (meshgrid, cartesian_prod, block_diag):
-    register(_call, _call.__name__, method=False)
+register(meshgrid, "meshgrid", method=False)
+register(cartesian_prod, "cartesian_prod", method=False)
+register(block_diag, "block_diag", method=False)
 
 
 def pad_widths(input: Tensor, widths: Any, value: float = 0.0) -> Tensor:
