@@ -137,10 +137,10 @@ class Remote:
             return self.lost(error)
 
     def await_reply(self) -> None:
-        """Called between request and reply: a place to look at what the worker uses. May raise TooLate."""
+        """Until a reply begins. TooLate when the time is up and the worker is not even computing.
 
-    def wait(self) -> None:
-        """Until a reply begins. TooLate when the time is up and the worker is not even computing."""
+        Called between request and reply: also a place to look at what the worker uses.
+        """
         while True:
             try:
                 return wire.wait(self.deadline, reading=self.reading)
