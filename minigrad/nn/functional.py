@@ -734,21 +734,18 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
-    have, given = input._data.shape, target._data.shape
-    if len(have) == 2 and given == have[:1] and target._data.dtype == np.int64:
-        return
-    if input.ndim == 0:
-        raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
-    if input.ndim != 1 and input.shape[0] != (target.shape[0] if target.ndim else 1):
-        batch = target.shape[0] if target.ndim else 1
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch}).")
-    if target.dtype not in (mg.int64, mg.uint8):
+    have, want = input._data.shape, target._data.shape
+    if not have:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if len(have) > 1 and have[:1] != (want[:1] or (1,)):
+        batch = want[0] if want else 1
+        raise ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
+    if target._data.dtype.str[1:] not in ("i8", "u1"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
-    if (input.ndim == 1 and target.ndim > 1) or (input.ndim > 1 and target.shape[1:] != input.shape[2:]):
-        if input.ndim <= 2:
+    if (len(have) == 1 and len(want) > 1) or (len(have) > 1 and want[1:] != have[2:]):
+        if len(have) <= 2:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-        want = (input.shape[0], *input.shape[2:])
-        raise RuntimeError(f"Expected target size {list(want)}, got {list(target.shape)}")
+        raise RuntimeError(f"Expected target size {[have[0], *have[2:]]}, got {list(want)}")
 
 
 def nll_loss(
@@ -768,40 +765,39 @@ def nll_loss(
     reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
     _check_classes(input, target)
-    classes = input.shape[1] if input.ndim > 1 else input.shape[0]
-    if weight is not None and weight.shape != (classes,):
+    rows = input if input._data.ndim > 1 else input.reshape((1, -1))
+    shape = rows._data.shape
+    weights = None if weight is None else np.asarray(weight._data)
+    if weights is not None and weights.shape != shape[1:2]:
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes "
-            f"but got weight tensor of shape: {list(weight.shape)}"
+            f"weight tensor should be defined either for all {shape[1]} classes or no classes "
+            f"but got weight tensor of shape: {list(weights.shape)}"
         )
-    unbatched = input.ndim == 1
-    rows = input.reshape((1, -1)) if unbatched else input
-    index = np.asarray(target._data, np.int64)
-    index = index.reshape((1, 1)) if unbatched else np.expand_dims(index, 1)
-    index, share = _shares(index, rows._data.dtype, classes, weight, ignore_index)
-    if reduction == "mean":
-        total = share.sum()
-        share = share / total if total else share * np.nan if index.size else share
-    operation = rules.nll_rows if input.ndim <= 2 else rules.nll_grid
-    loss: Tensor = operation(rows, index, share, reduction != "none")
-    if reduction == "mean" and not index.size:
-        return loss * math.nan
-    return loss.reshape(()) if unbatched and reduction == "none" else loss
+    classes = np.asarray(target._data, np.int64).reshape(shape[:1] + shape[2:])
+    share = None
+    if weights is not None or 0 <= ignore_index < shape[1] or not (classes.view(np.uint64) < shape[1]).all():
+        classes, share = _shares(classes, shape[1], weights, ignore_index, rows._data.dtype)
+    if reduction == "none":
+        total = None
+    elif reduction == "sum":
+        total = 1
+    else:
+        total = classes.size if share is None else share.sum()
+    grid = np.ogrid[tuple(map(slice, classes.shape))] if classes.ndim > 1 else [np.arange(len(classes))]
+    index = (grid[0], classes, *grid[1:])
+    loss: Tensor = (rules.nll_rows if len(shape) == 2 else rules.nll_grid)(rows, index, share, total)
+    return loss.reshape(()) if total is None and input._data.ndim == 1 else loss
 
 
-def _shares(index: Array, dtype: Any, classes: int, weight: Tensor | None, ignore_index: int) -> tuple[Array, Array]:
+def _shares(classes: Array, count: int, weights: Any, ignore_index: int, dtype: Any) -> tuple[Array, Array]:
     """Valid class numbers (0 where ignored), and the weight of each target (0 where ignored)."""
-    if weight is None and not 0 <= ignore_index < classes and (index.view(np.uint64) < classes).all():
-        return index, np.ones(index.shape, dtype)  # the usual case: every target is a class, and counts
-    counted = index != ignore_index
-    wrong = counted & ((index < 0) | (index >= classes))
+    counted = classes != ignore_index
+    wrong = counted & ((classes < 0) | (classes >= count))
     if wrong.any():
-        raise IndexError(f"Target {index[wrong][0]} is out of bounds.")
-    index = np.where(counted, index, 0)
+        raise IndexError(f"Target {classes[wrong][0]} is out of bounds.")
+    classes = np.where(counted, classes, 0)
     share = counted.astype(dtype)
-    if weight is not None:
-        share *= np.asarray(weight._data)[index]
-    return index, share
+    return classes, share if weights is None else share * weights[classes]
 
 
 def cross_entropy(
@@ -822,10 +818,11 @@ def cross_entropy(
     _check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    class_dim = 0 if input.ndim <= 1 else 1
-    if input.shape == target.shape and target.dtype.is_floating_point:
+    class_dim = 0 if input._data.ndim <= 1 else 1
+    if input._data.shape == target._data.shape and target._data.dtype.kind == "f":
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, class_dim)
-    _check_classes(input, target)
+    if not (input._data.ndim and target._data.ndim):
+        _check_classes(input, target)
     log_probabilities = mg.log_softmax(input, class_dim)
     hard = nll_loss(log_probabilities, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0.0:
@@ -1089,7 +1086,7 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     rows = input.reshape((1, -1)) if input.ndim == 1 else input
     index = np.asarray(target._data).reshape(-1, 1)
-    own = rules.nll_picked(rows, index, np.ones(index.shape, rows._data.dtype))
+    own = rows.gather(1, wrap(index))
     gap = (margin - own + rows).clamp_min(0)
     if p == 2:
         gap = gap * gap

@@ -39,53 +39,34 @@ soft_margin_loss = operation(
     lambda g, x, y, reduction: shared(g, x, reduction) * -x * sigmoid(-y * x),
 )
 
-# The negative log-likelihood picks one entry of each row; `index` are the targets (with the class dimension, of
-# size 1, kept) and `share` is the weight of each in the result, 0 where the target is ignored.
-nll_picked = operation(
-    "Gather",
-    lambda x, index, share: _picked(x, index) * share,
-    lambda g, x_shape, index, share: nll_spread(g, x_shape, index, share),
-)
-nll_spread: Any = operation(
-    "Scatter",
-    lambda x, shape, index, share: _spread(x, shape, index, share),
-    lambda g, index, share: nll_picked(g, index, share),
-)
+# The negative log-likelihood: `index` picks the entry of each target's class, `share` is the weight of each target
+# (None: all 1), and the sum is divided by `total` (None: no sum). nll_loss and nll_spread are each other's transpose.
 
 
-def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any) -> Any:
+def _nll(x: Any, index: Any, share: Any, total: Any) -> Any:
+    losses = x[index] if share is None else x[index] * share
+    return -losses if total is None else -(np.add.reduce(losses, None) / total)
+
+
+def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any, total: Any) -> Any:
     out = np.zeros(shape, x.dtype)
-    if len(shape) == 2:
-        out[np.arange(len(index))[:, None], index] = x * share
-    else:
-        np.put_along_axis(out, index, x * share, 1)
+    each = -x if total is None else -x / total
+    out[index] = each if share is None else each * share
     return out
 
 
-def _picked(x: Any, index: Any) -> Any:
-    return x[np.arange(len(index))[:, None], index] if x.ndim == 2 else np.take_along_axis(x, index, 1)
-
-
-def _nll(x: Any, index: Any, share: Any, scalar: bool) -> Any:
-    values = _picked(x, index) * -share
-    return np.add.reduce(values, None) if scalar else values.reshape(index.shape[:1] + index.shape[2:])
-
-
-def nll_slope(g: Any, shape: tuple[int, ...], index: Any, share: Any) -> Any:
-    if len(g.shape):
-        g = reshape(g, index.shape)
-    return -nll_spread(g, shape, index, share)
-
-
-nll_rows = operation(
-    "NllLoss",
-    lambda x, index, share, scalar: _nll(x, index, share, scalar),
-    lambda g, x_shape, index, share: nll_slope(g, x_shape, index, share),
+nll_spread: Any = operation(
+    "NllLossBackward",
+    _spread,
+    lambda g, index, share, total: nll_rows(g, index, share, total),
 )
-nll_grid = operation(
-    "NllLoss2D",
-    lambda x, index, share, scalar: _nll(x, index, share, scalar),
-    lambda g, x_shape, index, share: nll_slope(g, x_shape, index, share),
+nll_rows, nll_grid = (
+    operation(
+        name,
+        _nll,
+        lambda g, x_shape, index, share, total: nll_spread(g, x_shape, index, share, total),
+    )
+    for name in ("NllLoss", "NllLoss2D")
 )
 
 
