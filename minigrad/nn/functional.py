@@ -18,111 +18,9 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
+from minigrad import kernels, layers, random
 from minigrad import more_derivatives as more
-from minigrad import random
 from minigrad.inplace import write
-from minigrad.layers import (
-    adaptive_avg_pool1d as adaptive_avg_pool1d,
-)
-from minigrad.layers import (
-    adaptive_avg_pool2d as adaptive_avg_pool2d,
-)
-from minigrad.layers import (
-    adaptive_avg_pool3d as adaptive_avg_pool3d,
-)
-from minigrad.layers import (
-    adaptive_max_pool1d as adaptive_max_pool1d,
-)
-from minigrad.layers import (
-    adaptive_max_pool2d as adaptive_max_pool2d,
-)
-from minigrad.layers import (
-    adaptive_max_pool3d as adaptive_max_pool3d,
-)
-from minigrad.layers import (
-    avg_pool1d as avg_pool1d,
-)
-from minigrad.layers import (
-    avg_pool2d as avg_pool2d,
-)
-from minigrad.layers import (
-    avg_pool3d as avg_pool3d,
-)
-from minigrad.layers import (
-    channel_shuffle as channel_shuffle,
-)
-from minigrad.layers import (
-    conv1d as conv1d,
-)
-from minigrad.layers import (
-    conv2d as conv2d,
-)
-from minigrad.layers import (
-    conv3d as conv3d,
-)
-from minigrad.layers import (
-    conv_transpose1d as conv_transpose1d,
-)
-from minigrad.layers import (
-    conv_transpose2d as conv_transpose2d,
-)
-from minigrad.layers import (
-    conv_transpose3d as conv_transpose3d,
-)
-from minigrad.layers import (
-    fold as fold,
-)
-from minigrad.layers import (
-    interpolate as interpolate,
-)
-from minigrad.layers import (
-    lp_pool1d as lp_pool1d,
-)
-from minigrad.layers import (
-    lp_pool2d as lp_pool2d,
-)
-from minigrad.layers import (
-    max_pool1d as max_pool1d,
-)
-from minigrad.layers import (
-    max_pool1d_with_indices as max_pool1d_with_indices,
-)
-from minigrad.layers import (
-    max_pool2d as max_pool2d,
-)
-from minigrad.layers import (
-    max_pool2d_with_indices as max_pool2d_with_indices,
-)
-from minigrad.layers import (
-    max_pool3d as max_pool3d,
-)
-from minigrad.layers import (
-    max_pool3d_with_indices as max_pool3d_with_indices,
-)
-from minigrad.layers import (
-    max_unpool1d as max_unpool1d,
-)
-from minigrad.layers import (
-    max_unpool2d as max_unpool2d,
-)
-from minigrad.layers import (
-    max_unpool3d as max_unpool3d,
-)
-from minigrad.layers import (
-    pad as pad,
-)
-from minigrad.layers import (
-    pixel_shuffle as pixel_shuffle,
-)
-from minigrad.layers import (
-    pixel_unshuffle as pixel_unshuffle,
-)
-from minigrad.layers import (
-    unfold as unfold,
-)
-from minigrad.layers import (
-    upsample as upsample,
-)
 from minigrad.nn import rules
 from minigrad.tensor import Tensor, wrap
 
@@ -338,10 +236,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and "
             f"{weight._data.shape[1]}x{weight._data.shape[0]})"
         )
-    if len(size) == 2:
-        return table.linear(bias, input, weight)
-    rows_first = input.reshape((-1, size[-1]))
-    return table.linear(bias, rows_first, weight).reshape((*size[:-1], weight._data.shape[0]))
+    return (table.linear if len(size) == 2 else rules.linear_rows)(bias, input, weight)
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -480,14 +375,6 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 # -------------------------------------------------------------------------------------------------- normalisation
 
 
-def _moments(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array]:
-    """Mean, variance and 1 / sqrt(variance + eps) over some dimensions, which stay as size 1."""
-    mean = x.mean(dims, keepdims=True)
-    centred = x - mean
-    variance = np.square(centred, out=centred).mean(dims, keepdims=True)
-    return mean, variance, 1 / np.sqrt(variance + x.dtype.type(eps))
-
-
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -504,7 +391,7 @@ def layer_norm(
             f"but got input of size{list(input.shape)}"
         )
     dims = tuple(range(input.ndim - len(shape), input.ndim))
-    mean, _, rstd = _moments(input._data, dims, eps)
+    mean, rstd, _ = kernels.statistics(input._data, dims, eps)
     return more.layer_norm(input, weight, bias, dims, eps, mean, rstd)
 
 
@@ -538,7 +425,7 @@ def batch_norm(
         if values <= 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
         dims = (0, *range(2, x.ndim))
-        mean, variance, rstd = _moments(x, dims, eps)
+        mean, rstd, variance = kernels.statistics(x, dims, eps)
         if running_mean is not None:
             _move(running_mean, mean.reshape(-1), momentum)
         if running_var is not None:
@@ -605,7 +492,7 @@ def group_norm(
             f"{list(input.shape)} and num_groups={num_groups}"
         )
     grouped = np.reshape(input._data, (input.shape[0], num_groups, -1))
-    mean, _, rstd = _moments(grouped, (2,), eps)
+    mean, rstd, _ = kernels.statistics(grouped, (2,), eps)
     return rules.group_norm_rows(input, weight, bias, num_groups, eps, mean, rstd)
 
 
@@ -1136,3 +1023,41 @@ def scaled_dot_product_attention(
         scores = scores + attn_mask
     weights = mg.softmax(scores, -1)
     return dropout(weights, dropout_p) @ value
+
+
+# ------------------------------------------------------------ convolution, pooling, padding, resizing: layers.py
+
+adaptive_avg_pool1d = layers.adaptive_avg_pool1d
+adaptive_avg_pool2d = layers.adaptive_avg_pool2d
+adaptive_avg_pool3d = layers.adaptive_avg_pool3d
+adaptive_max_pool1d = layers.adaptive_max_pool1d
+adaptive_max_pool2d = layers.adaptive_max_pool2d
+adaptive_max_pool3d = layers.adaptive_max_pool3d
+avg_pool1d = layers.avg_pool1d
+avg_pool2d = layers.avg_pool2d
+avg_pool3d = layers.avg_pool3d
+channel_shuffle = layers.channel_shuffle
+conv1d = layers.conv1d
+conv2d = layers.conv2d
+conv3d = layers.conv3d
+conv_transpose1d = layers.conv_transpose1d
+conv_transpose2d = layers.conv_transpose2d
+conv_transpose3d = layers.conv_transpose3d
+fold = layers.fold
+interpolate = layers.interpolate
+lp_pool1d = layers.lp_pool1d
+lp_pool2d = layers.lp_pool2d
+max_pool1d = layers.max_pool1d
+max_pool1d_with_indices = layers.max_pool1d_with_indices
+max_pool2d = layers.max_pool2d
+max_pool2d_with_indices = layers.max_pool2d_with_indices
+max_pool3d = layers.max_pool3d
+max_pool3d_with_indices = layers.max_pool3d_with_indices
+max_unpool1d = layers.max_unpool1d
+max_unpool2d = layers.max_unpool2d
+max_unpool3d = layers.max_unpool3d
+pad = layers.pad
+pixel_shuffle = layers.pixel_shuffle
+pixel_unshuffle = layers.pixel_unshuffle
+unfold = layers.unfold
+upsample = layers.upsample

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.derivatives import put, reshape, sigmoid, sum_dims
+from minigrad import kernels
+from minigrad.derivatives import put, reshape, rows_mm, sigmoid, sum_dims
+from minigrad.kernels import fold_rows
 from minigrad.operations import operation
 from minigrad.tape import TABLE
 from minigrad.tensor import Tensor, wrap
@@ -168,6 +170,17 @@ group_norm_rows = operation(
     lambda g: per_channel(g),
 )
 
+
+# --------------------------------------------------------------------------------------------------------- linear
+
+# Like `linear` of the first page, for an input that is no matrix: PyTorch flattens it, and ends with a View.
+linear_rows = operation(
+    "View",
+    kernels.linear,
+    lambda g: g,
+    lambda g, z: rows_mm(g, z),
+    lambda g, y: fold_rows(g).mT @ fold_rows(y),
+)
 
 # ------------------------------------------------------------------------------------------------------ embedding
 
