@@ -1,0 +1,124 @@
+"""Small changes to the shipped solutions: none of them may pass its check.
+
+Each solution is changed in one place (an operator, a number, a sign, a keyword, an argument's place, a statement left
+out) and judged with two seeds. What survives is either a weak probe or a change without effect; the latter are listed.
+"""
+
+import ast
+import contextlib
+import io
+import re
+import signal
+
+import pytest
+
+from minigrad.course import lessons, notebooks
+from minigrad.course.child import can_fork, examine
+
+OPERATORS = {
+    ast.Add: [ast.Sub, ast.Mult], ast.Sub: [ast.Add], ast.Mult: [ast.Div, ast.Add], ast.Div: [ast.Mult],
+    ast.Pow: [ast.Mult], ast.MatMult: [ast.Mult],
+}  # fmt: skip
+COMPARISONS = {
+    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max"}
+WITHOUT_EFFECT: dict[str, set[str]] = {
+    # exercise: changed lines that mean the same
+    "8.1": {"return np.mean((t - p) ** 2)"},
+}
+
+
+def changes(node):
+    """Functions that change a node in place, one at a time."""
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        yield from (lambda n, o=o: setattr(n, "op", o()) for o in OPERATORS.get(type(node.op), ()))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
+        yield lambda n: n.__dict__.update(left=n.right, right=n.left)
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+        yield lambda n: n.ops.__setitem__(0, COMPARISONS[type(n.ops[0])]())
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield lambda n: setattr(n, "value", n.value + 1)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield lambda n: setattr(n, "op", ast.UAdd())
+    if isinstance(node, ast.BoolOp):
+        yield lambda n: setattr(n, "op", ast.Or() if isinstance(n.op, ast.And) else ast.And())
+    if isinstance(node, ast.Call):
+        yield from (lambda n, k=k: n.keywords.pop(k) for k in range(len(node.keywords)))
+        if len(node.args) == 2:
+            yield lambda n: n.args.reverse()
+        if isinstance(node.func, ast.Attribute) and node.func.attr in REDUCTIONS:
+            yield lambda n: setattr(n.func, "attr", REDUCTIONS[n.func.attr])
+    if isinstance(node, ast.FunctionDef | ast.For | ast.While | ast.If | ast.With):
+        for k, statement in enumerate(node.body):
+            if isinstance(statement, ast.Assign | ast.AugAssign | ast.If | ast.For | ast.Expr):
+                yield lambda n, k=k: n.body.__setitem__(k, ast.Pass())
+
+
+def mutants(source):
+    """Every source with one change, and the changed line."""
+    original = ast.unparse(ast.parse(source))
+    found = {}
+    for place, node in enumerate(ast.walk(ast.parse(source))):
+        for number in range(len(list(changes(node)))):
+            tree = ast.parse(source)
+            same = list(ast.walk(tree))[place]
+            list(changes(same))[number](same)
+            text = ast.unparse(ast.fix_missing_locations(tree))
+            new = [line.strip() for line in text.split("\n") if line not in original.split("\n")]
+            if text != original:
+                found[text] = new[0] if new else "a line left out"
+    return found.items()
+
+
+def namespace(cells):
+    """What a notebook's cells define; cells that need a front end or check something are left out."""
+    space = {"__name__": "__main__"}
+    for cell in cells:
+        if re.search(r"^(check|predict|hint|progress|step|draw)\(|minigrad\.viz", cell, re.MULTILINE):
+            continue
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception), limited(5):
+            exec(compile(cell, "<cell>", "exec"), space)
+    return space
+
+
+@contextlib.contextmanager
+def limited(seconds):
+    """A changed loop may never end: raise in it."""
+
+    def ring(number, frame):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def answers():
+    """(lesson, number of the cell, exercise) of every written solution."""
+    for lesson in notebooks.lessons():
+        file = notebooks.path("solutions", lesson)
+        cells = notebooks.code_cells(notebooks.read(file)) if file.exists() else []
+        asked = [re.findall(r'^check\("(\d+\.\w+)"', cell, re.MULTILINE) for cell in cells]
+        for place, cell in enumerate(cells):
+            id = next((id for ids in asked[place:] for id in ids), None)
+            if "BEGIN SOLUTION" in cell and id and lessons.find(id).kind in ("function", "program"):
+                yield pytest.param(cells, place, lessons.find(id), id=f"{id}-{place}")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+@pytest.mark.parametrize(("cells", "place", "exercise"), list(answers()))
+def test_no_small_change_of_a_solution_passes(cells, place, exercise):
+    assert examine(exercise, namespace(cells)).passed
+    survivors = []
+    for source, line in mutants(cells[place]):
+        space = namespace([*cells[:place], source, *cells[place + 1 :]])
+        if all(examine(exercise, space, seed).passed for seed in (0, 1)):
+            survivors.append(line)
+    assert set(survivors) <= WITHOUT_EFFECT.get(exercise.id, set())
