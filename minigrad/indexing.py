@@ -39,6 +39,8 @@ def parse(index: Any, shape: Shape) -> Index:
     tuples of these; anything with `_data` (a tensor) counts as its array. `array[basic]` is always an ndarray view,
     also for a single element. Raises IndexError or TypeError as PyTorch does.
     """
+    if isinstance(index, list) and len(index) < 32 and any(map(_makes_a_tuple, index)):
+        index = tuple(index)
     items = index if isinstance(index, tuple) else (index,)
     items = tuple(_plain(item) for item in items)
     consumed = sum(_consumes(item) for item in items)
@@ -83,6 +85,11 @@ def parse(index: Any, shape: Shape) -> Index:
     if not picks:
         return Index(tuple(basic), None, name)
     return Index(tuple(basic), _advanced(picks, tuple(view)), "Index")
+
+
+def _makes_a_tuple(item: Any) -> bool:
+    """Whether a list with this item in it is read as a tuple of indices, as numpy once did."""
+    return item is None or item is Ellipsis or isinstance(item, (list, tuple, slice)) or hasattr(item, "_data")
 
 
 def _advanced(picks: dict[int, Array], view: Shape) -> tuple[Any, ...]:

@@ -17,8 +17,8 @@ import numpy as np
 
 from minigrad import dtypes, tape
 from minigrad.operations import operation
-from minigrad.tape import Node, mode, touch
-from minigrad.tensor import Tensor, wrap
+from minigrad.tape import Node, guarded_names, mode, touch
+from minigrad.tensor import Tensor, method, wrap
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -94,7 +94,7 @@ def check_writable(target: Tensor) -> None:
             raise RuntimeError(LEAF_VIEW)
         _check_view(target, base)
     array = target._data
-    if isinstance(array, np.ndarray) and 0 in array.strides:
+    if isinstance(array, np.ndarray) and 0 in array.strides and array.size:
         if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
             raise RuntimeError(OVERLAP)
 
@@ -118,12 +118,14 @@ def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
         if isinstance(data, np.ndarray) and isinstance(array, np.ndarray) and data is not array:
-            if np.may_share_memory(array, data) and not _same_place(array, data) and np.shares_memory(array, data):
+            same = data.ctypes.data == array.ctypes.data and _layout(data) == _layout(array)
+            if not same and np.may_share_memory(array, data) and np.shares_memory(array, data):
                 raise RuntimeError(PARTIAL_OVERLAP)
 
 
-def _same_place(a: Any, b: Any) -> bool:
-    return bool(a.ctypes.data == b.ctypes.data and a.strides == b.strides and a.shape == b.shape)
+def _layout(array: Any) -> list[tuple[int, int]]:
+    """Size and stride of each dimension that has more than one element."""
+    return [(n, s) for n, s in zip(array.shape, array.strides, strict=True) if n > 1]
 
 
 def commit(target: Tensor, result: Tensor) -> None:
@@ -138,12 +140,29 @@ def commit(target: Tensor, result: Tensor) -> None:
         raise RuntimeError(
             f"result type {came.tensor_name} can't be cast to the desired output type {into.tensor_name}"
         )
-    array[...] = value
     node = result._node if mode.record is not None else None
+    if node is not None:
+        _keep_old(node, target)
+    array[...] = value
     touch(target._counter, node)
     if node is not None:
         _move_guards(node, result._counter, target._counter)
         _rewrite_history(target, node)
+
+
+def _keep_old(node: Node, target: Tensor) -> None:
+    """Where a rule needs the target's old numbers, keep a copy of them: the originals are about to be overwritten."""
+    made = getattr(type(node), "operation", None)
+    if made is None or not node.kept or not node.guards or not any("x" in names for names in made.arguments):
+        return
+    old = target._data.copy()
+    node.kept = tuple(
+        args and tuple(old if name == "x" else value for name, value in zip(names, args, strict=True))
+        for names, args in zip(made.arguments, node.kept, strict=True)
+    )
+    pairs = zip(guarded_names(node), node.guards[::2], node.guards[1::2], strict=True)
+    node.guards = tuple(item for name, *pair in pairs if name != "x" for item in pair)
+    node.__dict__["_own_x"] = True
 
 
 def _move_guards(node: Node, old: list[Any], now: list[Any]) -> None:
@@ -225,6 +244,23 @@ def _copied_slice(x: Any, y: Any, path: Any) -> Any:
     copy = x.copy()
     follow(copy, path)[...] = y
     return copy
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor itself off from its graph: it becomes a leaf that requires no gradient."""
+    if self._view is not None and self._node is not None:
+        raise RuntimeError("Can't detach views in-place, use detach() instead. ")
+    self._node = None
+    return self
+
+
+def reshaped_in_place(target: Tensor, result: Tensor) -> Tensor:
+    """Make a tensor one of its own views (t_, squeeze_, ...): other numbers of dimensions, the same memory."""
+    check_writable(target)
+    target._data, target._node = result._data, result._node
+    touch(target._counter)
+    return target
 
 
 # The old base loses the part that was overwritten; what was written there gets the gradient of that part.

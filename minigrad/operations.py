@@ -8,6 +8,7 @@ it.  `replace` swaps a rule for a student's own, for as long as a `with` block l
 from __future__ import annotations
 
 import linecache
+import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ class Operation:
         self.view = view
         self.inputs = INPUTS[: len(rules)]
         self.statics = parameters(forward)[len(rules) :]
-        self.node_name = node_name if node_name[-1].isdigit() or node_name in BARE else f"{node_name}Backward0"
+        self.node_name = node_name if re.search(r"Backward\d$", node_name) or node_name in BARE else f"{node_name}Backward0"
         self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
         self.function = self.make(rules)
 
@@ -263,7 +264,7 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
     if not isinstance(a, np.ndarray):
         return [0]
     owner = c.base
-    if owner is None or (owner is not a and owner is not a.base):
+    if owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c)):
         return [0]
     views = x._counter
     out._view = (x, apply, statics, mode.record is not None)

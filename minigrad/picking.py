@@ -59,7 +59,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
-    inplace.check_writable(self)
+    inplace.check_writable(self if parsed.advanced is not None else table.slice_(self, parsed.basic))
     if self._node is None and self._view is None and (source._node is None or mode.record is None):
         array = dtypes.cast(source._data, self.dtype)
         if whole is not None:
@@ -354,6 +354,15 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False, assume_uniq
 
 
 register(isin, "isin", method=False)
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Positions in the flattened tensor as one index for each dimension."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(wrapped(np.asarray(part)) for part in np.unravel_index(indices._data, sizes))
+
+
+register(unravel_index, "unravel_index", method=False)
 
 
 @method

@@ -22,6 +22,7 @@ from minigrad import dtypes, errors
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.public import FUNCTIONS, function, into, ints, methods, raw, register
+from minigrad.inplace import reshaped_in_place
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
 
@@ -704,7 +705,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         expand(reshape(x, (1,) * i + (sizes[i],) + (1,) * (len(given) - i - 1)), sizes) for i, x in enumerate(given)
     ]
     if swapped:
-        grids = [transpose(g, 0, 1) for g in (grids[1], grids[0], *grids[2:])]
+        grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
 
@@ -743,3 +744,20 @@ register(block_diag, "block_diag", method=False)
 def pad_widths(input: Tensor, widths: Any, value: float = 0.0) -> Tensor:
     """Pad with a number: (before, after) for each dimension; negative widths cut."""
     return more.pad(input, tuple(widths), float(value))
+
+
+# ------------------------------------------------------------------------------------------- in place
+
+
+def _itself_reshaped(name: str) -> None:
+    def change(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        return reshaped_in_place(self, getattr(self, name)(*args, **keywords))
+
+    change.__name__ = change.__qualname__ = f"{name}_"
+    change.__doc__ = f"`{name}`, of the tensor itself."
+    setattr(Tensor, f"{name}_", change)
+
+
+for _name in ("t", "transpose", "squeeze", "unsqueeze", "swapaxes", "swapdims"):
+    if not hasattr(Tensor, f"{_name}_"):
+        _itself_reshaped(_name)

@@ -27,6 +27,7 @@ import numpy as np
 from minigrad import anomaly, dtypes
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.hooks import Handle, Hook, Hooks
+from minigrad.kernels import total
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ last_write = 0  # the tick of the latest in-place write anywhere: nodes newer th
 unusual: set[int] = set()  # the threads that are not simply recording: while there are none, nobody need look closer
 
 Rule = Callable[..., Any]
-SPELLED_OUT = ("AccumulateGrad", "CopyBackwards")  # nodes whose name() is in C++
+SPELLED_OUT = ("AccumulateGrad", "CopyBackwards", "CopySlices")  # nodes whose name() is in C++
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -477,7 +478,7 @@ def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
             g = g.sum(stretched, keepdim=True).reshape(shape)
         return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))  # type: ignore[arg-type]
     if stretched:
-        g = np.add.reduce(g, stretched, keepdims=True).reshape(shape)
+        g = total(g, stretched) if len(stretched) == lead else total(g, stretched, True).reshape(shape)
     return g if g.dtype is dtype else g.astype(dtype)[()]
 
 
@@ -518,12 +519,17 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
 
 def _counter_of(node: Node, name: str) -> list[Any] | None:
     """The version counter among the guards that watches what was kept under this name."""
-    made = node.operation
-    wanted = [i for i, args in enumerate(node.kept or ()) if args is not None]
-    named = [n for i in wanted for n in made.arguments[i] if n in ("out", *made.inputs)]
-    place = list(dict.fromkeys(named)).index(name)
-    counter: list[Any] = (node.guards or ())[2 * place]
+    names = guarded_names(node)
+    counter: list[Any] | None = (node.guards or ())[2 * names.index(name)] if name in names else None
     return counter
+
+
+def guarded_names(node: Node) -> list[str]:
+    """Which inputs (or "out") the pairs of a node's guards belong to, in order."""
+    made = node.operation
+    wanted = [names for names, p in zip(made.arguments, node.parents, strict=True) if p is not None]
+    named = dict.fromkeys(n for names in wanted for n in names if n in ("out", *made.inputs))
+    return [n for n in named if n != "x" or not node.__dict__.get("_own_x")]
 
 
 def modified(array: Array, maker: Node | None, now: int, expected: int) -> RuntimeError:
@@ -541,7 +547,7 @@ def modified(array: Array, maker: Node | None, now: int, expected: int) -> Runti
 def short(node: Node) -> str:
     """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0."""
     name = node.owner.name()
-    return name if "::" in name else name.rstrip("0123456789").removesuffix("Backward")
+    return name if "::" in name else name.replace("Backward0", "").replace("Backward", "")
 
 
 def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:

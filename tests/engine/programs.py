@@ -1,0 +1,215 @@
+"""Random programs over tensors: written statement by statement while PyTorch runs them, then run again on minigrad.
+
+A program is a list of statements in which T stands for the library. After it has run, everything that can be seen of
+its variables must agree: values, dtype, shape, requires_grad, is_leaf, version, the name of grad_fn, .grad; and where it
+raises, the same statement raises the same error. `shrunk` removes statements while the disagreement stays.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+
+SHAPES = [(), (1,), (3,), (2, 3), (3, 1), (1, 3), (3, 3), (2, 1, 3), (2, 3, 4), (4,), (0, 3)]
+UNARY = "sin() cos() tanh() sigmoid() exp() abs() relu() neg() square() sign() clone() detach() contiguous() softmax(-1) \
+log_softmax(-1) logsumexp(-1) cumsum(-1) sum() mean() prod() max() min() sum(0) sum(-1,True) mean(0) mean(-1,keepdim=True) \
+amax(0) amin(-1) max(-1).values min(0).values var(0) std(-1) norm() norm(dim=-1) t() flatten() reshape(-1) view(-1) \
+unsqueeze(0) unsqueeze(-1) squeeze() flip(0) transpose(0,-1) tril() triu() diagonal() roll(1) expm1() atan() sinh() \
+clamp(-0.5,0.5) clamp(min=0) pow(2) pow(3) pow(0) erf() rsqrt() reciprocal() log() sqrt() log1p() floor() round() \
+sort(-1).values median() cumprod(-1) argmax() isnan() argsort(-1) mT T float() double() expand(2,-1,-1) expand(2,-1) \
+unbind(0)[0] chunk(2,-1)[0] split(2,-1)[-1] narrow(0,0,1) select(0,0) repeat(2,1) logcumsumexp(-1) \
+trace() any() all() count_nonzero() nansum() celu() silu() leaky_relu() hardtanh() softplus() gelu() elu() logsigmoid()".split()
+FUNCTIONAL = {"celu()", "silu()", "leaky_relu()", "hardtanh()", "softplus()", "gelu()", "elu()", "logsigmoid()"}
+INDEX = ["0", "-1", "..., 0", ":1", "1:", "::2", ":, 0", "[0, 0]", "[0, -1]", "None", "0, 0", ":, None", "..., :2", "[[0, 0], [0, 0]]"]
+BINARY = ["{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / {b}", "T.maximum({a}, {b})", "T.minimum({a}, {b})", "{a} @ {b}",
+          "T.cat([{a}, {b}])", "T.stack([{a}, {b}])", "T.where({a} > {b}, {a}, {b})", "T.cat([{a}, {b}], -1)", "{a} ** {b}",
+          "T.atan2({a}, {b})", "T.outer({a}, {b})", "{a}.expand_as({b})", "{a}[{b} > 0]", "{a} * {b}.detach()", "T.dot({a}, {b})",
+          "{a}.masked_fill({b} > 0, 0.5)", "T.hypot({a}, {b})", "T.addcmul({a}, {b}, {b})", "T.lerp({a}, {b}, 0.3)", "{a} > {b}"]  # fmt: skip
+NUMBER = ["{a} + {n}", "{n} - {a}", "{a} * {n}", "{n} * {a}", "{a} / {n}", "{n} / {a}", "{n} ** {a}", "{a} - {n}", "{a} ** {n}"]
+INPLACE = ["{a}.add_({b})", "{a}.mul_({b})", "{a}.sub_({b})", "{a} += {b}", "{a} *= {b}", "{a}.add_(1)", "{a}.mul_(2)",
+           "{a}.zero_()", "{a}.fill_(0.25)", "{a}.exp_()", "{a}.tanh_()", "{a}.sigmoid_()", "{a}.relu_()", "{a}.copy_({b})",
+           "{a}[{i}] = {b}", "{a}[{i}] = 0.5", "{a}[{i}] += 1", "{a}[{i}].mul_(2)", "{a}.detach_()", "{a}.clamp_(min=0)", "{a}.neg_()",
+           "{a}.div_({b})", "{a}.t_()", "{a}.detach().add_(1)", "{a}.data.mul_(2)", "{a}.abs_()", "{a}.squeeze_()"]  # fmt: skip
+NAMES = "abcdefgh"
+OTHER_NAMES = (  # one node there; another, or several, here
+    "AliasBackward0", "RollBackward0", "TraceBackward0", "FillBackward1", "FillBackward2", "ZeroBackward0", "TBackward0", "TBackward1",
+    "SqueezeBackward3", "AsStridedBackward0", "TransposeBackward0", "ReshapeAliasBackward0",
+)  # fmt: skip
+TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 2e-5, "torch.int64": 0.0, "torch.bool": 0.0}
+
+
+class Program:
+    """Statements, and the variables they lead to in one library."""
+
+    def __init__(self, library: Any) -> None:
+        self.names: dict[str, Any] = {"T": library}
+        self.statements: list[str] = []
+
+    def run(self, statement: str) -> BaseException | None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(statement, self.names)
+        except Exception as error:
+            return error
+        return None
+
+
+def literal(rng: random.Random, shape: tuple[int, ...], kind: str) -> str:
+    """Source of a tensor: short odd numbers, sometimes with a zero or a tie."""
+    pool = [-1.3, -0.7, 0.4, 1.1, 0.9, -0.2, 2.3, 0.6] + ([0.0, 0.4, 1.0] if rng.random() < 0.3 else [])
+    values = np.array([rng.choice(pool) for _ in range(int(np.prod(shape, dtype=int)))]).reshape(shape)
+    if kind == "int64":
+        return f"T.tensor({(values * 3).astype(int).tolist()}, dtype=T.int64)"
+    grad = ", requires_grad=True" if rng.random() < 0.75 else ""
+    body = values.tolist() if values.size else []
+    reshape = "" if values.size else f".reshape({shape})"
+    if reshape:
+        return f"T.zeros({shape}, dtype=T.{kind}{grad})"
+    return f"T.tensor({body}, dtype=T.{kind}{grad})"
+
+
+def step(rng: random.Random, have: list[str]) -> str:
+    """A random statement over the variables there are."""
+    a, b = rng.choice(have), rng.choice(have)
+    out = rng.choice(NAMES[:6])
+    kind = rng.random()
+    if kind < 0.38:
+        op = rng.choice(UNARY)
+        if op in FUNCTIONAL:
+            return f"{out} = T.nn.functional.{op.replace('()', f'({a})')}"
+        return f"{out} = {a}.{op}"
+    if kind < 0.5:
+        return f"{out} = {a}[{rng.choice(INDEX)}]"
+    if kind < 0.72:
+        return f"{out} = " + rng.choice(BINARY).format(a=a, b=b)
+    if kind < 0.8:
+        return f"{out} = " + rng.choice(NUMBER).format(a=a, n=rng.choice(["2", "0.5", "3.0", "-1", "1.5"]))
+    if kind < 0.93:
+        return rng.choice(INPLACE).format(a=a, b=b, i=rng.choice(INDEX[:7]))
+    if kind < 0.95:
+        return f"with T.no_grad():\n    {out} = {a} * 2"
+    if kind < 0.96:
+        return f"with T.no_grad():\n    {a}.mul_(0.5)"
+    if kind < 0.97:
+        return f"{a}.retain_grad()"
+    if kind < 0.985:
+        return f"{a}.sum().backward(retain_graph=True)"
+    return f"{out} = T.autograd.grad(({a} * {a}).sum(), {b}, create_graph=True, allow_unused=True)[0]"
+
+
+def ending(rng: random.Random, have: list[str]) -> list[str]:
+    """Backward from the sum of some variables, perhaps twice, perhaps of second order."""
+    roots = rng.sample(have, min(len(have), 3))
+    total = " + ".join(f"({v} * {w}).sum()" for v, w in zip(roots, (0.7, 1.9, -1.3), strict=False))
+    kind = rng.random()
+    if kind < 0.55:
+        return [f"z = {total}", "z.backward()"]
+    if kind < 0.75:
+        return [f"z = {total}", "z.backward(retain_graph=True)", "z.backward()"]
+    x = rng.choice(have)
+    return [
+        f"z = {total}",
+        f"y, = T.autograd.grad((z * z).sum(), {x}, create_graph=True, allow_unused=True)",
+        "(y * y * 0.3).sum().backward()",
+    ]
+
+
+def written(rng: random.Random, torch: Any) -> list[str]:
+    """A program, grown while PyTorch runs it: statements that raise are mostly dropped; one that stays ends it."""
+    program = Program(torch)
+    for name in NAMES[: rng.randint(2, 4)]:
+        kind = rng.choices(["float64", "float32", "int64"], [8, 1, 1])[0]
+        statement = f"{name} = {literal(rng, rng.choice(SHAPES), kind)}"
+        if program.run(statement) is None:
+            program.statements.append(statement)
+    for _ in range(rng.randint(3, 14)):
+        have = [n for n, v in program.names.items() if isinstance(v, torch.Tensor) and v.numel() < 200]
+        statement = step(rng, have)
+        error = program.run(statement)
+        if error is None:
+            program.statements.append(statement)
+        elif rng.random() < 0.04:
+            return [*program.statements, statement]
+    have = [n for n, v in program.names.items() if isinstance(v, torch.Tensor) and v.is_floating_point()]
+    return [*program.statements, *(ending(rng, have) if have else [])]
+
+
+def seen(value: Any) -> dict[str, Any]:
+    """Everything that can be asked of a variable without changing it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grad = value.grad
+        return {
+            "dtype": str(value.dtype), "shape": tuple(value.shape), "requires_grad": value.requires_grad,
+            "is_leaf": value.is_leaf, "version": value._version,
+            "grad_fn": None if value.grad_fn is None else type(value.grad_fn).__name__,
+            "value": np.array(value.detach().numpy()), "grad": None if grad is None else np.array(grad.detach().numpy()),
+        }  # fmt: skip
+
+
+def agree(ours: Any, theirs: Any, tolerance: float) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    if ours.shape != theirs.shape:
+        return False
+    finite = theirs[np.isfinite(theirs)] if theirs.dtype.kind == "f" else theirs
+    largest = np.abs(finite).max(initial=0.0)
+    return bool(np.allclose(ours, theirs, rtol=0.0, atol=tolerance * (1 + float(largest)), equal_nan=True))
+
+
+def disagreement(statements: list[str], torch: Any, ours: Any) -> str | None:
+    """Run the program on both; what differs first, in words, or None."""
+    a, b = Program(torch), Program(ours)
+    differentiated = any("autograd.grad" in s for s in statements)
+    failed = False
+    for n, statement in enumerate(statements):
+        expected, got = a.run(statement), b.run(statement)
+        if type(expected) is not type(got):
+            return f"statement {n + 1}: PyTorch {describe(expected)}, minigrad {describe(got)}"
+        if expected is not None:
+            if sentence(expected) != sentence(got):
+                return f"statement {n + 1}, another message: PyTorch {describe(expected)}, minigrad {describe(got)}"
+            failed = True
+            break
+    rounded = any(v.dtype == torch.float32 for v in a.names.values() if isinstance(v, torch.Tensor))
+    for name, value in a.names.items():
+        if not isinstance(value, torch.Tensor):
+            continue
+        theirs, mine = seen(value), seen(b.names[name])
+        for key in theirs:
+            if (key == "grad_fn" and (differentiated or theirs[key] in OTHER_NAMES)) or (key == "grad" and failed):
+                continue  # how gradients are computed is nobody's contract, nor how far a walk came before it raised
+            tolerance = TOLERANCE[theirs["dtype"]] if not rounded else TOLERANCE["torch.float32"]
+            same = agree(mine[key], theirs[key], tolerance) if key in ("value", "grad") else mine[key] == theirs[key]
+            if not same:
+                return f"{name}: {key} is {theirs[key]!r} in PyTorch, {mine[key]!r} in minigrad"
+    return None
+
+
+def sentence(error: BaseException) -> str:
+    """The message, without what depends on how an operation is composed: the saved tensor's type and maker."""
+    first = str(error).split("\n")[0].replace("minigrad", "torch")
+    return "modified in place" if "modified by an inplace operation" in first else first
+
+
+def describe(error: BaseException | None) -> str:
+    return "goes on" if error is None else f"raises {type(error).__name__}: {error}"
+
+
+def shrunk(statements: list[str], torch: Any, ours: Any) -> list[str]:
+    """The shortest program left when every statement that can go has gone."""
+    changed = True
+    while changed:
+        changed = False
+        for i in range(len(statements) - 1, -1, -1):
+            shorter = statements[:i] + statements[i + 1 :]
+            probe = Program(torch)
+            if any(isinstance(probe.run(s), NameError) for s in shorter):
+                continue
+            if disagreement(shorter, torch, ours):
+                statements, changed = shorter, True
+    return statements
