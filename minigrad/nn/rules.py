@@ -57,6 +57,8 @@ def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any, total: Any) 
     return out
 
 
+nll_rows: Any
+nll_grid: Any
 nll_spread: Any = operation(
     "NllLossBackward",
     _spread,

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.nn.modules.module import RemovableHandle
+from minigrad.hooks import Handle
+from minigrad.nn.modules.module import add_hook
 from minigrad.nn.parameter import typename
 from minigrad.tape import enable_grad, touch
 from minigrad.tensor import Tensor, wrap
@@ -151,17 +152,13 @@ class Optimizer:
             found = self._buffers[key] = np.empty(x.shape, x.dtype)
         return found
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(optimizer, args, kwargs)` before each step."""
-        handle = RemovableHandle(self._pre_hooks)
-        self._pre_hooks[handle.id] = hook
-        return handle
+        return add_hook(self._pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        handle = RemovableHandle(self._post_hooks)
-        self._post_hooks[handle.id] = hook
-        return handle
+        return add_hook(self._post_hooks, hook)
 
     # ------------------------------------------------------------------ saving and loading
 

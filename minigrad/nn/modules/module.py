@@ -12,14 +12,26 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from typing import Any, Self
 
 from minigrad.dtypes import DType
+from minigrad.hooks import Handle
 from minigrad.nn.parameter import Parameter, typename
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
 
 Hook = Callable[..., Any]
+
+
+_ids = count().__next__
+
+
+def add_hook(hooks: dict[int, Hook], hook: Hook) -> Handle:
+    """File a hook under a number of its own, and return what removes it again."""
+    handle = Handle(hooks, _ids())
+    hooks[handle.id] = hook
+    return handle
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -33,26 +45,6 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
         return super().__repr__()
 
     __str__ = __repr__
-
-
-class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook away again, also at the end of a `with` block."""
-
-    _ids = iter(range(2**62))
-
-    def __init__(self, hooks: dict[int, Any], *more: dict[int, Any]) -> None:
-        self.id = next(self._ids)
-        self._homes = (hooks, *more)
-
-    def remove(self) -> None:
-        for home in self._homes:
-            home.pop(self.id, None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
 
 
 class Module:
@@ -121,16 +113,13 @@ class Module:
         changed = hook(self, args, *extra, result)
         return result if changed is None else changed
 
-    def _add_hook(self, hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
-        handle = RemovableHandle(hooks)
-        hooks[handle.id] = hook
+    def _add_hook(self, hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> Handle:
+        handle = add_hook(hooks, hook)
         if prepend:
             hooks.move_to_end(handle.id, last=False)
         return handle
 
-    def register_forward_pre_hook(
-        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
+    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
         """Call `hook(module, args)` before forward; what it returns, if not None, replaces the arguments."""
         handle = self._add_hook(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
@@ -139,7 +128,7 @@ class Module:
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> RemovableHandle:
+    ) -> Handle:
         """Call `hook(module, args, output)` after forward; what it returns, if not None, replaces the output."""
         handle = self._add_hook(self._forward_hooks, hook, prepend)
         if with_kwargs:
@@ -148,11 +137,11 @@ class Module:
             self._hooks_always_called.add(handle.id)
         return handle
 
-    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_output)` when the gradients of the outputs are there; it may replace them."""
         return self._add_hook(self._backward_pre_hooks, hook, prepend)
 
-    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
         """Call `hook(module, grad_input, grad_output)` after the module's backward; it may replace grad_input."""
         return self._add_hook(self._backward_hooks, hook, prepend)
 
