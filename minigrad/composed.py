@@ -443,6 +443,18 @@ def _typed(t: Any, wanted: dtypes.DType) -> Any:
     return t if t._data.dtype == wanted.numpy else table.cast(t, wanted)
 
 
+@function(inplace=False)
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor of the same shape and type with one number everywhere."""
+    return more.copied(input, value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype)))
+
+
+@function(names=("conj", "resolve_conj", "resolve_neg", "conj_physical"))
+def real(input: Tensor) -> Tensor:
+    """The tensor itself: minigrad has real numbers only."""
+    return input
+
+
 # ------------------------------------------------------------------------------------------- choosing
 
 

@@ -479,6 +479,12 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     return input
 
 
+@function
+def constant_pad_nd(input: Tensor, widths: Sequence[int], value: float = 0) -> Tensor:
+    """As `pad` with a constant."""
+    return pad(input, widths, "constant", value)
+
+
 # ------------------------------------------------------------------------------------------- resizing
 
 

@@ -151,13 +151,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     values, vectors = np.linalg.eigh(A._data, UPLO="U" if UPLO == "U" else "L")
     if not A.requires_grad:
         return Eigh(wrap(values), wrap(vectors))
-    lower = more.tril(A, -1) if UPLO == "L" else more.triu(A, 1).mT
-    symmetric = (
-        lower
-        + lower.mT
-        + more.put_diagonal(A.diagonal(0, -2, -1), A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1)
-    )
-    return Eigh(*_EighFunction.apply(symmetric))
+    return Eigh(*_EighFunction.apply(A, UPLO))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
@@ -172,19 +166,20 @@ class _EighFunction(Function):
     """Eigenvalues and eigenvectors of a symmetric matrix."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, vectors = np.linalg.eigh(x._data)
+    def forward(ctx: Any, x: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
+        values, vectors = np.linalg.eigh(x._data, UPLO="U" if UPLO == "U" else "L")
         w, v = wrap(values), wrap(vectors)
         ctx.save_for_backward(w, v)
         return w, v
 
     @staticmethod
-    def backward(ctx: Any, gw: Tensor, gv: Tensor) -> Tensor:
+    def backward(ctx: Any, gw: Tensor, gv: Tensor) -> tuple[Tensor, None]:
         w, v = ctx.saved_tensors
         gaps = w.unsqueeze(-2) - w.unsqueeze(-1)
         same = np.eye(w._data.shape[-1], dtype=bool)
         inner = table.where(0.0, (v.mT @ gv) / table.where(1.0, gaps, same), same)
-        return v @ (inner + more.put_diagonal(gw, tuple(v._data.shape), 0, v._data.ndim - 2, v._data.ndim - 1)) @ v.mT
+        n = w._data.ndim
+        return v @ (inner + more.put_diagonal(gw, tuple(v._data.shape), 0, n - 1, n)) @ v.mT, None
 
 
 class _SvdFunction(Function):
@@ -271,7 +266,7 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     """The pseudo-inverse: singular values below a limit count as 0."""
     rtol = rcond if rtol is None else rtol
     if not A._data.size:
-        return A.mT * 0
+        return A.mT.clone()
     if hermitian:
         w, v = eigh(A)
         size = np.absolute(w._data)
@@ -399,12 +394,27 @@ def matrix_exp(A: Tensor) -> Tensor:
     return total
 
 
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """X with A X = B, given the Cholesky factor L of A."""
+    lower = L.mT if upper else L
+    return solve_triangular(lower.mT, solve_triangular(lower, B, upper=False), upper=True)
+
+
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of A, given its Cholesky factor."""
+    lower = more.triu(L, 0).mT if upper else more.tril(L, 0)
+    half = more.inv(lower)
+    return half.mT @ half
+
+
 def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The sum of the singular values."""
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
 
 
 register(nuclear_norm, "nuclear_norm", method=False)
+register(cholesky_solve, "cholesky_solve")
+register(cholesky_inverse, "cholesky_inverse")
 for _call, *_names in (
     (matrix_exp, "matrix_exp"),
     (det, "det"),

@@ -339,7 +339,7 @@ layer_norm, batch_norm, group_norm = (
 
 nansum = operation(
     "Nansum",
-    lambda x, dims, keepdim: total(np.where(np.isnan(x), x.dtype.type(0), x), dims, None, None, keepdim),
+    lambda x, dims, keepdim: total(np.where(np.isnan(x), x.dtype.type(0), x), dims, keepdim),
     lambda g, x, dims, keepdim: where(0.0, kept(g, x.shape, dims, keepdim), isnan(x)),
 )
 prod_all = operation("ProdBackward0", lambda x: multiplied(x, None), lambda g, x, out: g * others(x, out))

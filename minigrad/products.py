@@ -368,6 +368,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
     return more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False)
 
 
+@function(method=False)
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm distance of every pair of rows."""
+    first, second = np.triu_indices(input._data.shape[0], 1)
+    difference = table.pick(input, (first,)) - table.pick(input, (second,))
+    return more.vector_norm(difference, float(p), (1,), False)
+
+
 @function
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """A square matrix multiplied by itself, n times; negative powers are those of the inverse."""
