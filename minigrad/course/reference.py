@@ -5,6 +5,7 @@
 
 from minigrad import derivatives
 from minigrad.course import misconceptions
+from minigrad.formulas import formulas
 
 
 def pages() -> dict[str, str]:
@@ -25,13 +26,13 @@ def rules() -> str:
         "|---|---|---|---|",
     ]
     for name, operation in derivatives.TABLE.items():
-        given = zip(operation.inputs, operation.formulas(), operation.rules, strict=True)
-        formulas = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
+        given = zip(operation.inputs, formulas(operation), operation.rules, strict=True)
+        shares = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
         kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)
         cells = (
             f"`{name}`",
             f"`{operation.node_name}`",
-            "<br>".join(formulas),
+            "<br>".join(shares),
             ", ".join(map(code, kept)) or "nothing",
         )
         lines.append(f"| {' | '.join(cells)} |")

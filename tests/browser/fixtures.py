@@ -143,14 +143,14 @@ def stop(process: subprocess.Popen[bytes]) -> None:
                 continue
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The course of this checkout in JupyterLab."""
     with serve(tmp_path_factory.mktemp("lab")) as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A headless browser."""
     if CHROMIUM is None:
