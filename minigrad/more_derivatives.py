@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import kernels
+from minigrad import dtypes, kernels
 from minigrad.derivatives import (
     abs,
     constant,
@@ -192,7 +192,11 @@ prelu = operation(
     lambda g, x, y: where(g, g * y, x > 0),
     lambda g, x: where(0.0, g * x, x > 0),
 )
-hardtanh = operation("Hardtanh", kernels.clamp, lambda g, x, low, high: where(g, 0.0, (x > low) & (x < high)))
+hardtanh = operation(
+    "Hardtanh",
+    lambda x, low, high: dtypes.cast(kernels.clamp(x, low, high), dtypes.of(x.dtype)),
+    lambda g, x, low, high: where(g, 0.0, (x > low) & (x < high)),
+)
 hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: where(g / 6, 0.0, (x > -3) & (x < 3)))
 hardswish = operation(
     "Hardswish",

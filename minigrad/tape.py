@@ -470,9 +470,11 @@ def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
     shape, dtype = node.shape, node.dtype
     have = tuple(g.shape)
     lead = len(have) - len(shape)
-    stretched = tuple(i for i, n in enumerate(have) if i < lead or (n != 1 and shape[i - lead] == 1))
-    if lead < 0 or any(n != m and n != 1 for n, m in zip(shape, have[lead:], strict=True)):
-        raise _misfit(have, node, giver)
+    stretched = tuple(range(lead))
+    if lead < 0 or have[lead:] != shape:
+        if lead < 0 or any(n != m and n != 1 for n, m in zip(shape, have[lead:], strict=True)):
+            raise _misfit(have, node, giver)
+        stretched = tuple(i for i, n in enumerate(have) if i < lead or (n != 1 and shape[i - lead] == 1))
     if isinstance(g, Tensor):
         if stretched:
             g = g.sum(stretched, keepdim=True).reshape(shape)
