@@ -9,8 +9,10 @@ every message is the same in every run.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -71,8 +73,8 @@ class Verdict:
 def judge(exercise: Exercise, student: Student, seed: int = 0) -> Verdict:
     """Put the probes of this seed to the student. Never raises for anything the student does."""
     bench = Bench(exercise, student, seed)
-    early = bench.look()
-    return early if early else bench.verdict()
+    with np.errstate(all="ignore"):
+        return bench.look() or bench.verdict()
 
 
 @dataclass
@@ -87,9 +89,9 @@ class Bench:
         """A verdict of this exercise."""
         out_of = self.exercise.points
         points = out_of if status == "passed" else 0.0
-        return Verdict(
-            self.exercise.id, status, points, out_of, tuple(filter(None, lines)), seed=self.seed, **more
-        )
+        said = tuple(printable(line) for line in lines if line)
+        words = {name: printable(text) for name, text in more.items()}
+        return Verdict(self.exercise.id, status, points, out_of, said, seed=self.seed, **words)
 
     # --- before any probe: is there anything to judge? ---
 
@@ -289,8 +291,23 @@ def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
 
 def outcomes(exercise: Exercise, answer: Any, probes: list[Probe]) -> list[Any]:
     """What a trusted answer (a catalogued wrong one, an alternative) gives on these probes."""
-    student = Local(exercise.namespace(answer))
-    return [ask(exercise, student, probe) for probe in probes]
+    with engine_randomness():
+        student = Local(exercise.namespace(answer))
+        return [ask(exercise, student, probe) for probe in probes]
+
+
+@contextlib.contextmanager
+def engine_randomness() -> Iterator[None]:
+    """Trusted answers run in the student's kernel: its random numbers go on afterwards where they were."""
+    engine: Any = sys.modules.get("minigrad.random")
+    if engine is None:
+        yield
+        return
+    before = engine.get_rng_state()
+    try:
+        yield
+    finally:
+        engine.set_rng_state(before)
 
 
 def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
@@ -639,6 +656,11 @@ def shortened(value: Any, n: int) -> Any:
 
 
 # --- words --------------------------------------------------------------------------------------------------
+
+
+def printable(text: str) -> str:
+    """Text without control characters: what a student raises or names is shown to others."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def shown_call(exercise: Exercise, probe: Probe) -> str:

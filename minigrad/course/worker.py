@@ -112,9 +112,7 @@ class Server:
     def guarded(self, action: Any) -> Any:
         """The plain value of an action, or the Failure that says why there is none. Prints are kept, not
         shown."""
-        random.seed(0)
-        np.random.seed(0)
-        with muffled() as printed:
+        with own_randomness(), muffled() as printed:
             try:
                 value = action()
                 wire.pack(value)
@@ -348,6 +346,19 @@ class Printed(io.TextIOBase):
     def start(self) -> str:
         """The start of what was printed."""
         return self.kept.strip()
+
+
+@contextlib.contextmanager
+def own_randomness() -> Iterator[None]:
+    """The global generators start anew, so that an answer repeats; afterwards they go on where they were."""
+    before = random.getstate(), np.random.get_state()
+    random.seed(0)
+    np.random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])
 
 
 @contextlib.contextmanager

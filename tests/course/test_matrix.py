@@ -3,7 +3,7 @@ wrong."""
 
 import pytest
 
-from minigrad.course import lessons, misconceptions
+from minigrad.course import lessons, misconceptions, notebooks
 from minigrad.course.child import can_fork, examine
 from minigrad.course.exercise import Wrong, call, function
 from minigrad.course.matrix import prove
@@ -62,6 +62,20 @@ def test_a_sample_through_the_forked_child(lesson):
         found = examine(exercise, exercise.namespace(wrong.answer))
         same = next(w for w in exercise.wrong if w.id == found.mistake)
         assert same is wrong or (same.alike and same.alike == wrong.alike)
+
+
+@pytest.mark.parametrize("name", notebooks.lessons())
+def test_notebooks_and_declarations_ask_for_the_same(name):
+    declared = {e.id: e for e in lessons.lesson(int(name[:2])).exercises}
+    found = {}
+    for kind in ("notebooks", "solutions"):
+        file = notebooks.path(kind, name)
+        found[kind] = set(notebooks.exercise_ids(notebooks.read(file))) if file.exists() else set()
+    asked = found["notebooks"] | found["solutions"]
+    assert asked <= set(declared), f"{name} asks for what is not declared: {sorted(asked - set(declared))}"
+    assert set(declared) <= asked, f"{name} never asks for {sorted(set(declared) - asked)}"
+    unpaid = sorted(id for id in found["solutions"] if not declared[id].points)
+    assert not unpaid, f"exercises without points: {unpaid}"
 
 
 def broken_exercise(**more):

@@ -1,9 +1,12 @@
 """The judge: value first, then shape, then type; a name for each mistake; the smallest failing call for the
 rest."""
 
+import random
+
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad.course.exercise import (
     Before,
     Raises,
@@ -298,6 +301,26 @@ def test_messages_are_the_same_every_time():
 
     assert verdict(odd) == verdict(odd)
     assert Verdict.from_dict(verdict(odd).as_dict()) == verdict(odd)
+
+
+def test_control_characters_of_a_student_reach_nobody():
+    def rude(a, b):
+        raise ValueError("\x1b[2J\u202etxt")
+
+    found = verdict(rude)
+    assert all(c.isprintable() or c == "\n" for line in (*found.lines, found.call, found.got) for c in line)
+    near = judge(exercise(), Local({"oute\x1b": 1}))
+    assert "\x1b" not in "".join(near.lines)
+
+
+def test_a_check_leaves_random_numbers_alone():
+    np.random.seed(3)
+    random.seed(3)
+    minigrad.manual_seed(3)
+    expected = np.random.RandomState(3).rand(), random.Random(3).random()
+    verdict(lambda a, b: np.random.rand(len(a), len(b)))
+    assert (np.random.rand(), random.random()) == expected
+    assert minigrad.equal(minigrad.rand(3), minigrad.rand(3, generator=minigrad.Generator().manual_seed(3)))
 
 
 def test_how_values_are_written():
