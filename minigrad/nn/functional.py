@@ -18,7 +18,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import kernels, layers, random
+from minigrad import layers, random
 from minigrad import more_derivatives as more
 from minigrad.inplace import write
 from minigrad.nn import rules
@@ -391,8 +391,7 @@ def layer_norm(
             f"but got input of size{list(input.shape)}"
         )
     dims = tuple(range(input.ndim - len(shape), input.ndim))
-    mean, rstd, _ = kernels.statistics(input._data, dims, eps)
-    return more.layer_norm(input, weight, bias, dims, eps, mean, rstd)
+    return rules.layer_norm_rows(input, weight, bias, rules.Moments(input._data, dims, eps))
 
 
 def rms_norm(
@@ -425,18 +424,23 @@ def batch_norm(
         if values <= 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
         dims = (0, *range(2, x.ndim))
-        mean, rstd, variance = kernels.statistics(x, dims, eps)
+        moments = rules.Moments(x, dims, eps)
         if running_mean is not None:
-            _move(running_mean, mean.reshape(-1), momentum)
+            _move(running_mean, moments.mean.reshape(-1), momentum)
         if running_var is not None:
-            _move(running_var, variance.reshape(-1) * (values / (values - 1)), momentum)
-        return rules.batch_norm_train(input, weight, bias, dims, eps, mean, rstd)
+            _move(running_var, moments.variance.reshape(-1) * (values / (values - 1)), momentum)
+        return rules.batch_norm_train(input, _per_channel(weight, x), _per_channel(bias, x), moments)
     if running_mean is None or running_var is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
     shape = (1, -1) + (1,) * (x.ndim - 2)
     mean = np.reshape(running_mean._data, shape)
     rstd = 1 / np.sqrt(np.reshape(running_var._data, shape) + x.dtype.type(eps))
-    return rules.batch_norm_eval(input, weight, bias, mean, rstd)
+    return rules.batch_norm_eval(input, _per_channel(weight, x), _per_channel(bias, x), mean, rstd)
+
+
+def _per_channel(t: Tensor | None, x: Array) -> Tensor | None:
+    """A vector shaped to go with the channels (dimension 1) of x."""
+    return t if t is None or x.ndim == 2 else t.reshape((-1,) + (1,) * (x.ndim - 2))
 
 
 def _move(running: Tensor, towards: Array, momentum: float) -> None:
@@ -491,9 +495,9 @@ def group_norm(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={num_groups}"
         )
-    grouped = np.reshape(input._data, (input.shape[0], num_groups, -1))
-    mean, rstd, _ = kernels.statistics(grouped, (2,), eps)
-    return rules.group_norm_rows(input, weight, bias, num_groups, eps, mean, rstd)
+    x = input._data
+    moments = rules.Moments(x, (2,), eps, (x.shape[0], num_groups, x.size // (x.shape[0] * num_groups or 1)))
+    return rules.group_norm_rows(input, _per_channel(weight, x), _per_channel(bias, x), moments)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:

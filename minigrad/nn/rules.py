@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import kernels
-from minigrad.derivatives import put, reshape, rows_mm, sigmoid, sum_dims
+from minigrad.derivatives import mean_dims, put, reshape, rows_mm, rsqrt, sigmoid
 from minigrad.kernels import fold_rows
 from minigrad.operations import operation
 from minigrad.tape import TABLE
@@ -76,9 +76,44 @@ nll_rows, nll_grid = (
 
 # -------------------------------------------------------------------------------------------------- normalisation
 
-# A normalisation subtracts a mean and divides by a standard deviation, then scales and shifts: y is the weight and
-# z the bias, either may be None. The statistics that the forward pass found are kept; a backward pass that is
-# differentiated itself computes them again, for they depend on x.
+# A normalisation subtracts a mean and divides by a standard deviation, both functions of x, then scales and shifts:
+# y is the weight and z the bias, either may be None, with shapes that broadcast to that of x.
+
+
+class Moments:
+    """Mean and 1 / sqrt(variance + eps) over some dimensions, kept as size 1, after a reshape if one is given.
+
+    They are remembered for the array they were first computed of, so that a backward pass need not do it again.
+    """
+
+    def __init__(self, x: Any, dims: tuple[int, ...], eps: float, shape: tuple[int, ...] | None = None) -> None:
+        self.dims, self.eps, self.shape, self.x = dims, eps, shape, x
+        self.mean, self.rstd, self.variance = kernels.statistics(self.arranged(x), dims, eps)
+
+    def arranged(self, x: Any) -> Any:
+        return x if self.shape is None else reshape(x, self.shape)
+
+    def of(self, x: Any) -> tuple[Any, Any]:
+        """The mean and 1 / standard deviation of x (arranged): arrays for an array, Tensors for a Tensor."""
+        if x is self.x:
+            return self.mean, self.rstd
+        x = self.arranged(x)
+        if not isinstance(x, Tensor):
+            return kernels.statistics(x, self.dims, self.eps)[:2]
+        mean = mean_dims(x, self.dims, True)
+        return mean, rsqrt(mean_dims((x - mean) * (x - mean), self.dims, True) + self.eps)
+
+    def standard(self, x: Any) -> Any:
+        """x with mean 0 and variance 1."""
+        mean, rstd = self.of(x)
+        return reshape((self.arranged(x) - mean) * rstd, x.shape)
+
+    def slope(self, g: Any, x: Any) -> Any:
+        """The gradient through `standard`: g without its mean and without its part along the result."""
+        mean, rstd = self.of(x)
+        normal, g = (self.arranged(x) - mean) * rstd, self.arranged(g)
+        along = mean_dims(g, self.dims, True) + normal * mean_dims(g * normal, self.dims, True)
+        return reshape((g - along) * rstd, x.shape)
 
 
 def times(g: Any, weight: Any) -> Any:
@@ -86,91 +121,33 @@ def times(g: Any, weight: Any) -> Any:
     return g if weight is None else g * weight
 
 
-def statistics(x: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any]:
-    """Mean and 1 / sqrt(variance + eps) over some dimensions, which stay as size 1."""
-    n = math.prod(x.shape[d] for d in dims)
-    mean = sum_dims(x, dims, True) / n
-    d = x - mean
-    return mean, (sum_dims(d * d, dims, True) / n + eps) ** -0.5
-
-
-def standard(x: Any, dims: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> tuple[Any, Any]:
-    """x with mean 0 and variance 1 over `dims`, and the 1 / standard deviation used."""
-    if isinstance(x, Tensor):
-        mean, rstd = statistics(x, dims, eps)
-    return (x - mean) * rstd, rstd
-
-
-def norm_slope(g: Any, x: Any, dims: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
-    """The gradient through (x - mean) * rstd, whose statistics are functions of x too."""
-    n = math.prod(x.shape[d] for d in dims)
-    x, rstd = standard(x, dims, eps, mean, rstd)
-    return (g - (sum_dims(g, dims, True) + x * sum_dims(g * x, dims, True)) / n) * rstd
-
-
 def _affine(x: Any, y: Any, z: Any) -> Any:
-    if y is not None:
-        x *= y
-    if z is not None:
-        x += z
-    return x
+    x = times(x, y)
+    return x if z is None else x + z
 
 
-def channel(weight: Any, x: Any) -> Any:
-    """A weight per channel, shaped to multiply x of shape (batch, channels, ...)."""
-    if weight is None:
-        return None
-    return reshape(weight, (1, weight.shape[0]) + (1,) * (len(x.shape) - 2))
-
-
-def per_channel(g: Any) -> Any:
-    """The sum over everything but the channels."""
-    return sum_dims(g, (0, *range(2, len(g.shape))), False)
-
-
-batch_norm_train = operation(
-    "NativeBatchNorm",
-    lambda x, y, z, dims, eps, mean, rstd: _affine((x - mean) * rstd, channel(y, x), channel(z, x)),
-    lambda g, x, y, dims, eps, mean, rstd: norm_slope(times(g, channel(y, x)), x, dims, eps, mean, rstd),
-    lambda g, x, dims, eps, mean, rstd: per_channel(g * standard(x, dims, eps, mean, rstd)[0]),
-    lambda g: per_channel(g),
+layer_norm_rows, batch_norm_train, group_norm_rows = (
+    operation(
+        name,
+        lambda x, y, z, moments: _affine(moments.standard(x), y, z),
+        lambda g, x, y, moments: moments.slope(times(g, y), x),
+        lambda g, x, moments: g * moments.standard(x),
+        lambda g: g,
+    )
+    for name in ("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm")
 )
 batch_norm_eval = operation(
     "NativeBatchNorm",
-    lambda x, y, z, mean, rstd: _affine((x - mean) * rstd, channel(y, x), channel(z, x)),
-    lambda g, x, y, mean, rstd: times(g, channel(y, x)) * constant(rstd, x),
-    lambda g, x, mean, rstd: per_channel(g * (x - constant(mean, x)) * constant(rstd, x)),
-    lambda g: per_channel(g),
+    lambda x, y, z, mean, rstd: _affine((x - mean) * rstd, y, z),
+    lambda g, x, y, rstd: times(g, y) * constant(rstd, x),
+    lambda g, x, mean, rstd: g * (x - constant(mean, x)) * constant(rstd, x),
+    lambda g: g,
 )
 
 
 def constant(array: Any, like: Any) -> Any:
     """An array among arrays, a Tensor among Tensors."""
     return wrap(array) if isinstance(like, Tensor) else array
-
-
-def grouped(x: Any, groups: int) -> Any:
-    return reshape(x, (x.shape[0], groups, -1))
-
-
-def _group_norm(x: Any, y: Any, z: Any, groups: int, mean: Any, rstd: Any) -> Any:
-    out = ((grouped(x, groups) - mean) * rstd).reshape(x.shape)
-    return _affine(out, channel(y, x), channel(z, x))
-
-
-def group_slope(g: Any, x: Any, groups: int, eps: float, mean: Any, rstd: Any) -> Any:
-    return reshape(norm_slope(grouped(g, groups), grouped(x, groups), (2,), eps, mean, rstd), x.shape)
-
-
-group_norm_rows = operation(
-    "NativeGroupNorm",
-    lambda x, y, z, groups, eps, mean, rstd: _group_norm(x, y, z, groups, mean, rstd),
-    lambda g, x, y, groups, eps, mean, rstd: group_slope(times(g, channel(y, x)), x, groups, eps, mean, rstd),
-    lambda g, x, groups, eps, mean, rstd: per_channel(
-        g * reshape(standard(grouped(x, groups), (2,), eps, mean, rstd)[0], x.shape)
-    ),
-    lambda g: per_channel(g),
-)
 
 
 # --------------------------------------------------------------------------------------------------------- linear
