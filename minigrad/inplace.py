@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad import dtypes, tape
 from minigrad.operations import operation
-from minigrad.tape import Node, guarded_names, mode, touch
+from minigrad.tape import Node, guarded_names, hooks_of, mode, touch
 from minigrad.tensor import Tensor, method, wrap
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -118,9 +118,12 @@ def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
         if isinstance(data, np.ndarray) and isinstance(array, np.ndarray) and data is not array:
-            same = data.ctypes.data == array.ctypes.data and _layout(data) == _layout(array)
-            if not same and np.may_share_memory(array, data) and np.shares_memory(array, data):
+            if np.may_share_memory(array, data) and not _same_place(array, data) and np.shares_memory(array, data):
                 raise RuntimeError(PARTIAL_OVERLAP)
+
+
+def _same_place(a: Any, b: Any) -> bool:
+    return bool(a.ctypes.data == b.ctypes.data and _layout(a) == _layout(b))
 
 
 def _layout(array: Any) -> list[tuple[int, int]]:
@@ -200,6 +203,9 @@ def follow(x: Any, path: tuple[tuple[Any, tuple[Any, ...]], ...]) -> Any:
 
 
 def _rewrite_history(target: Tensor, node: Node) -> None:
+    old = target._node
+    if old is not None and old.hooks is not None and old.hooks.retained is not None:
+        hooks_of(node).retained, old.hooks.retained = old.hooks.retained, None  # retain_grad follows the tensor
     base = root_of(target)
     if base is target:
         base._node = node
