@@ -148,7 +148,7 @@ class Session:
         except Exception as error:  # a fault of the check itself must not stop the class, nor cost points
             lines = (f"Not graded: the check failed ({type(error).__name__}: {error}).",)
             return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
-        return record(found, self.place(found, worker.failure), self.explain(exercise, found))
+        return record(found, self.place(exercise, found, worker.failure), self.explain(exercise, found))
 
     def prepared(self, memory: int) -> Worker:
         """A worker with this much memory in which the cells have run."""
@@ -212,15 +212,19 @@ class Session:
 
     # --- words ---
 
-    def place(self, found: Verdict, failure: Failure | None) -> tuple[int, int] | None:
+    def place(self, exercise: Exercise, found: Verdict, failure: Failure | None) -> tuple[int, int] | None:
         """The cell and line in which the student's code raised."""
         if found.passed or failure is None or failure.line is None:
             return None
+        alike = []
         for cell in self.submission.cells:
             lines = cell.source.splitlines()
             if failure.line <= len(lines) and lines[failure.line - 1].strip()[:200] == failure.text:
-                return cell.number, failure.line
-        return None
+                alike.append(cell)
+        words = [name.split(".")[0] for name in exercise.names]
+        # Of several cells with that line, the last one that speaks of what was asked for.
+        named = [cell for cell in alike if any(word in cell.source for word in words)] or alike
+        return (named[-1].number, failure.line) if named else None
 
     def explain(self, exercise: Exercise, found: Verdict) -> list[str]:
         """Why a name is not there, when a cell that speaks of it did not run through."""

@@ -7,8 +7,10 @@ return None, and so are the packages that only draw. No solution, oracle, probe 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 
@@ -113,11 +115,15 @@ def remove(site: Path) -> None:
 
 def tidy_up() -> None:
     """Remove what grading processes that were killed have left in the folder for temporary files."""
+    if not Path("/proc/self").exists():
+        return  # no telling who is still alive
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}[0-9]*-*"):
         number = folder.name.removeprefix(PREFIX).split("-")[0]
-        mine = not folder.is_symlink() and hasattr(os, "getuid") and folder.stat().st_uid == os.getuid()
-        if mine and number.isdigit() and not Path(f"/proc/{number}").exists() and Path("/proc").is_dir():
-            shutil.rmtree(folder, ignore_errors=True)
+        # Another grader may be removing its own while we look.
+        with contextlib.suppress(FileNotFoundError):
+            ours = stat.S_ISDIR(folder.lstat().st_mode) and folder.lstat().st_uid == os.getuid()
+            if ours and number.isdigit() and not Path(f"/proc/{number}").exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(path: Path, text: str) -> None:

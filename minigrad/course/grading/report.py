@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons
+from minigrad.course import lessons, misconceptions
 from minigrad.course.grading import journal, reader
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
@@ -256,7 +256,7 @@ def report_page(rows: Sequence[Row], strays: Sequence[str] = ()) -> str:
     parts = [
         "<h1>The class at a glance</h1>",
         f"<p>{len(rows)} students, {len(results)} notebooks, {waiting} not graded. Isolation: {html.escape(levels)}."
-        f" Processor time per notebook: {1000 * seconds / max(1, len(results)):.1f} ms.</p>",
+        f" Time per notebook: {1000 * seconds / max(1, len(results)):.1f} ms.</p>",
         _lesson_table(rows, numbers),
         _exercise_table(rows, numbers),
         _mistake_table(rows, numbers),
@@ -270,9 +270,12 @@ def report_page(rows: Sequence[Row], strays: Sequence[str] = ()) -> str:
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> str:
     """A sortable table; a cell is HTML, or starts with "n|value|" to be a number sorted by its value."""
-    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
+    listed = list(rows)
+    numeric = [bool(listed) and listed[0][i].startswith("n|") for i in range(len(heads))]
+    marks = [' class="n"' if number else "" for number in numeric]
+    top = "".join(f'<th scope="col"{mark}>{head}</th>' for head, mark in zip(heads, marks, strict=True))
     body = []
-    for row in rows:
+    for row in listed:
         cells = []
         for cell in row:
             if cell.startswith("n|"):
@@ -353,13 +356,20 @@ def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
             f" and {len(names) - 12} more" if len(names) > 12 else ""
         )
         lines.append([
-            f"{html.escape(exercise)} {_title(exercise)}", html.escape(misconception),
+            f"{html.escape(exercise)} {_title(exercise)}", _belief(misconception),
             shown(mistake.replace("_", " "), 80), f"n|{len(names)}|{len(names)} of {tried[exercise]}", listed,
         ])  # fmt: skip
     heads = ["Exercise", "Misconception", "Mistake", "Students", "Who"]
     if not lines:
         return "<h2>Misconceptions</h2>\n<p>None was recognised.</p>"
     return "<h2>Misconceptions</h2>\n" + _table("Recognised mistakes, the most frequent first", heads, lines)
+
+
+def _belief(misconception: str) -> str:
+    """The catalogue's id and short name."""
+    if misconception not in misconceptions.CATALOGUE:
+        return html.escape(misconception)
+    return html.escape(f"{misconception} {misconceptions.CATALOGUE[misconception].name}")
 
 
 def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:

@@ -33,6 +33,7 @@ from minigrad.course.student import WALL, Remote, failure_from
 from minigrad.course.wire import Failure
 
 THREADS, FILES = 64, 64
+PATIENCE, BUSY = 5.0, 0.05  # times the wall limit, for who has had this share of a processor all along
 _START_SECONDS = 60.0
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # the order of a set must not depend on the day
@@ -182,13 +183,15 @@ class Worker(Remote):
         self.sandbox, self._connection, self._pid = sandbox, connection, pid
         self.ending: dict[str, Any] | None = None
         self.failure: Failure | None = None
-        self._until = self._seconds = 0.0
+        self._until = self._seconds = self._begun = self._end = 0.0
         super().__init__(connection.fileno(), connection.fileno(), seconds=0.0, cause=self._cause)
 
     def limit(self, cpu: float, wall: float) -> None:
         """From now on: `cpu` seconds of processor time, and `wall` seconds whatever happens."""
         self.allow(wall)
         self._until, self._seconds = self.cpu_seconds() + cpu, cpu
+        self._begun = time.monotonic()
+        self._end = self._begun + PATIENCE * wall
 
     def exec(self, cells: list[str], **options: Any) -> list[Failure | None] | Failure:
         """Run cells; see `cells.Notebook.exec`."""
@@ -220,8 +223,13 @@ class Worker(Remote):
         while not poll.poll(1000 * max(0.0, min(pause, self.deadline - time.monotonic()))):
             if self.cpu_seconds() >= self._until:
                 raise Spent("the processor time is used up")
-            if time.monotonic() >= self.deadline:
-                raise wire.TooLate("no answer in time")
+            now = time.monotonic()
+            if now >= self.deadline:
+                # On a busy machine who computes gets more of the clock; who sleeps does not.
+                computed = self.cpu_seconds() - (self._until - self._seconds)
+                if now >= self._end or computed < BUSY * (now - self._begun):
+                    raise wire.TooLate("no answer in time")
+                self.allow(0.5)
             pause = min(2 * pause, 0.1)
 
     def cpu_seconds(self) -> float:
