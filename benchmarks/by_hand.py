@@ -26,14 +26,15 @@ def train_step() -> Step:
         scores += b2
 
         scores -= scores.max(1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(1, keepdims=True)  # now probabilities
-        scores[rows, labels] -= 1
-        scores /= np.float32(BATCH)  # now the gradient of the scores
+        scores -= np.log(np.exp(scores).sum(1, keepdims=True))  # now logarithms of probabilities
+        step.loss = -scores[rows, labels].mean()  # type: ignore[attr-defined]
+        g_scores = np.exp(scores)
+        g_scores[rows, labels] -= 1
+        g_scores /= np.float32(BATCH)
 
-        g_hidden = scores @ w2.T
+        g_hidden = g_scores @ w2.T
         g_hidden *= hidden > 0
-        gradients = [x.T @ g_hidden, g_hidden.sum(0), hidden.T @ scores, scores.sum(0)]
+        gradients = [x.T @ g_hidden, g_hidden.sum(0), hidden.T @ g_scores, g_scores.sum(0)]
         for p, g in zip(parameters, gradients, strict=True):
             p -= np.float32(RATE) * g
         return gradients
@@ -91,6 +92,7 @@ def transformer() -> Step:
         np.maximum(hidden, 0, out=hidden)
         z = linear(hidden, "down")
         z += y
+        step.loss = (z * z).mean()  # type: ignore[attr-defined]
 
         gradients: dict[str, Any] = {}
         gz = z * np.float32(2 / z.size)

@@ -48,9 +48,9 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     RuntimeError for a leaf that requires grad, a result of another shape or a wider type, memory that overlaps itself.
     """
     check_writable(target)
-    _check_overlap(target, args)
     if _written_directly(target, operation, args):
         return target
+    _check_overlap(target, args)
     result = operation(target, *args)
     if result is NotImplemented:
         return result
@@ -64,17 +64,18 @@ DIRECT = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.mult
 def _written_directly(target: Tensor, operation: Any, args: tuple[Any, ...]) -> bool:
     """Where nothing is recorded and types and shapes leave no question: without an array in between (p -= rate * g)."""
     ufunc = DIRECT.get(operation.operation.forward) if hasattr(operation, "operation") else None
-    array, (other, *more) = target._data, args or (None,)
-    if ufunc is None or more or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+    if ufunc is None or len(args) != 1:
         return False
-    node = None
+    array, (other,) = target._data, args
+    if mode.record is not None and (target._node is not None or getattr(other, "_node", None) is not None):
+        return False
     if isinstance(other, Tensor):
-        other, node = other._data, other._node
-        if other.dtype is not array.dtype or other.shape != array.shape:
+        other = other._data
+        if other.dtype is not array.dtype or other.shape != array.shape or np.may_share_memory(array, other):
             return False
     elif type(other) is not float:
         return False
-    if mode.record is not None and (target._node is not None or node is not None):
+    if array.dtype.kind != "f" or not isinstance(array, np.ndarray):
         return False
     ufunc(array, other, out=array)
     touch(target._counter)
