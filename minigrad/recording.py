@@ -1178,7 +1178,9 @@ def compare(share: Share, step: Step) -> str:
     if np.allclose(yours, -share.raw, rtol=1e-4) or np.allclose(yours, -right, rtol=1e-4):
         return "Yours has the opposite sign."
     for name, value in share.arguments.items():
-        if np.shape(value) == np.shape(step.upstream) and np.allclose(yours, step.upstream * value, rtol=1e-4):
+        if np.shape(value) == np.shape(step.upstream) and np.allclose(
+            yours, step.upstream * value, rtol=1e-4
+        ):
             return f"Yours is g * {name}. The rule here is {share.rule}."
     return f"The numbers differ. The rule here is {share.rule}."
 

@@ -294,10 +294,15 @@ def matrix_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
     ]
     wrong = []
     for m, fm, n, fn, why in tries:
-        left, right = (values[k].swapaxes(-1, -2) if f and values[k].ndim > 1 else values[k] for k, f in ((m, fm), (n, fn)))
+        left, right = (
+            values[k].swapaxes(-1, -2) if f and values[k].ndim > 1 else values[k]
+            for k, f in ((m, fm), (n, fn))
+        )
         try:
             made = left @ right
-            gave = f"it gives {short(made) if made.shape == share.raw.shape else 'shape ' + spelled(made.shape)}"
+            gave = (
+                f"it gives {short(made) if made.shape == share.raw.shape else 'shape ' + spelled(made.shape)}"
+            )
         except ValueError:  # the mistake shows itself: these two do not fit together
             gave = f"{spelled(left.shape)} @ {spelled(right.shape)} does not fit together"
         wrong.append((f"{text(m, fm)} @ {text(n, fn)}", f"{why} (M29): {gave}."))

@@ -3,7 +3,7 @@
 // render({ model, el, signal }) serves three hosts: a live notebook (anywidget), a frame in a saved notebook, and a
 // page of its own. The model holds one JSON value, `data`: the recording, its layout and its questions, all made in
 // Python (see minigrad/recording.py). What is on screen is a pure function of a position in `frames`: going there from
-// anywhere gives the same picture. Nothing is computed here but which numbers to show.
+// anywhere gives the same picture.
 
 const SVG = "http://www.w3.org/2000/svg";
 const BEATS = { 4: ["focus", "rule", "product", "collect"], 5: ["focus", "rule", "product", "sum", "collect"] };
@@ -185,16 +185,16 @@ function render({ model, el, signal }) {
 	const pos = h("span", { class: "mg-pos" });
 	const range = h("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": "Position in the backward pass", ...KEEP });
 	const bar = h("div", { class: "mg-bar" }, h("span", { class: "mg-title" }, heading), pos, ...[
-		["help", "Keys and help (?)", "?"], ["theme", "Theme: automatic, light or dark", "theme"], ["svg", "Download this picture as SVG", "svg"],
-		["html", "Download this stepper as a page of its own", "html"], ["md", "Download the transcript as Markdown", "md"]].map(button));
+		["help", "Keys and help (?)", "?"], ["theme", "Theme: automatic, light or dark", "theme"], ["svg", "Download the graph as SVG", "svg"],
+		["html", "Download as a page of its own", "html"], ["md", "Download the transcript", "md"]].map(button));
 	const bar2 = h("div", { class: "mg-bar" }, ...[["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
-		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button), range, ...[["by", "Step by whole nodes instead of beats", "by node"],
-		["predict", "Predict before each reveal", "predict"], ["fan", "Next tensor that several gradients reach (N)", "next fan-in"],
+		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button), range, ...[["by", "Step by whole nodes", "by node"],
+		["predict", "Predict before each reveal", "predict"], ["fan", "Next fan-in (N)", "next fan-in"],
 		["zoomout", "Smaller (-)", "\u2212"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the graph or follow the step (F)", "fit"],
 		["words", "Transcript of all steps (T)", "transcript"],
 		data.layout.folded && data.layout.full && ["fold", "Fold or unfold repeated parts", "fold"],
 		nodes.some((n) => !n.rg) && ["cuts", "Show or hide what needs no gradient", "cut edges"],
-		firstBad >= 0 && ["bad", "Jump to the first number that is not finite", "first nan"]].filter(Boolean).map(button));
+		firstBad >= 0 && ["bad", "First number that is not finite", "first nan"]].filter(Boolean).map(button));
 	const tools = h("div", { role: "toolbar", "aria-label": "Stepper controls; up and down arrows move between them" }, bar, bar2);
 
 	const graph = h("div", { class: "mg-graph", tabindex: 0, role: "group", "aria-label": "Graph, scrollable", ...KEEP });
@@ -204,7 +204,7 @@ function render({ model, el, signal }) {
 	const words = h("div", { class: "mg-words" });
 	const live = h("div", { class: "mg-live", "aria-live": "polite" });
 	const ask = h("div", { class: "mg-ask", role: "group", "aria-label": "Your prediction", hidden: true });
-	const more = h("div", { class: "mg-more", hidden: true, tabindex: -1, ...KEEP });
+	const more = h("div", { class: "mg-more", hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
 	const box = h("div", { class: "mg", role: "group", "aria-label": heading + ", stepper" }, tools,
 		h("div", { class: "mg-main" }, h("div", { class: "mg-left" }, graph, queue), h("div", { class: "mg-side" }, local, ask, ledger)),
 		words, more, live);
@@ -290,7 +290,7 @@ function render({ model, el, signal }) {
 		if (i === root ? st.k > 0 : arrivals[i].length && st.got[i] === arrivals[i].length) return "ready";
 		return st.got[i] ? "waiting" : "idle";
 	}
-	/** Which node each box of a folded graph stands for: the turn of its loop that the walk is in, or was in last. */
+	/** Which node each folded box stands for: the turn of its loop that the walk is in. */
 	function membersOnShow(k) {
 		const turns = [...layout.turns], map = new Map();
 		for (let i = 0; i <= k; i++) if (layout.turn[steps[i].node]) turns[layout.turn[steps[i].node][0]] = layout.turn[steps[i].node][1];
@@ -342,7 +342,7 @@ function render({ model, el, signal }) {
 		if (n.line) out.push(small(h("code", {}, `${n.line}  ${n.src}`)));
 		if (step.kind === "share") share(st, out);
 		else if (step.kind === "seed") out.push(figures(figure(val(step.up), "the gradient that starts the pass", { top: topOf(val(step.up)) })));
-		else if (step.kind === "leaf") out.push(h("p", {}, "A leaf: nothing made it, so the walk stops here and stores what arrived."));
+		else if (step.kind === "leaf") out.push(h("p", {}, "A leaf: nothing made it; the walk stores what arrived."));
 		else out.push(h("p", {}, step.text[0]));
 		local.replaceChildren(...out);
 	}
@@ -404,7 +404,7 @@ function render({ model, el, signal }) {
 			row.append(sign("\u2192"));
 			add(val(step.contrib), `summed over axis ${step.axes.join(", ")}`, { top: Math.max(top, topOf(val(step.contrib))) });
 		}
-		on(row, "mouseover", (e) => {
+		on(row, "mousemove", (e) => {
 			const where = product && e.target.dataset?.at;
 			if (where) line.textContent = cellText(step, where.split(",").map(Number)) || line.textContent;
 		});
@@ -550,7 +550,7 @@ function render({ model, el, signal }) {
 		if (by > 0 && frozen >= 0) {
 			const stop = startOf[frozen] + 2;
 			if (p < stop && to > stop) to = stop;
-			if (p === stop) { live.textContent = "The walk stops at the first wrong edge. Mend the rule, or drag the slider to go on."; pause(); return false; }
+			if (p === stop) { live.textContent = "Stopped at the first wrong edge: mend the rule, or drag the slider."; pause(); return false; }
 		}
 		if (to < 0 || to >= frames.length) return false;
 		go(to);
@@ -582,7 +582,6 @@ function render({ model, el, signal }) {
 		knob.play.querySelector("path").setAttribute("d", ICONS[playing ? "pause" : "play"]);
 		knob.play.setAttribute("aria-label", playing ? "Pause (Space)" : "Play (Space)");
 	}
-	signal?.addEventListener("abort", () => clearInterval(playing));
 
 	// ---- predict before reveal
 	function question(position) {
@@ -590,8 +589,8 @@ function render({ model, el, signal }) {
 		const q = steps[k].quiz;
 		return q && q.beat === beat ? q : null;
 	}
-	function control(label, act, extra = {}) {
-		const b = h("button", { type: "button", ...KEEP, ...extra }, label);
+	function control(label, act) {
+		const b = h("button", { type: "button", ...KEEP }, label);
 		on(b, "click", act);
 		return b;
 	}
@@ -600,7 +599,7 @@ function render({ model, el, signal }) {
 		asked = { ...question(position), at: position, hinted: false };
 		const options = h("div", { class: "options" });
 		const says = h("div", { class: "says", "aria-live": "polite" });
-		if (asked.options) asked.options.forEach((o, i) => options.append(control(`${i + 1}  ${o}`, () => give(i), { "data-option": i })));
+		if (asked.options) asked.options.forEach((o, i) => options.append(control(`${i + 1}  ${o}`, () => give(i))));
 		else {
 			const field = h("input", { type: "text", inputmode: "decimal", "aria-label": "Your number", ...KEEP });
 			on(field, "keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); e.stopPropagation(); give(field.value); } });
@@ -618,7 +617,7 @@ function render({ model, el, signal }) {
 		if (!asked || asked.done || answer === -1) return;
 		const number = typeof answer === "string" ? Number(answer.replace(",", ".").replace("\u2212", "-")) : answer;
 		if (typeof answer === "string" && (answer.trim() === "" || Number.isNaN(number))) {
-			ask.querySelector(".says").textContent = "A number, please: for example -1.5";
+			ask.querySelector(".says").textContent = "A number, such as -1.5";
 			return;
 		}
 		const right = asked.options ? number === asked.answer : Math.abs(number - asked.answer) <= asked.tol;
@@ -660,11 +659,11 @@ function render({ model, el, signal }) {
 		more.replaceChildren(what === "help" ? help() : transcript());
 	}
 	function help() {
-		const keys = [["\u2192 \u2190", "one beat on, back"], ["Shift + \u2192 \u2190", "one node on, back"], ["Home End", "first, last"],
-			["Space", "play, pause"], ["1 to 4, Enter", "answer, go on"], ["N", "next tensor that several gradients reach"],
-			["C", "next cell of the shown contribution"], ["F", "fit the graph or follow the step"], ["+ \u2212", "zoom"], ["T", "transcript"],
-			["\u2191 \u2193", "move among the controls"], ["Tab", "controls, graph, ledger"], ["Esc", "leave to the notebook"], ["?", "this help"]];
-		return h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...keys.map(([k, t]) => h("tr", {}, h("th", { scope: "row" }, k), h("td", {}, t)))));
+		const keys = `\u2192 \u2190|one beat on, back|Shift + \u2192 \u2190|one node on, back|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next
+			tensor that several gradients reach|C|next cell of the contribution|F|fit the graph or follow the step|+ \u2212|zoom|T|transcript|\u2191 \u2193|move
+			among the controls|Tab|controls, graph, ledger|Esc|leave to the notebook|?|this help`.split("|");
+		const row = (k, i) => (i % 2 ? "" : h("tr", {}, h("th", { scope: "row" }, k), h("td", {}, keys[i + 1])));
+		return h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...keys.map(row)));
 	}
 	const rowsOf = () => steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
 		x.rule || x.kind, x.text.join(" ")]);
@@ -746,10 +745,10 @@ function render({ model, el, signal }) {
 	on(dark, "change", paintTheme);
 	const watch = new MutationObserver(paintTheme);
 	watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
-	signal?.addEventListener("abort", () => watch.disconnect());
+	signal?.addEventListener("abort", () => { watch.disconnect(); clearInterval(playing); });
 
-	model.on?.("change:step", () => { const q = model.get("step"); if (!playing && q !== p) go(q); });
-	model.on?.("change:predict", () => { predict = !!model.get("predict"); paint(); });
+	model.on("change:step", () => { const q = model.get("step"); if (!playing && q !== p) go(q); });
+	model.on("change:predict", () => { predict = !!model.get("predict"); paint(); });
 	p = Math.max(0, Math.min(frames.length - 1, model.get("step") || 0));
 	paintTheme();
 	drawGraph();

@@ -38,7 +38,9 @@ def vector():
 
 
 def matmul():
-    x = torch.tensor([[1.0, -2.0, 0.5], [3.0, 0.5, -1.0], [-0.5, 2.0, 4.0], [1.5, -1.0, 2.0]], requires_grad=True)
+    x = torch.tensor(
+        [[1.0, -2.0, 0.5], [3.0, 0.5, -1.0], [-0.5, 2.0, 4.0], [1.5, -1.0, 2.0]], requires_grad=True
+    )
     W = torch.tensor([[2.0, -1.0], [0.5, 3.0], [-1.5, 1.0]], requires_grad=True)
     out = x @ W
     G = torch.tensor([[1.0, -2.0], [0.5, 3.0], [-1.0, 0.5], [2.5, 1.5]])

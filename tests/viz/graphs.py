@@ -13,7 +13,9 @@ def graph(seed: int, cuts: bool = True):
     pick = random.Random(seed)
     torch.manual_seed(seed)
     shapes = [(), (3,), (2, 3), (2, 1), (1, 3)]
-    leaves = {f"p{i}": torch.randn(pick.choice(shapes), dtype=torch.float64) for i in range(pick.randint(1, 4))}
+    leaves = {
+        f"p{i}": torch.randn(pick.choice(shapes), dtype=torch.float64) for i in range(pick.randint(1, 4))
+    }
     for leaf in leaves.values():
         leaf.requires_grad_()
     pool = list(leaves.values())

@@ -1,5 +1,7 @@
 """Predict before reveal: all six kinds are asked, the right answer is among the choices, mistakes are named."""
 
+from functools import cache
+
 import pytest
 
 from minigrad.viz.stepper import data_of
@@ -9,6 +11,7 @@ from . import cases
 ALL = {case.__name__: case for case in cases.CASES}
 
 
+@cache
 def quizzes(name: str):
     loss, given = ALL[name]()
     data = data_of(loss, given.get("gradient"), given["names"], given.get("rules"))[0]
@@ -28,7 +31,9 @@ def test_every_question_has_its_answer(name: str) -> None:
         assert 0 <= quiz["beat"] < len(step["text"])
         if "options" in quiz:
             assert 2 <= len(quiz["options"]) <= 4 and len(set(quiz["options"])) == len(quiz["options"])
-            assert [not why for why in quiz["why"]] == [i == quiz["answer"] for i in range(len(quiz["options"]))]
+            assert [not why for why in quiz["why"]] == [
+                i == quiz["answer"] for i in range(len(quiz["options"]))
+            ]
         else:
             right = data["vals"][step["contrib"] if quiz["beat"] < 3 else step["after"]]
             assert quiz["answer"] == right
@@ -42,7 +47,12 @@ def test_every_question_has_its_answer(name: str) -> None:
 
 
 def test_a_wrong_answer_shows_what_that_mistake_gives() -> None:
-    why = [w for name in ALL for _, q in quizzes(name)[1] for w in [*q.get("why", []), *(w for _, w in q.get("wrong", []))]]
+    why = [
+        w
+        for name in ALL
+        for _, q in quizzes(name)[1]
+        for w in [*q.get("why", []), *(w for _, w in q.get("wrong", []))]
+    ]
     for misconception in ("M19", "M20", "M23", "M27", "M28", "M29"):
         assert any(misconception in text for text in why), misconception
 

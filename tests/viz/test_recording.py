@@ -81,7 +81,11 @@ def test_the_transcript_is_the_recording(seed: int) -> None:
     recording = record(loss, names=leaves)
     rows = recording.transcript()
     data = recording.to_dict()
-    assert len(rows) == len(data["steps"]) == 1 + sum(max(1, len(s.shares)) if s.kind == "node" else 1 for s in recording.steps)
+    assert (
+        len(rows)
+        == len(data["steps"])
+        == 1 + sum(max(1, len(s.shares)) if s.kind == "node" else 1 for s in recording.steps)
+    )
     assert str(recording).count("\n") == len(rows)
     for row, step in zip(rows, data["steps"], strict=True):
         assert row["node"] == data["nodes"][step["node"]]["name"]
@@ -93,7 +97,9 @@ def test_the_transcript_is_the_recording(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_same_recording_is_the_same_bytes(seed: int) -> None:
-    first, second = (record(loss, names=leaves).to_json() for loss, leaves in (graphs.graph(seed) for _ in range(2)))
+    first, second = (
+        record(loss, names=leaves).to_json() for loss, leaves in (graphs.graph(seed) for _ in range(2))
+    )
     assert first == second
     json.loads(first)
 
@@ -113,7 +119,9 @@ def test_a_freed_graph_says_how_to_get_a_fresh_one() -> None:
     x = torch.tensor(3.0, requires_grad=True)
     y = x * x
     y.backward()
-    with pytest.raises(RuntimeError, match=r"Run the lines that compute the tensor again.*retain_graph=True") as caught:
+    with pytest.raises(
+        RuntimeError, match=r"Run the lines that compute the tensor again.*retain_graph=True"
+    ) as caught:
         record(y)
     assert any("y = x * x" in note for note in caught.value.__notes__)
 
@@ -171,7 +179,10 @@ def test_a_fan_in_counts_its_arrivals_and_a_square_has_two_rows() -> None:
     x = torch.tensor(3.0, requires_grad=True)
     y = x * x
     rows = record(y).ledger(0)
-    assert [(s.slot, s.arrived, s.expected, float(s.after)) for _, s in rows] == [(0, 1, 2, 3.0), (1, 2, 2, 6.0)]
+    assert [(s.slot, s.arrived, s.expected, float(s.after)) for _, s in rows] == [
+        (0, 1, 2, 3.0),
+        (1, 2, 2, 6.0),
+    ]
     assert rows[0][1].before is None
 
 
@@ -185,7 +196,12 @@ def test_a_broadcast_is_summed_over_the_stretched_axes() -> None:
 def test_kinds_of_arithmetic() -> None:
     def kinds(case):
         loss, given = case()
-        return {s.how for step in record(loss, given.get("gradient"), names={}) .steps for s in step if not s.skipped}
+        return {
+            s.how
+            for step in record(loss, given.get("gradient"), names={}).steps
+            for s in step
+            if not s.skipped
+        }
 
     assert kinds(cases.matmul) == {"matmul"}
     assert kinds(cases.shapes) == {"spread", "elementwise", "move"}

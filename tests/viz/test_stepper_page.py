@@ -2,14 +2,14 @@
 
 import json
 import random
-import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from minigrad.viz import stepper
-from minigrad.viz.stepper import Stepper, data_of, page as page_of, saved_html
+from minigrad.viz.stepper import Stepper, data_of, saved_html
+from minigrad.viz.stepper import page as page_of
 
 from . import cases
 
@@ -59,7 +59,9 @@ def press(page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-@pytest.mark.parametrize("name", ["fan_out", "broadcast", "layers", "own_faulty_engine"])
+@pytest.mark.parametrize(
+    "name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("broadcast", "layers", "cut"))]
+)
 def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     page = show(name)
     page.locator("[data-id=next]").focus()
@@ -96,6 +98,7 @@ def test_keys_walk_beats_and_nodes(show) -> None:
     assert beat == len(steps[k]["text"]) - 1 and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
 
 
+@pytest.mark.slow
 def test_play_runs_to_the_end_and_space_stops_it(show) -> None:
     page = show("square", reduced_motion="reduce")
     page.locator(".mg-graph").focus()
@@ -122,9 +125,9 @@ def test_the_numbers_are_on_the_page(show) -> None:
     assert "a gets g * y" in local and "0.5 * (-3) = -1.5" in local and "measured by nudging: -3" in local
     assert "cases.py:" in local and "c = a * b" in local
     page.evaluate(GO, 8)
-    assert "first from c  (now)" in re.sub(r"\xa0", " ", page.locator(".mg-ledger").inner_text())
+    assert "first from c (now)\t-1.5" in page.locator(".mg-ledger").inner_text()
     page.evaluate(GO, len(frames("scalar")) - 1)
-    assert "a.grad = -1.5; b.grad = 1" in page.locator(".mg-words").inner_text().replace("b.grad = 1; a.grad = -1.5", "a.grad = -1.5; b.grad = 1")
+    assert page.locator(".mg-words").inner_text().endswith("The pass is done: b.grad = 1; a.grad = -1.5.")
 
 
 def test_a_cell_shows_its_dot_product_by_mouse_and_by_key(show) -> None:
@@ -136,16 +139,19 @@ def test_a_cell_shows_its_dot_product_by_mouse_and_by_key(show) -> None:
     assert line.inner_text().endswith("= 6.75")
     page.locator(".mg-graph").focus()
     press(page, "c")
-    assert page.locator(".mg-local .num").inner_text().startswith("cell [1, 0]") and page.locator(".mg-live").inner_text().endswith("= -6.25")
+    assert page.locator(".mg-local .num").inner_text().startswith("cell [1, 0]") and page.locator(
+        ".mg-live"
+    ).inner_text().endswith("= -6.25")
 
 
+@pytest.mark.slow
 def test_the_queue_explains_who_may_speak(show) -> None:
     page = show("fan_out")
     seen = set()
     for n in range(len(frames("fan_out"))):
         page.evaluate(GO, n)
         seen.add(page.locator(".mg-queue").inner_text())
-    assert any("WAITING c (1 of 2)" in re.sub(r"\s+", " ", text) or "c (1 of 2)" in text for text in seen)
+    assert any("WAITING c (1 of 2)" in " ".join(text.split()) for text in seen)
 
 
 def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
@@ -156,7 +162,9 @@ def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
     k, beat = at(page)
     step = data("wrong_rule")["steps"][k]
     assert beat == 2 and step["check"]["verdict"].startswith("Yours is g * y")
-    assert all(s.get("check", {}).get("verdict", "agrees") == "agrees" for s in data("wrong_rule")["steps"][:k])
+    assert all(
+        s.get("check", {}).get("verdict", "agrees") == "agrees" for s in data("wrong_rule")["steps"][:k]
+    )
     check = page.locator(".mg-check")
     assert check.locator("figcaption").all_inner_texts() == ["yours 3", "reference 3", "numeric 3"]
     page.evaluate(GO, len(frames("wrong_rule")) - 1)
@@ -174,11 +182,13 @@ def asked(page) -> dict | None:
 
 
 def data_now(page) -> dict:
-    return json.loads(page.locator("#data").inner_text() or page.evaluate("() => document.getElementById('data').textContent"))
+    return json.loads(page.evaluate("() => document.getElementById('data').textContent"))
 
 
 @pytest.mark.parametrize("right", [True, False])
-@pytest.mark.parametrize("name", ["fan_out", "matmul", "broadcast"])
+@pytest.mark.parametrize(
+    "name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "broadcast"))]
+)
 def test_predict_before_reveal(show, name: str, right: bool) -> None:
     page = show(name, predict=True)
     page.locator("[data-id=next]").focus()
@@ -230,6 +240,7 @@ def test_questions_never_block_the_slider_and_can_be_hinted_and_skipped(show) ->
         assert at(page) == expected
 
 
+@pytest.mark.slow
 def test_a_question_about_the_next_node_is_answered_by_a_click_in_the_graph(show) -> None:
     page = show("fan_out", predict=True)
     page.locator("[data-id=next]").focus()
@@ -252,7 +263,9 @@ def test_three_tab_stops_and_arrows_between_controls(show) -> None:
     stops = []
     for _ in range(4):
         press(page, "Tab")
-        stops.append(page.evaluate("() => document.activeElement.dataset.id || document.activeElement.className"))
+        stops.append(
+            page.evaluate("() => document.activeElement.dataset.id || document.activeElement.className")
+        )
     assert stops[:3] == ["next", "mg-graph", "mg-panel mg-ledger"] and stops[3] not in ("next", "mg-graph")
     page.locator("[data-id=next]").focus()
     press(page, "ArrowDown")
@@ -261,6 +274,7 @@ def test_three_tab_stops_and_arrows_between_controls(show) -> None:
     assert page.evaluate("() => document.activeElement.dataset.id") == "play"
 
 
+@pytest.mark.slow
 def test_every_control_works_by_keyboard(show) -> None:
     page = show("cut")
     page.locator(".mg-graph").focus()
@@ -286,13 +300,16 @@ def test_every_control_works_by_keyboard(show) -> None:
     assert page.evaluate("() => document.activeElement === document.body")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fan_out", "layers", "not_finite"])
 def test_every_focusable_element_keeps_the_notebooks_commands_away(show, name: str) -> None:
     page = show(name, predict=True)
     page.locator("[data-id=next]").focus()
     while asked(page) is None:
         press(page, "ArrowRight")
-    press(page, "?") if page.evaluate("() => document.activeElement.type") != "text" else page.locator("[data-id=help]").click()
+    press(page, "?") if page.evaluate("() => document.activeElement.type") != "text" else page.locator(
+        "[data-id=help]"
+    ).click()
     bare = page.evaluate(f"""() => [...document.querySelectorAll(".mg :is({FOCUSABLE})")]
         .filter((e) => !e.hasAttribute("data-lm-suppress-shortcuts")).map((e) => e.outerHTML.slice(0, 90))""")
     assert bare == []
@@ -312,7 +329,13 @@ def axe() -> str:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["fan_out", "matmul", "cut", "wrong_rule", "layers"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fan_out",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "cut", "wrong_rule", "layers")),
+    ],
+)
 def test_axe_finds_no_violation(show, axe: str, name: str, scheme: str) -> None:
     page = show(name, predict=True, color_scheme=scheme)
     page.evaluate(axe)
@@ -346,6 +369,7 @@ CONTRAST = """() => {
 }"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["fan_out", "matmul", "vector", "not_finite"])
 def test_contrast_of_every_text_in_a_picture(show, name: str, scheme: str) -> None:
@@ -360,6 +384,7 @@ def test_contrast_of_every_text_in_a_picture(show, name: str, scheme: str) -> No
     assert checked > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1400, 600])
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_is_cut_off_or_overlaps(show, name: str, width: int) -> None:
@@ -404,7 +429,9 @@ def test_downloads_are_whole(show, tmp_path) -> None:
 
 def test_the_saved_form_shows_the_frame_and_hides_the_fallback(page, tmp_path) -> None:
     file = tmp_path / "saved.html"
-    file.write_text(f"<!doctype html><meta charset=utf-8><div>{saved_html(data('fan_out'))}</div>", encoding="utf-8")
+    file.write_text(
+        f"<!doctype html><meta charset=utf-8><div>{saved_html(data('fan_out'))}</div>", encoding="utf-8"
+    )
     page.goto(file.as_uri())
     frame = page.frame_locator("iframe")
     frame.locator(".mg svg").first.wait_for()
@@ -421,7 +448,10 @@ def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) ->
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     file = tmp_path / "untrusted.html"
-    file.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(data('fan_out')).split('<iframe')[0]}", encoding="utf-8")
+    file.write_text(
+        f"<!doctype html><meta charset=utf-8>{saved_html(data('fan_out')).split('<iframe')[0]}",
+        encoding="utf-8",
+    )
     page.goto(file.as_uri())
     assert page.locator("img").get_attribute("alt").startswith("Graph of loss")
     page.locator("summary").click()
@@ -429,9 +459,12 @@ def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) ->
     context.close()
 
 
+@pytest.mark.slow
 def test_forced_colours_keep_the_current_node_apart(show) -> None:
     page = show("fan_out", forced_colors="active")
-    strokes = page.evaluate("() => ['.current .box', '.idle .box'].map((q) => getComputedStyle(document.querySelector('.mg ' + q)).stroke)")
+    strokes = page.evaluate(
+        "() => ['.current .box', '.idle .box'].map((q) => getComputedStyle(document.querySelector('.mg ' + q)).stroke)"
+    )
     assert strokes[0] != strokes[1]
 
 
