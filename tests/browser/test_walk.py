@@ -73,7 +73,7 @@ def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
 
 def test_lab_opens_at_the_first_lesson(page: Any, lab: Server) -> None:
     page.goto(f"{lab.address}/?token={lab.token}")
-    page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
+    page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-MarkdownCell h1")
     first = sorted(path.name for path in (lab.folder / "notebooks").glob("*.ipynb"))[0]
     assert page.locator(".jp-DirListing, .lm-TabBar-tab.lm-mod-current", has_text=first).count() >= 1
     page.wait_for_timeout(1500)  # the news prompt would come about now
