@@ -32,9 +32,11 @@ def test_the_example_does_what_the_entry_says(entry):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.id)
 def test_pytorch_does_the_same(entry):
-    torch = pytest.importorskip("torch")
+    import torch
+
     assert printed(entry.code, torch).startswith(entry.shows)
 
 
