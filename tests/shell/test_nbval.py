@@ -20,9 +20,7 @@ def nbval(file: Path) -> subprocess.CompletedProcess[str]:
     ours = ("MINIGRAD_", "PYTEST", "NBGRADER")
     env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", file.name]
-    return subprocess.run(
-        command, cwd=file.parent, env=env, capture_output=True, text=True, timeout=300, check=False
-    )
+    return subprocess.run(command, cwd=file.parent, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 def as_saved_after_a_run(nb: notebooks.Notebook, folder: Path, lenient: bool) -> notebooks.Notebook:
@@ -53,9 +51,7 @@ def test_a_blank_notebook_is_red(lesson: str, tmp_path: Path) -> None:
         done = nbval(file)
         assert done.returncode == 1, f"{name}: {done.stdout}"
         exercises = len(notebooks.exercise_ids(nb))
-        assert f"{exercises} failed" in done.stdout, (
-            f"{name}: each blank fails, and nothing else: {done.stdout}"
-        )
+        assert f"{exercises} failed" in done.stdout, f"{name}: each blank fails, and nothing else: {done.stdout}"
 
 
 @pytest.mark.slow
@@ -107,8 +103,6 @@ def test_the_plugin_reaches_the_kernel_and_leaves_no_trace(tmp_path: Path) -> No
         "a.ipynb",
         "test_b.py",
     ]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
