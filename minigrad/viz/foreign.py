@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..formulas import formulas
-from ..recording import Array, Kept, Place, Recording, Share, Step, arithmetic, short
 from ..operations import parameters
+from ..recording import Array, Kept, Place, Recording, Share, Step, arithmetic, short
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..mistakes import wrong_rules
-from ..recording import Recording, Share, Step, number, rounded, short
 from ..operations import parameters
+from ..recording import Recording, Share, Step, number, rounded, short
 from ..tape import TABLE
 
 Quiz = dict[str, Any]
@@ -97,7 +97,8 @@ def slips(step: Step, share: Share) -> list[tuple[str, np.ndarray[Any, Any]]]:
 
 def options(right: str, wrong: list[tuple[str, str]], turn: int) -> Quiz | None:
     """Up to four different choices; the right one stands now here, now there."""
-    seen, choices = {right}, []
+    seen = {right}
+    choices: list[tuple[str, str]] = []
     for text, why in wrong:
         if text not in seen and len(choices) < 3:
             seen.add(text)

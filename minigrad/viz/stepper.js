@@ -186,7 +186,7 @@ function render({ model, el, signal }) {
 	const range = h("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": "Position in the backward pass", ...KEEP });
 	const bar = h("div", { class: "mg-bar" }, h("span", { class: "mg-title" }, heading), pos, ...[
 		["help", "Keys and help (?)", "?"], ["theme", "Theme: automatic, light or dark", "theme"], ["svg", "Download the graph as SVG", "svg"],
-		["html", "Download as a page of its own", "html"], ["md", "Download the transcript", "md"]].map(button));
+		["html", "Download as a page", "html"], ["md", "Download the transcript", "md"]].map(button));
 	const bar2 = h("div", { class: "mg-bar" }, ...[["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
 		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button), range, ...[["by", "Step by whole nodes", "by node"],
 		["predict", "Predict before each reveal", "predict"], ["fan", "Next fan-in (N)", "next fan-in"],

@@ -1,0 +1,418 @@
+"""Curves and heat maps, where they say more than a graph; each is a matplotlib Figure with a text of its own.
+
+    slope, step_size            a curve, its tangent and a secant; how the error of a difference depends on h
+    descent, learning_rates     a path on a curve; the losses of several step sizes
+    loss_surface                a bowl of two weights, with the path that was taken
+    gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
+
+`.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
+sliders beside a picture; without a front end (`display="static"`) it is the picture alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from html import escape
+from io import BytesIO
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from .. import autograd
+from ..recording import Recording, norm, number, record
+from ..tensor import Tensor, wrap
+
+BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#767676"
+STYLES = (
+    (BLUE, "-", "o"),
+    (ORANGE, "--", "s"),
+    ("#1A1A1A", ":", "^"),
+    (GREY, "-.", "D"),
+    (BLUE, ":", "v"),
+    (ORANGE, "-", "x"),
+)
+
+
+class Figure(MatplotlibFigure):
+    """A matplotlib Figure that says in `alt` what it shows, and carries that text into the notebook."""
+
+    alt: str = ""
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        metadata = {"image/png": {"alt": self.alt}}
+        return {"image/png": self.png(), "text/plain": self.alt}, metadata
+
+    def png(self) -> bytes:
+        """The picture as PNG, without date or version, so that the same numbers give the same bytes."""
+        sink = BytesIO()
+        self.savefig(sink, format="png", dpi=100, metadata={"Software": None, "Description": self.alt})
+        return sink.getvalue()
+
+    def __repr__(self) -> str:
+        return self.alt
+
+
+def figure(width: float = 6.0, height: float = 3.8) -> tuple[Figure, Any]:
+    """An empty Figure of ours with one pair of axes."""
+    made = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    FigureCanvasAgg(made)
+    axes = made.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#e3e5e8", linewidth=0.8)
+    axes.set_axisbelow(True)
+    return made, axes
+
+
+def plain(value: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Numbers, an array or a tensor as a float64 array."""
+    return np.asarray(value._data if isinstance(value, Tensor) else value, np.float64)
+
+
+def values(f: Callable[[Any], Any], xs: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """f at each of these points, one at a time: f may be written for plain numbers or for tensors."""
+    found = []
+    for x in np.asarray(xs, np.float64):
+        try:
+            found.append(float(plain(f(float(x)))))
+        except TypeError:
+            found.append(float(plain(f(wrap(np.float64(x))))))
+    return np.array(found)
+
+
+def swapped(f: Callable[[Any, Any], Any], second: float, first: Any) -> Any:
+    return f(first, second)
+
+
+# ---------------------------------------------------------------- slopes
+def slope(
+    f: Callable[[Any], Any],
+    x: float,
+    h: float = 0.5,
+    span: float = 2.0,
+    central: bool = True,
+    name: str = "f",
+) -> Figure:
+    """The curve of f around x with the line through two of its points, and that line's slope.
+
+    central: the points are x - h and x + h; else x and x + h. span: how far the curve is drawn to each side.
+    """
+    left, right = (x - h, x + h) if central else (x, x + h)
+    low, high = values(f, [left, right])
+    rise = (high - low) / (right - left)
+    xs = np.linspace(x - span, x + span, 161)
+    ys = values(f, xs)
+    made, axes = figure()
+    axes.plot(xs, ys, color=BLUE, linewidth=2, label=name)
+    axes.plot(xs, low + rise * (xs - left), color=ORANGE, linestyle="--", label=f"slope {number(rise)}")
+    axes.plot([left, right], [low, high], "o", color=ORANGE)
+    axes.plot([left, right, right], [low, low, high], color=GREY, linewidth=1)
+    margin = 0.1 * (ys.max() - ys.min() or 1.0)
+    axes.set_ylim(ys.min() - margin, ys.max() + margin)
+    axes.set(xlabel="x", ylabel=f"{name}(x)")
+    axes.legend()
+    made.alt = (
+        f"Curve of {name} around x = {number(x)} and the line through its points at {number(left)} and {number(right)}: "
+        f"it rises by {number(high - low)} over {number(right - left)}, a slope of {number(rise)}."
+    )
+    return made
+
+
+def step_size(f: Callable[[Any], Any], x: float, slope: float, smallest: int = 16) -> Figure:
+    """The error of the forward and of the central difference at x, for h from 0.1 down to 10 ** -smallest.
+
+    slope: the true slope, to compare with.
+    """
+    hs = 10.0 ** -np.arange(1, smallest + 1)
+    at = values(f, [x])[0]
+    ahead, behind = values(f, x + hs), values(f, x - hs)
+    errors = {
+        "forward": np.abs((ahead - at) / hs - slope),
+        "central": np.abs((ahead - behind) / (2 * hs) - slope),
+    }
+    made, axes = figure()
+    for (label, error), (colour, line, mark) in zip(errors.items(), STYLES):
+        axes.loglog(
+            hs, np.maximum(error, 1e-17), color=colour, linestyle=line, marker=mark, markersize=4, label=label
+        )
+    axes.set(xlabel="h", ylabel="error of the slope")
+    axes.legend()
+    best = {label: hs[int(np.argmin(error))] for label, error in errors.items()}
+    made.alt = (
+        f"Error of the measured slope at x = {number(x)} for h from 0.1 to 1e-{smallest}, both axes logarithmic. "
+        + " ".join(
+            f"The {k} difference is best at h = {number(h)}, error {number(errors[k].min())}."
+            for k, h in best.items()
+        )
+        + " To the right the curve bends away, to the left rounding takes over."
+    )
+    return made
+
+
+def descent(
+    f: Callable[[Any], Any], path: Sequence[float], span: float | None = None, name: str = "loss"
+) -> Figure:
+    """A curve and the points that a descent visited on it, numbered."""
+    xs = plain(path)
+    reach = span if span is not None else max(1e-3, float(np.ptp(xs))) * 0.6 + 0.5
+    grid = np.linspace(xs.min() - reach, xs.max() + reach, 161)
+    made, axes = figure()
+    axes.plot(grid, values(f, grid), color=BLUE, linewidth=2, label=name)
+    heights = values(f, xs)
+    axes.plot(
+        xs, heights, color=ORANGE, linestyle="--", marker="o", markersize=5, label=f"{len(xs) - 1} steps"
+    )
+    for i in sorted({0, 1, len(xs) - 1}):
+        if i < len(xs):
+            axes.annotate(str(i), (xs[i], heights[i]), textcoords="offset points", xytext=(5, 6))
+    axes.set(xlabel="w", ylabel=name)
+    axes.legend()
+    made.alt = (
+        f"Curve of {name} and a descent of {len(xs) - 1} steps on it, from w = {number(xs[0])} ({name} {number(heights[0])}) "
+        f"to w = {number(xs[-1])} ({name} {number(heights[-1])})."
+    )
+    return made
+
+
+def learning_rates(losses: Mapping[Any, Sequence[float]], log: bool = True) -> Figure:
+    """The loss after each step, one line for each learning rate: {0.01: [...], 0.1: [...]}."""
+    made, axes = figure()
+    parts = []
+    for i, (rate, series) in enumerate(losses.items()):
+        colour, line, mark = STYLES[i % len(STYLES)]
+        ys = plain(series)
+        axes.plot(
+            ys,
+            color=colour,
+            linestyle=line,
+            marker=mark,
+            markevery=max(1, len(ys) // 8),
+            markersize=4,
+            label=str(rate),
+        )
+        finite = ys[np.isfinite(ys)]
+        end = number(finite[-1]) if len(finite) == len(ys) else "not finite"
+        parts.append(f"{rate}: from {number(ys[0])} to {end}")
+    if log and all((plain(s)[np.isfinite(plain(s))] > 0).all() for s in losses.values()):
+        axes.set_yscale("log")
+    axes.set(xlabel="step", ylabel="loss")
+    axes.legend(title="learning rate")
+    made.alt = "Loss after each step for each learning rate. " + "; ".join(parts) + "."
+    return made
+
+
+def loss_surface(
+    loss: Callable[[Any, Any], Any],
+    x: tuple[float, float] = (-2.0, 2.0),
+    y: tuple[float, float] = (-2.0, 2.0),
+    path: Iterable[tuple[float, float]] = (),
+    names: tuple[str, str] = ("w", "b"),
+    points: int = 41,
+) -> Figure:
+    """A loss of two numbers as contour lines, and the path that a descent took on it.
+
+    loss(a, b) is called with plain numbers (or tensors, if it needs those). x and y: the ranges that are drawn.
+    """
+    xs, ys = np.linspace(*x, points), np.linspace(*y, points)
+    table = np.array([values(partial(swapped, loss, b), xs) for b in ys])
+    made, axes = figure(5.6, 4.4)
+    levels = np.quantile(table[np.isfinite(table)], np.linspace(0, 1, 14))
+    filled = axes.contourf(xs, ys, table, levels=np.unique(levels), cmap="Blues_r")
+    axes.contour(xs, ys, table, levels=np.unique(levels), colors=GREY, linewidths=0.5)
+    made.colorbar(filled, ax=axes, label="loss")
+    low = np.unravel_index(int(np.nanargmin(table)), table.shape)
+    made.alt = (
+        f"Contour lines of the loss over {names[0]} from {number(x[0])} to {number(x[1])} "
+        f"and {names[1]} from {number(y[0])} to {number(y[1])}; lowest near {names[0]} = {number(xs[low[1]])}, {names[1]} = {number(ys[low[0]])}, "
+        f"where it is {number(table[low])}."
+    )
+    steps = plain(list(path)).reshape(-1, 2)
+    if len(steps):
+        axes.plot(steps[:, 0], steps[:, 1], color=ORANGE, linestyle="--", marker="o", markersize=4)
+        axes.plot(*steps[-1], "s", color=ORANGE, markersize=8)
+        made.alt += (
+            f" A path of {len(steps) - 1} steps goes from ({number(steps[0, 0])}, {number(steps[0, 1])}) "
+            f"to ({number(steps[-1, 0])}, {number(steps[-1, 1])})."
+        )
+    axes.grid(False)
+    axes.set(xlabel=names[0], ylabel=names[1], xlim=x, ylim=y)
+    return made
+
+
+# ---------------------------------------------------------------- gradients
+def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | None = None) -> Figure:
+    """The length of the gradient at every tensor on the way back, in the order in which the walk meets them.
+
+    loss: a tensor that has not been backwarded yet, or a Recording of it.
+    """
+    frame = _getframe(1)
+    recording = (
+        loss
+        if isinstance(loss, Recording)
+        else record(loss, gradient, names if names is not None else {**frame.f_globals, **frame.f_locals})
+    )
+    steps = recording.steps[-60:] if len(recording.steps) > 60 else recording.steps
+    labels = [recording.places[s.node].name for s in steps]
+    sizes = np.array([norm(s.upstream) for s in steps])
+    leaf = np.array([s.kind == "leaf" for s in steps])
+    made, axes = figure(max(6.0, 0.28 * len(steps) + 1.5), 3.8)
+    places = np.arange(len(steps))
+    axes.bar(places[~leaf], sizes[~leaf], color=BLUE, label="on the way")
+    axes.bar(
+        places[leaf], sizes[leaf], color="white", edgecolor=ORANGE, hatch="//", linewidth=1.5, label="leaf"
+    )
+    positive = sizes[(sizes > 0) & np.isfinite(sizes)]
+    if len(positive) and positive.max() / positive.min() > 100:
+        axes.set_yscale("log")
+    axes.set_xticks(
+        places,
+        [t if len(t) <= 16 else t[:15] + "\u2026" for t in labels],
+        rotation=60,
+        ha="right",
+        fontsize=8,
+    )
+    axes.set(ylabel="length of the gradient")
+    axes.legend()
+    smallest, largest = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
+    made.alt = (
+        f"Length of the gradient at {len(steps)} tensors, from {labels[0]} back to {labels[-1]}: largest {number(sizes[largest])} "
+        f"at {labels[largest]}, smallest {number(sizes[smallest])} at {labels[smallest]}."
+    )
+    return made
+
+
+def jacobian(f: Callable[[Any], Any], x: Any) -> Figure:
+    """The whole Jacobian of f at x as a table: a row for each output, a column for each input; digits if it is small."""
+    point = x if isinstance(x, Tensor) else wrap(plain(x))
+    point = point.detach().clone()
+    table = plain(autograd.functional.jacobian(f, point))
+    table = table.reshape(-1, point.numel())
+    return heat(table, "Jacobian", "input", "output")
+
+
+def heat(table: Any, title: str = "", across: str = "column", down: str = "row") -> Figure:
+    """A table of numbers as a heat map: blue below zero, white at zero, orange above; digits up to 12 x 12."""
+    shown = np.atleast_2d(plain(table))
+    rows, columns = shown.shape
+    made, axes = figure(min(9.0, 1.6 + 0.62 * columns), min(7.0, 1.2 + 0.42 * rows))
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("minigrad", ["#7AB2E0", "#FFFFFF", "#FAA65C"])
+    top = float(np.abs(shown[np.isfinite(shown)]).max(initial=0.0)) or 1.0
+    picture = axes.imshow(shown, cmap=colours, vmin=-top, vmax=top, aspect="auto")
+    if rows <= 12 and columns <= 12:
+        for i, j in np.ndindex(rows, columns):
+            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=9, color="#111111")
+    else:
+        made.colorbar(picture, ax=axes)
+    axes.grid(False)
+    axes.set_xticks(range(columns) if columns <= 20 else [0, columns - 1])
+    axes.set_yticks(range(rows) if rows <= 20 else [0, rows - 1])
+    axes.set(xlabel=across, ylabel=down, title=title)
+    where = np.unravel_index(int(np.nanargmax(np.abs(shown))), shown.shape) if shown.size else (0, 0)
+    words = (
+        "; ".join("[" + ", ".join(number(v) for v in row) + "]" for row in shown)
+        if shown.size <= 36
+        else (f"largest in size {number(shown[where])} at {down} {where[0]}, {across} {where[1]}")
+    )
+    made.alt = f"{title or 'Table'} of {rows} by {columns} numbers: {words}."
+    return made
+
+
+# ---------------------------------------------------------------- sliders
+def is_static(display: str | None) -> bool:
+    return (display or os.environ.get("MINIGRAD_DISPLAY", "")) == "static"
+
+
+def with_sliders(draw: Callable[..., Figure], sliders: Mapping[str, Any], display: str | None = None) -> Any:
+    """A picture that is drawn anew when a slider moves: an ipywidgets VBox; the picture alone if display is "static".
+
+    sliders: by the name of draw's argument, an ipywidgets slider.
+    """
+    start = {name: slider.value for name, slider in sliders.items()}
+    if is_static(display):
+        return draw(**start)
+    import ipywidgets
+
+    def shown(made: Figure) -> str:
+        source = base64.b64encode(made.png()).decode()
+        words = escape(made.alt, quote=True)
+        return f'<img alt="{words}" src="data:image/png;base64,{source}"><p aria-live="polite">{words}</p>'
+
+    picture = ipywidgets.HTML(value=shown(draw(**start)))
+
+    def redraw(_: Any) -> None:
+        picture.value = shown(draw(**{name: slider.value for name, slider in sliders.items()}))
+
+    for slider in sliders.values():
+        slider.observe(redraw, names="value")
+    return ipywidgets.VBox([*sliders.values(), picture])
+
+
+def slope_slider(
+    f: Callable[[Any], Any], x: float, h: float = 1.0, central: bool = True, display: str | None = None
+) -> Any:
+    """`slope` with a slider for h, from 1 down to a millionth."""
+    import ipywidgets
+
+    knob = ipywidgets.FloatLogSlider(
+        value=h, base=10, min=-6, max=0, step=0.25, description="h", readout_format=".1e"
+    )
+    return with_sliders(lambda h: slope(f, x, h, central=central), {"h": knob}, display)
+
+
+def descent_slider(
+    f: Callable[[Any], Any], gradient: Callable[[float], float], start: float, steps: int = 10, rate: float = 0.1,
+    display: str | None = None,
+) -> Any:  # fmt: skip
+    """`descent` with a slider for the learning rate. gradient(w) is the slope of f at w."""
+    import ipywidgets
+
+    knob = ipywidgets.FloatLogSlider(
+        value=rate, base=10, min=-3, max=0.5, step=0.125, description="rate", readout_format=".3f"
+    )
+
+    def draw(rate: float) -> Figure:
+        path = [float(start)]
+        for _ in range(steps):
+            path.append(float(np.clip(path[-1] - rate * float(plain(gradient(path[-1]))), -1e6, 1e6)))
+        return descent(f, path)
+
+    return with_sliders(draw, {"rate": knob}, display)
+
+
+def line_slider(
+    x: Any, y: Any, w: float = 0.0, b: float = 0.0, reach: float = 3.0, display: str | None = None
+) -> Any:
+    """A line through points, with sliders for its slope and height, its misses drawn, and its mean squared error."""
+    import ipywidgets
+
+    xs, ys = plain(x).ravel(), plain(y).ravel()
+    knobs = {
+        name: ipywidgets.FloatSlider(value=value, min=-reach, max=reach, step=0.05, description=name)
+        for name, value in (("w", w), ("b", b))
+    }
+    return with_sliders(lambda w, b: line(xs, ys, w, b), knobs, display)
+
+
+def line(x: Any, y: Any, w: float, b: float) -> Figure:
+    """Points, the line w * x + b, and how far it misses each of them."""
+    xs, ys = plain(x).ravel(), plain(y).ravel()
+    miss = w * xs + b - ys
+    made, axes = figure()
+    axes.plot(xs, ys, "o", color=BLUE, label="data")
+    ends = np.array([xs.min(), xs.max()])
+    axes.plot(ends, w * ends + b, color=ORANGE, label=f"{number(w)} x + {number(b)}")
+    axes.vlines(xs, ys, ys + miss, color=GREY, linestyle=":", linewidth=1)
+    axes.set(xlabel="x", ylabel="y")
+    axes.legend()
+    made.alt = (
+        f"{len(xs)} points and the line {number(w)} x + {number(b)}: mean squared error {number((miss**2).mean())}, "
+        f"slopes of the error {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."
+    )
+    return made

@@ -1,0 +1,76 @@
+"""Every picture is a Figure with words of its own, the same bytes every time; sliders have a still form."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import minigrad as torch
+from minigrad.viz import plots
+
+
+def small_net():
+    torch.manual_seed(0)
+    x = torch.rand(4, 3)
+    W = torch.rand(3, 2, requires_grad=True)
+    h = torch.tanh(x @ W)
+    return (h * h).sum(), {"W": W, "h": h}
+
+
+PICTURES = {
+    "slope": lambda: plots.slope(lambda x: x**3, 2.0, 0.5),
+    "forward slope": lambda: plots.slope(torch.sin, 1.2, 0.5, central=False),
+    "step_size": lambda: plots.step_size(np.sin, 1.2, float(np.cos(1.2))),
+    "descent": lambda: plots.descent(lambda w: w * w, [2.0, 1.6, 1.3]),
+    "learning_rates": lambda: plots.learning_rates({0.1: [4.0, 2.0, 1.0], 2.0: [4.0, 40.0, float("inf")]}),
+    "loss_surface": lambda: plots.loss_surface(lambda w, b: (w - 1) ** 2 + b * b, path=[(0, 0), (0.5, 0.1)]),
+    "gradient_flow": lambda: plots.gradient_flow(*small_net()[:1], names=small_net()[1]),
+    "jacobian": lambda: plots.jacobian(lambda t: t**2, torch.tensor([1.0, 2.0, 3.0])),
+    "big jacobian": lambda: plots.jacobian(lambda t: (t * t).cumsum(0), np.arange(30.0)),
+    "line": lambda: plots.line([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_a_figure_with_words(name: str) -> None:
+    made = PICTURES[name]()
+    assert isinstance(made, Figure) and made.alt.endswith(".") and len(made.alt) > 30
+    bundle, metadata = made._repr_mimebundle_()
+    assert bundle["text/plain"] == made.alt == metadata["image/png"]["alt"]
+    assert bundle["image/png"].startswith(b"\x89PNG") and bundle["image/png"] == PICTURES[name]().png()
+
+
+def test_the_words_hold_the_numbers() -> None:
+    assert "a slope of 12.25" in PICTURES["slope"]().alt
+    assert "[2, 0, 0]; [0, 4, 0]; [0, 0, 6]" in PICTURES["jacobian"]().alt
+    assert "2.0: from 4 to not finite" in PICTURES["learning_rates"]().alt
+    assert "lowest near w = 1, b = 0" in PICTURES["loss_surface"]().alt
+    assert "mean squared error 0.006667" in PICTURES["line"]().alt
+
+
+def test_the_flow_names_the_callers_tensors() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    deep = x * 3
+    loss = deep * deep
+    made = plots.gradient_flow(loss)
+    assert (
+        made.alt
+        == "Length of the gradient at 3 tensors, from loss back to x: largest 36 at x, smallest 1 at loss."
+    )
+    assert x.grad is None
+
+
+@pytest.mark.parametrize("make", [
+    lambda display: plots.slope_slider(lambda x: x**3, 2.0, display=display),
+    lambda display: plots.descent_slider(lambda w: w * w, lambda w: 2 * w, 2.0, display=display),
+    lambda display: plots.line_slider([0, 1, 2], [1.0, 3.0, 5.0], display=display),
+])  # fmt: skip
+def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(make("static"), Figure)
+    box = make(None)
+    *sliders, picture = box.children
+    before = picture.value
+    assert '<img alt="' in before and 'aria-live="polite"' in before
+    sliders[0].value = 0.5
+    assert picture.value != before and picture.value.partition("src")[0] != before.partition("src")[0]
+    monkeypatch.setenv("MINIGRAD_DISPLAY", "static")
+    assert isinstance(make(None), Figure)
