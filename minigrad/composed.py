@@ -617,7 +617,8 @@ for _symbol, _recorded in (
 @method
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor's memory."""
-    value = src if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
+    value = src.to(self.dtype) if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
+    inplace.check_writable(self)
     errors.expand_shape(value._data.shape, self._data.shape, f"torch.{self.dtype.tensor_name}Tensor")
     return inplace.write(self, more.copied, value)
 

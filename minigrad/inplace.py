@@ -11,6 +11,7 @@ A version counter is a list: [number of writes, (who wrote last, the line), weak
 from __future__ import annotations
 
 import operator
+import math
 from typing import Any
 
 import numpy as np
@@ -241,15 +242,20 @@ def as_strided(kind: type[Node]) -> type[Node]:
     return _strided[kind]
 
 
-def _without(g: Any, path: Any) -> Any:
-    copy = g.copy()
-    follow(copy, path)[...] = 0
+def _places(shape: tuple[int, ...], path: Any) -> Any:
+    """Which elements of an array of this shape the view at the end of the path shows."""
+    return follow(np.arange(math.prod(shape)).reshape(shape), path).reshape(-1)
+
+
+def _without(x: Any, path: Any) -> Any:
+    copy = np.array(x)
+    copy.reshape(-1)[_places(copy.shape, path)] = 0
     return copy
 
 
 def _copied_slice(x: Any, y: Any, path: Any) -> Any:
-    copy = x.copy()
-    follow(copy, path)[...] = y
+    copy = np.array(x)
+    copy.reshape(-1)[_places(copy.shape, path)] = np.reshape(y, -1)
     return copy
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes
+from minigrad import dtypes, errors
 
 Array = Any  # numpy.ndarray or numpy.generic
 Shape = tuple[int, ...]
@@ -27,6 +27,24 @@ Shape = tuple[int, ...]
 largest: Any = np.maximum.reduce
 smallest: Any = np.minimum.reduce
 multiplied: Any = np.multiply.reduce
+
+
+def only_floats(label: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """A function that refuses integers, as PyTorch's kernel of this name does."""
+
+    def decorate(function: Any) -> Any:
+        def forward(x: Array, *rest: Any) -> Array:
+            if x.dtype.kind != "f":
+                raise errors.not_implemented(label, dtypes.of(x.dtype).tensor_name)
+            return function(x, *rest)
+
+        code = function.__code__
+        made: Any = forward
+        made.takes = code.co_varnames[: code.co_argcount]  # the names that rules use
+        return made
+
+    return decorate
+
 
 # ------------------------------------------------------------------------------------------- windows
 
@@ -414,6 +432,7 @@ def _isnan(x: Array) -> Array:
     return np.isnan(x) if x.dtype.kind == "f" else np.zeros(x.shape, bool)
 
 
+@only_floats("logcumsumexp_out_cpu")
 def logcumsumexp(x: Array, dim: int) -> Array:
     return np.logaddexp.accumulate(x, axis=dim, dtype=x.dtype) if x.ndim else x.copy()
 
@@ -541,6 +560,7 @@ def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     return y + top.reshape(y.shape)
 
 
+@only_floats("log_sigmoid_cpu")
 def logsigmoid(x: Array) -> Array:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
 
@@ -858,13 +878,13 @@ def positive(out: Array) -> Array:
 
 
 def larger_share(x: Array, y: Array) -> Array:
-    """1 where x is the larger of the two, 0 where y is, 1/2 where they are equal."""
-    return ((x >= y).astype(x.dtype) + ~(x <= y)) / 2
+    """1 where x is the larger of the two, 0 where y is, 1/2 where they are equal (1 where either is nan)."""
+    return (~(x < y)).astype(x.dtype) - (x == y).astype(x.dtype) / 2
 
 
 def smaller_share(x: Array, y: Array) -> Array:
-    """1 where x is the smaller of the two, 0 where y is, 1/2 where they are equal."""
-    return ((x <= y).astype(x.dtype) + ~(x >= y)) / 2
+    """1 where x is the smaller of the two, 0 where y is, 1/2 where they are equal (1 where either is nan)."""
+    return (~(x > y)).astype(x.dtype) - (x == y).astype(x.dtype) / 2
 
 
 def logit(x: Array, eps: float | None) -> Array:
@@ -883,6 +903,16 @@ def nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None)
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+@only_floats("hypot_cpu")
+def hypot(x: Array, y: Array) -> Array:
+    return np.hypot(x, y)
+
+
+@only_floats("logaddexp_cpu")
+def logaddexp(x: Array, y: Array) -> Array:
+    return np.logaddexp(x, y)
+
+
 def xlogy(x: Array, y: Array) -> Array:
     return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * np.log(y))[()]
 
@@ -895,39 +925,57 @@ def lerp(x: Array, y: Array, weight: Any) -> Array:
 # ------------------------------------------------------------------------------------------- activations
 
 
+@only_floats("softplus_cpu")
 def softplus(x: Array, beta: float, threshold: float) -> Array:
     b = x * beta
     return np.where(b > threshold, x, np.log1p(np.exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
 
 
+@only_floats("mish_cpu")
 def mish(x: Array) -> Array:
     return x * np.tanh(softplus(x, 1.0, 20.0))
 
 
+@only_floats("GeluKernelImpl")
 def gelu(x: Array, approximate: str) -> Array:
     if approximate == "none":
         return x * 0.5 * (1 + erf(x * x.dtype.type(math.sqrt(0.5))))
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
+@only_floats("elu_cpu")
 def elu(x: Array, alpha: float, gain: float, inner: float) -> Array:
     return np.where(x > 0, x * gain, np.expm1(np.minimum(x, 0) * inner) * (alpha * gain))
 
 
+@only_floats("elu_cpu")
 def celu(x: Array, alpha: float) -> Array:
     return np.where(x > 0, x, np.expm1(np.minimum(x, 0) / alpha) * alpha)
 
 
+@only_floats("hardsigmoid_cpu")
 def hardsigmoid(x: Array) -> Array:
     return np.minimum(np.maximum(x + 3, 0), 6) / 6
 
 
+@only_floats("hardshrink_cpu")
 def hardshrink(x: Array, lambd: float) -> Array:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
+@only_floats("softshrink_cpu")
 def softshrink(x: Array, lambd: float) -> Array:
     return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
+
+
+@only_floats("leaky_relu_cpu")
+def leaky_relu(x: Array, slope: float) -> Array:
+    return np.where(x > 0, x, x * slope)
+
+
+@only_floats("silu_cpu")
+def silu(x: Array) -> Array:
+    return x * sigmoid(x)
 
 
 # ------------------------------------------------------------------------------------------- losses
@@ -935,6 +983,8 @@ def softshrink(x: Array, lambd: float) -> Array:
 
 def reduced(losses: Array, reduction: str) -> Array:
     """The mean or the sum of each element's loss, or all of them."""
+    if losses.dtype.kind != "f":
+        raise errors.not_implemented("mse_cpu", dtypes.of(losses.dtype).tensor_name)
     if reduction == "mean":
         return mean_all(losses)
     return total(losses, None) if reduction == "sum" else losses
@@ -1075,16 +1125,6 @@ def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Arra
     centred = x - mean
     var = total(centred * centred, dims, True) / n
     return mean, 1 / np.sqrt(var + eps), var
-
-
-def normalise(
-    x: Array, weight: Array | None, bias: Array | None, dims: tuple[int, ...], eps: float, mean: Array, rstd: Array
-) -> Array:
-    out = x - mean
-    out *= rstd
-    if weight is not None:
-        out = out * weight
-    return out if bias is None else out + bias
 
 
 # ------------------------------------------------------------------------------------------- reductions

@@ -1,6 +1,6 @@
 """The derivative table, second page: the rest of the operations, in the same form.
 
-Special functions, activations, losses, convolution and pooling, normalisation, order statistics, cumulative sums,
+Special functions, activations, losses, convolution and pooling, order statistics, cumulative sums,
 linear algebra, and the many ways to move and pick elements.  The first page (derivatives.py) explains the form; long
 forward code is in kernels.py, and rules that take more than a line are the functions at the end.
 """
@@ -105,7 +105,7 @@ floor = operation("Floor", kernels.unless_whole(np.floor), lambda g: zeros(g))
 ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
 trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
 round = operation("Round", kernels.round_half_even, lambda g: zeros(g))
-frac = operation("Frac", lambda x: x - np.trunc(x), lambda g: g)
+frac = operation("Frac", kernels.only_floats("frac_cpu")(lambda x: x - np.trunc(x)), lambda g: g)
 erf = operation("Erf", floating(kernels.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
 erfc = operation("Erfc", floating(kernels.erfc), lambda g, x: g * (-2 / math.sqrt(math.pi)) * exp(-x * x))
 erfinv = operation("Erfinv", floating(kernels.erfinv), lambda g, out: g * (math.sqrt(math.pi) / 2) * exp(out * out))
@@ -144,11 +144,14 @@ masked_fill = operation(
     lambda g, mask: where(g, 0.0, mask),
 )
 atan2 = operation(
-    "Atan2", floating(np.arctan2), lambda g, x, y: g * y / (x * x + y * y), lambda g, x, y: -g * x / (x * x + y * y)
+    "Atan2",
+    floating(np.arctan2),
+    lambda g, x, y: where(g * y / (x * x + y * y), 0.0, (x != 0) | (y != 0)),
+    lambda g, x, y: where(-g * x / (x * x + y * y), 0.0, (x != 0) | (y != 0)),
 )
-hypot = operation("Hypot", np.hypot, lambda g, x, out: g * (x / out), lambda g, y, out: g * (y / out))
+hypot = operation("Hypot", kernels.hypot, lambda g, x, out: g * (x / out), lambda g, y, out: g * (y / out))
 logaddexp = operation(
-    "Logaddexp", np.logaddexp, lambda g, x, y: g / (1 + exp(y - x)), lambda g, x, y: g / (1 + exp(x - y))
+    "Logaddexp", kernels.logaddexp, lambda g, x, y: g / (1 + exp(y - x)), lambda g, x, y: g / (1 + exp(x - y))
 )
 logaddexp2 = operation(
     "Logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y))
@@ -174,7 +177,7 @@ softplus = operation(
     lambda g, x, beta, threshold: where(g, g * sigmoid(x * beta), x * beta > threshold),
 )
 logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
-silu = operation("Silu", lambda x: x * kernels.sigmoid(x), lambda g, x: g * silu_slope(x, sigmoid(x)))
+silu = operation("Silu", kernels.silu, lambda g, x: g * silu_slope(x, sigmoid(x)))
 mish = operation("Mish", kernels.mish, lambda g, x: g * mish_slope(x, tanh(softplus(x, 1.0, 20.0))))
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
 elu = operation(
@@ -183,9 +186,7 @@ elu = operation(
     lambda g, x, alpha, gain, inner: where(g * gain, g * (inner * alpha * gain) * exp(x * inner), x > 0),
 )
 celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g, g * exp(x / alpha), x > 0))
-leaky_relu = operation(
-    "LeakyRelu", lambda x, slope: np.where(x > 0, x, x * slope), lambda g, x, slope: where(g, g * slope, x > 0)
-)
+leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(g, g * slope, x > 0))
 prelu = operation(
     "PreluKernel",
     lambda x, y: np.where(x > 0, x, x * y),
@@ -246,13 +247,8 @@ bce_with_logits_loss = operation(
     None,
     None,
 )
-nll_loss = operation(
-    "NllLoss",
-    lambda x, index, share: -(x[index] * share).sum(),
-    lambda g, x_shape, index, share: put(scale(-g, share), x_shape, index),
-)
 
-# -------------------------------------------------------------------------------- convolution, pooling, normalisation
+# -------------------------------------------------------------------------------- convolution and pooling
 
 # Convolution is linear in the input and in the weight: three functions, each the derivative of the others.
 
@@ -327,17 +323,6 @@ col2im = operation(
     kernels.fold,
     lambda g, kernel, dilation, padding, stride: im2col(g, kernel, dilation, padding, stride),
 )
-# `mean` and `rstd` of each group of elements are given, so that a plain backward need not compute them again.
-layer_norm, batch_norm, group_norm = (
-    operation(
-        name,
-        kernels.normalise,
-        lambda g, x, y, dims, eps, mean, rstd: norm_slope(g if y is None else g * y, x, dims, eps, mean, rstd),
-        lambda g, x, dims, eps, mean, rstd: g * standardised(x, dims, eps, mean, rstd),
-        lambda g: g,
-    )
-    for name in ("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm")
-)
 
 # -------------------------------------------------------------------------------- reductions
 
@@ -380,7 +365,7 @@ vector_norm = operation(
 )
 
 # One element is picked in each row: the rule puts the gradient back where the element came from.
-max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, cummax, cummin, gather, take_along = (
+max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, cummax, cummin, gather = (
     operation(
         name,
         kernels.picked,
@@ -396,7 +381,6 @@ max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, cummax, cummin, gather
         "Topk",
         "Cummax",
         "Cummin",
-        "Gather",
         "Gather",
     )
 )
@@ -594,22 +578,6 @@ def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: tuple[int, ...])
     if order < 2:
         return g * without(sign(x) * abs(x) ** (order - 1) / out ** (order - 1), (x == 0) | (out == 0))
     return g * x * abs(x) ** (order - 2) * without(1 / out ** (order - 1), out == 0)
-
-
-def standardised(x: Any, dims: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
-    """(x - mean) / std over `dims`.  The given mean and rstd are arrays; a Tensor needs ones tied to its graph."""
-    if isinstance(x, np.ndarray):
-        return (x - mean) * rstd
-    centred = x - mean_dims(x, dims, True)
-    return centred * rsqrt(mean_dims(centred * centred, dims, True) + eps)
-
-
-def norm_slope(g: Any, x: Any, dims: tuple[int, ...], eps: float, mean: Any, rstd: Any) -> Any:
-    """The gradient of `standardised`: what is left of g without its mean and without its part along the result."""
-    normal = standardised(x, dims, eps, mean, rstd)
-    if not isinstance(x, np.ndarray):
-        rstd = rsqrt(mean_dims((x - mean_dims(x, dims, True)) ** 2, dims, True) + eps)
-    return (g - mean_dims(g, dims, True) - normal * mean_dims(g * normal, dims, True)) * rstd
 
 
 def others(x: Any, out: Any) -> Any:

@@ -157,8 +157,8 @@ def {name}(x, y{statics}):
         return forward(x, y{statics})
     try:
         c = forward(a, b{statics})
-    except ValueError as error:
-        raise broadcast_mismatch(shape(a), shape(b)) or error from None
+    except (TypeError, ValueError) as error:
+        raise refused(error, shape(a), shape(b)) from None
     out = make(Tensor)
     out._data = c
     out._counter = [0]
@@ -191,7 +191,7 @@ def _compiled(source: str, made: Operation) -> Callable[..., Any]:
         "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
         "note_lost": note_lost, "Untracked": Untracked,
         "mode": mode, "tick": tick, "getframe": _getframe, "outsiders": outsiders, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
-        "promote": dtypes.promote, "number": number, "shape": np.shape, "broadcast_mismatch": errors.broadcast_mismatch,
+        "promote": dtypes.promote, "number": number, "shape": np.shape, "refused": errors.refused,
     }  # fmt: skip
     exec(compile(source, filename, "exec"), namespace)
     function: Any = namespace[made._pieces()["name"]]
@@ -264,7 +264,7 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
     if not isinstance(a, np.ndarray):
         return [0]
     owner = c.base
-    if owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c)):
+    if c is not a and (owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c))):
         return [0]
     views = x._counter
     out._view = (x, apply, statics, mode.record is not None)

@@ -21,8 +21,8 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
-from minigrad.public import FUNCTIONS, function, into, ints, methods, raw, register
 from minigrad.inplace import reshaped_in_place
+from minigrad.public import FUNCTIONS, function, into, ints, methods, raw, register
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
 
@@ -208,6 +208,8 @@ def _reversed(self: Tensor) -> Tensor:
 
 
 def _matrices_transposed(self: Tensor) -> Tensor:
+    if self._data.ndim == 0:
+        return self
     if self._data.ndim < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices. Got {self._data.ndim}-D tensor."
@@ -462,6 +464,8 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 @function(names=("unsafe_chunk",))
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most this number of views of equal size (the last may be smaller)."""
+    if input._data.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     where = check_dim(dim, input._data.ndim)
