@@ -38,7 +38,8 @@ def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
         return field.value if exercise.options else read(field.value)
 
     def show_code(change: Any = None) -> None:
-        same_as.value = f"the same in code: <code>{html.escape(code(exercise, answer()))}</code>"
+        line = html.escape(code(exercise, answer()))
+        same_as.value = f"The same in code, to keep it in the notebook: <code>{line}</code>"
 
     def pressed(_: Any) -> None:
         given = answer()
