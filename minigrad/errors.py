@@ -27,6 +27,16 @@ def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
     return None
 
 
+def refused(error: Exception, a: Shape, b: Shape) -> Exception:
+    """PyTorch's words for what numpy refused to do with two operands."""
+    if "boolean subtract" in str(error):
+        return RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+            "operator instead."
+        )
+    return broadcast_mismatch(a, b) or error
+
+
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """The common shape of shapes that broadcast; else RuntimeError."""
     result: Shape = ()

@@ -263,6 +263,8 @@ def _max_pool(n: int) -> tuple[Any, Any]:
         sizes = input._data.shape[-n:]
         counts = [kernels.window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, steps, edges, gaps)]
         _check_windows(input, counts)
+        if n == 1 and input._data.dtype.kind != "f":
+            raise errors.not_implemented("max_pool1d_impl", input.dtype.tensor_name)
         index = kernels.max_pool_indices(input._data, kernel, steps, edges, gaps, ceil_mode)
         out = recorded(input, index, n)
         return (out, wrap(index)) if return_indices else out

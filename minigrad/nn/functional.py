@@ -18,10 +18,11 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import layers, random
+from minigrad import layers, products, random
 from minigrad import more_derivatives as more
 from minigrad.inplace import write
 from minigrad.nn import rules
+from minigrad.public import floating_input
 from minigrad.tensor import Tensor, wrap
 
 Array = Any
@@ -390,6 +391,7 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], "
             f"but got input of size{list(input.shape)}"
         )
+    floating_input("LayerNormKernelImpl", input)
     dims = tuple(range(input.ndim - len(shape), input.ndim))
     return rules.layer_norm_rows(input, weight, bias, rules.Moments(input._data, dims, eps))
 
@@ -1065,3 +1067,4 @@ pixel_shuffle = layers.pixel_shuffle
 pixel_unshuffle = layers.pixel_unshuffle
 unfold = layers.unfold
 upsample = layers.upsample
+pdist = products.pdist
