@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import platform
 import resource
@@ -248,9 +249,15 @@ def _program(machine: str) -> bytes:
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
 
+@functools.cache
+def filter_code() -> ctypes.Array[ctypes.c_char]:
+    """The filter for this machine; made once, before any fork."""
+    return ctypes.create_string_buffer(_program(platform.machine()))
+
+
 def seccomp() -> None:
     """Refuse every system call that is not on the list, for this process and for good."""
-    code = ctypes.create_string_buffer(_program(platform.machine()))
+    code = filter_code()
     program = struct.pack("@HxxxxxxP", (len(code) - 1) // 8, ctypes.addressof(code))
     buffer = ctypes.create_string_buffer(program)
     prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -141,6 +141,7 @@ def build_walls(confine: Any, settings: dict[str, Any]) -> None:
     for descriptor in (*opened, *listable):
         os.close(descriptor)
     confine.prctl(confine.PR_SET_DUMPABLE, 0)
+    confine.filter_code()
 
 
 own_processes = -1
