@@ -1,0 +1,638 @@
+"""Lesson 09: operations with a rule of one's own.
+
+The programs below use the student's Functions as a model would: through `apply`, behind other operations, with
+uneven weights. Every right answer is stated beside its program, from a closed formula in numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import minigrad as torch
+from minigrad.autograd import Function
+
+from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, prediction, program, run
+
+Array = np.ndarray[Any, Any]
+ENGINE = "import minigrad as torch\nfrom minigrad.autograd import Function"
+
+
+def made(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+    """A Function class of this name; its methods are called in errors what a student's are called."""
+    forward.__qualname__, backward.__qualname__ = f"{name}.forward", f"{name}.backward"
+    return type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+# --- 9.1 Square ----------------------------------------------------------------------------------------
+
+TEN = "x = torch.tensor(x, requires_grad=True)\n(10 * square(x)).sum().backward()\nx.grad"
+WEIGHTED = "x = torch.tensor(x, requires_grad=True)\nsquare(x).backward(torch.tensor(v))\nx.grad"
+NODE = "x = torch.tensor(x, requires_grad=True)\ntype(square(x).grad_fn).__name__"
+
+
+def probes_9_1(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = numbers(rng, 4), numbers(rng, 4)
+    table, weights = numbers(rng, 2, 3), numbers(rng, 2, 3)
+    yield run("square(torch.tensor(x))", x=x).expect(x * x)
+    yield run(TEN, x=np.array([1.0, 2.0])).expect(np.array([20.0, 40.0]))
+    yield run(WEIGHTED, x=x, v=v).expect(2 * x * v)
+    yield run(WEIGHTED, x=table, v=weights).expect(2 * table * weights)
+    yield run(NODE, x=x).expect("SquareBackward").show()
+
+
+def keep_x(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x)
+    return x * x
+
+
+def squares(backward: Callable[..., Any], forward: Callable[..., Any] = keep_x, use: Any = None) -> dict[str, Any]:
+    """Square with this backward, and square(x), which applies it (or does what `use` says with it)."""
+    Square = made("Square", forward, backward)
+    return {"Square": Square, "square": (lambda x: use(Square, x)) if use else (lambda x: Square.apply(x))}
+
+
+def square_rule(ctx: Any, g: Any) -> Any:
+    (x,) = ctx.saved_tensors
+    return 2 * x * g
+
+
+def no_upstream(ctx: Any, g: Any) -> Any:
+    return 2 * ctx.saved_tensors[0]
+
+
+def no_two(ctx: Any, g: Any) -> Any:
+    return g * ctx.saved_tensors[0]
+
+
+def keep_out(ctx: Any, x: Any) -> Any:
+    out = x * x
+    ctx.save_for_backward(out)
+    return out
+
+
+def product_rule(ctx: Any, g: Any) -> Any:
+    (x,) = ctx.saved_tensors
+    return g * x + x * g
+
+
+def only_upstream(ctx: Any, g: Any) -> Any:
+    return g
+
+
+EXERCISE_9_1 = program(
+    "9.1", ("Square", "square"),
+    title="an operation of your own",
+    minutes=8,
+    prelude=ENGINE,
+    probes=probes_9_1,
+    wrong=[
+        Wrong(squares(no_upstream), "M23", "Your backward gives the slope 2x and never uses what arrives. "
+              "Right when the square is the last thing that happens. Here something comes after it: where "
+              "does it enter?",
+              name="no upstream"),
+        Wrong(squares(no_two), "M30", "g times x: half of what it should be. How far does x*x move when x "
+              "moves by a hair?", name="no two"),
+        Wrong(squares(square_rule, keep_out), "M43", "You saved the output and used it as if it were the "
+              "input. Which of the two stands in the slope of a square?", name="saved the output"),
+        Wrong(squares(only_upstream), "M23", "backward hands on what arrives, unchanged. That is the rule of "
+              "x + 0. What is the slope of a square?", name="only upstream"),
+        Wrong(squares(square_rule, use=lambda Square, x: Square()(x)), "M33", "An object of the class was "
+              "made and called. A Function is never made into an object: which method of the *class* does "
+              "the work and writes the node?", name="object"),
+        Wrong(squares(square_rule, use=lambda Square, x: Square.forward(None, x)), "M33", "forward was "
+              "called by hand, with None in the place of ctx. Who should make the ctx?",
+              name="forward with None"),
+        Wrong(squares(square_rule, use=lambda Square, x: Square.forward(x)), "M33", "forward was called by "
+              "hand, without a ctx. Who should make the ctx, and write the node into the graph?",
+              name="forward"),
+        Wrong(squares(square_rule, use=lambda Square, x: x * x), "M33", "The numbers are right, but the node "
+              "in the graph is that of *. Your Square has never been used: which call uses it?",
+              name="unused"),
+    ],
+    alternatives=[
+        squares(square_rule),
+        squares(product_rule),
+        squares(lambda ctx, g: g * (2 * ctx.saved_tensors[0]), use=lambda Square, x: Square.apply(x)),
+    ],
+    hints=[
+        "forward computes and saves; backward gets g, what arrives, and returns what leaves for x.",
+        "For a cube, forward saves x, and backward returns g times three times x squared.",
+        "In backward: unpack ctx.saved_tensors, then multiply three things. In square: ask the class, not an "
+        "object.",
+    ],
+    worked="forward: ctx.save_for_backward(x); return x * x. backward: (x,) = ctx.saved_tensors; return g * "
+           "2 * x. square: return Square.apply(x).",
+)  # fmt: skip
+
+# --- 9.2 two inputs ------------------------------------------------------------------------------------
+
+SCALE = "x = torch.tensor(x, requires_grad=True)\nScale.apply(x, k).backward(torch.tensor(v))\nx.grad"
+HYPOT = (
+    "a, b = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)\n"
+    "Hypot.apply(a, b).backward(torch.tensor(v))\n[a.grad, b.grad]"
+)
+
+
+def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = numbers(rng, 3), numbers(rng, 3)
+    a, b, g = numbers(rng, 2, 2), numbers(rng, 2, 2), numbers(rng, 2, 2)
+    r = np.hypot(a, b)
+    yield run("Scale.apply(torch.tensor(x), k)", x=x, k=2.5).expect(2.5 * x)
+    yield run(SCALE, x=x, k=2.5, v=v).expect(2.5 * v)
+    yield run("Hypot.apply(torch.tensor(a), torch.tensor(b))", a=a, b=b).expect(r)
+    yield run(HYPOT, a=np.array([3.0]), b=np.array([4.0]), v=np.array([10.0])).expect(
+        [np.array([6.0]), np.array([8.0])]
+    )
+    yield run(HYPOT, a=a, b=b, v=g).expect([g * a / r, g * b / r])
+    yield run(HYPOT, a=np.array([0.0, 3.0]), b=np.array([0.0, -4.0]), v=np.array([2.0, 5.0])).expect(
+        [np.array([0.0, 3.0]), np.array([0.0, -4.0])]
+    )
+
+
+def scale_forward(ctx: Any, x: Any, k: Any) -> Any:
+    ctx.k = k
+    return x * k
+
+
+def scale_rule(ctx: Any, g: Any) -> Any:
+    return g * ctx.k, None
+
+
+def hypot_forward(ctx: Any, a: Any, b: Any) -> Any:
+    r = torch.sqrt(a * a + b * b)
+    ctx.save_for_backward(a, b, r)
+    return r
+
+
+def hypot_rule(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    safe = torch.where(r == 0, torch.ones_like(r), r)
+    return g * a / safe, g * b / safe
+
+
+def two_inputs(scale: Callable[..., Any] = scale_rule, hypot: Callable[..., Any] = hypot_rule) -> dict[str, Any]:
+    return {"Scale": made("Scale", scale_forward, scale), "Hypot": made("Hypot", hypot_forward, hypot)}
+
+
+def hypot_at_zero(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    return g * a / r, g * b / r
+
+
+def hypot_swapped(ctx: Any, g: Any) -> Any:
+    one, other = hypot_rule(ctx, g)
+    return other, one
+
+
+def hypot_slopes(ctx: Any, g: Any) -> Any:
+    return hypot_rule(ctx, torch.ones_like(g))
+
+
+def hypot_without_root(ctx: Any, g: Any) -> Any:
+    a, b, _ = ctx.saved_tensors
+    return g * a, g * b
+
+
+def hypot_masked(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    direction = torch.where(r > 0, g / (r + (r == 0)), torch.zeros_like(g))
+    return direction * a, direction * b
+
+
+def scale_in_a_list(ctx: Any, g: Any) -> Any:
+    return tuple([ctx.k * g] + [None])
+
+
+EXERCISE_9_2 = program(
+    "9.2", ("Scale", "Hypot"),
+    title="two inputs, two answers",
+    minutes=12,
+    prelude=ENGINE,
+    probes=probes_9_2,
+    wrong=[
+        Wrong(two_inputs(scale=lambda ctx, g: g * ctx.k), "M32", "Scale.backward gives back one value, and "
+              "forward took x and k. k is a plain number: what is the answer for something that is no tensor?",
+              name="one for Scale"),
+        Wrong(two_inputs(hypot=lambda ctx, g: hypot_rule(ctx, g)[0]), "M32", "Hypot.backward gives back one "
+              "value for two tensors. Which one is missing, and in which place does it stand?",
+              name="one for Hypot"),
+        Wrong(two_inputs(hypot=hypot_swapped), "M32", "The gradients of a and b have changed places. Answers "
+              "stand in the order of forward's inputs."),
+        Wrong(two_inputs(hypot=hypot_at_zero), "M35", "At (0, 0) the answer is nan: 0 divided by 0. The "
+              "length has a kink there, any slope between would do, and PyTorch takes 0. How do you keep the "
+              "division safe?"),
+        Wrong(two_inputs(hypot=hypot_slopes), "M23", "Hypot's slopes are right, and g is not used. What if "
+              "the length counts ten times?"),
+        Wrong(two_inputs(scale=lambda ctx, g: (ctx.k * torch.ones_like(g), None)), "M23", "Scale.backward "
+              "hands back k, whatever arrives. Where does g enter?", name="Scale without g"),
+        Wrong(two_inputs(hypot=hypot_without_root), "M43", "Those are the slopes of half the *squared* "
+              "length. What does the root add?"),
+        Wrong(two_inputs(scale=lambda ctx, g: (g, None)), "", "Scale.backward hands on g as it is. x was "
+              "multiplied by k: how far does the result move when x does?", name="Scale without k"),
+    ],
+    alternatives=[two_inputs(), two_inputs(scale_in_a_list, hypot_masked)],
+    hints=[
+        "backward returns one answer for each argument of forward after ctx, in that order; None where it is "
+        "no tensor.",
+        "For forward(ctx, a, n, b), with n a number, backward returns three things, the second is None.",
+        "Hypot: the slope for a is a / r. Where r is 0, divide by something else: a is 0 there anyway "
+        "(torch.where).",
+    ],
+    worked="Scale: ctx.k = k; return g * ctx.k, None. Hypot: save a, b, r; safe = torch.where(r == 0, "
+           "torch.ones_like(r), r); return g * a / safe, g * b / safe.",
+)  # fmt: skip
+
+# --- 9.3 what is saved, and when it is stale -----------------------------------------------------------
+
+CUBE = "x = torch.tensor(x, requires_grad=True)\nCube.apply(x).backward(torch.tensor(v))\nx.grad"
+INPUT_CHANGED = (
+    "x = torch.tensor(x, requires_grad=True)\ny = x * 1\nz = Cube.apply(y)\ny += 1\nz.sum().backward()\nx.grad"
+)
+OUTPUT_CHANGED = (
+    "x = torch.tensor(x, requires_grad=True)\ny = x * 1\nz = Cube.apply(y)\nz *= 2\nz.sum().backward()\nx.grad"
+)
+
+
+def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = numbers(rng, 3), numbers(rng, 3)
+    yield run("Cube.apply(torch.tensor(x))", x=x).expect(x**3)
+    yield run(CUBE, x=x, v=v).expect(3 * v * x**2)
+    yield run(INPUT_CHANGED, x=np.array([1.0, 2.0])).expect(Raises("RuntimeError", "modified by an inplace")).show()
+    yield run(OUTPUT_CHANGED, x=x).expect(6 * x**2)
+
+
+def cube(forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
+    return made("Cube", forward, backward)
+
+
+def saves_x(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x)
+    return x**3
+
+
+def cube_rule(ctx: Any, g: Any) -> Any:
+    (x,) = ctx.saved_tensors
+    return g * 3 * x**2
+
+
+def hangs_x(ctx: Any, x: Any) -> Any:
+    ctx.x = x
+    return x**3
+
+
+def hung_rule(ctx: Any, g: Any) -> Any:
+    return g * 3 * ctx.x**2
+
+
+def copies_x(ctx: Any, x: Any) -> Any:
+    ctx.x = x.clone()
+    return x**3
+
+
+def saves_a_copy(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x.clone())
+    return x**3
+
+
+def saves_out(ctx: Any, x: Any) -> Any:
+    out = x**3
+    ctx.save_for_backward(out)
+    return out
+
+
+def rule_from_out(ctx: Any, g: Any) -> Any:
+    (out,) = ctx.saved_tensors
+    return g * 3 * torch.abs(out) ** (2 / 3)
+
+
+def saves_both(ctx: Any, x: Any) -> Any:
+    out = x**3
+    ctx.save_for_backward(x, out)
+    return out
+
+
+def rule_from_both(ctx: Any, g: Any) -> Any:
+    x, _ = ctx.saved_tensors
+    return g * 3 * x**2
+
+
+def checks_by_hand(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x)
+    return x * x * x
+
+
+COPIES = (
+    "Nothing raised: backward used a copy, made in every forward pass, which costs as much memory as x "
+    "itself. The engine can watch x for you. Which call tells it what was saved?"
+)
+
+EXERCISE_9_3 = program(
+    "9.3", "Cube",
+    title="saved tensors that notice a change",
+    minutes=8,
+    prelude=ENGINE,
+    probes=probes_9_3,
+    wrong=[
+        Wrong(cube(hangs_x, hung_rule), "M34", "Nothing raised, and the gradient is wrong: it was computed "
+              "with the changed numbers. A tensor hung on ctx is not watched. Which call watches it?",
+              name="on ctx"),
+        Wrong(cube(copies_x, hung_rule), "M34", COPIES, alike="copy", name="copy on ctx"),
+        Wrong(cube(saves_a_copy, cube_rule), "M34", COPIES, alike="copy", name="saved copy"),
+        Wrong(cube(saves_out, rule_from_out), "M15", "You saved the output, so a change of the *input* goes "
+              "unseen, and a harmless change of the output raises. Which tensor does the rule need?",
+              name="saved the output"),
+        Wrong(cube(saves_both, rule_from_both), "M15", "The output is saved as well and never used: changing "
+              "it raises for no reason, and it stays in memory. What does the rule really need?",
+              name="saved both"),
+        Wrong(cube(saves_x, lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2), "M23", "The slope is right and g "
+              "is not used. What arrives from behind?", name="no upstream"),
+        Wrong(cube(saves_x, lambda ctx, g: g * ctx.saved_tensors[0] ** 2), "M30", "The power came down by "
+              "one, and the 3 got lost on the way.", name="no three"),
+    ],
+    alternatives=[
+        cube(saves_x, cube_rule),
+        cube(checks_by_hand, lambda ctx, g: 3 * ctx.saved_tensors[0] * ctx.saved_tensors[0] * g),
+    ],
+    hints=[
+        "What a rule needs later must be the number that was used then. Somebody has to notice if it is not.",
+        "The engine counts the changes of each tensor. save_for_backward writes the count down; "
+        "saved_tensors compares.",
+        "Save the input itself, by save_for_backward: no copy, no attribute, nothing else.",
+    ],
+    worked="forward: ctx.save_for_backward(x); return x**3. backward: (x,) = ctx.saved_tensors; return g * 3 "
+           "* x**2.",
+)  # fmt: skip
+
+# --- 9.4 functions that lie ----------------------------------------------------------------------------
+
+THROUGH = "x = torch.tensor(x, requires_grad=True)\nRoundThrough.apply(x).backward(torch.tensor(v))\nx.grad"
+REVERSE = "x = torch.tensor(x, requires_grad=True)\nReverse.apply(x, k).backward(torch.tensor(v))\nx.grad"
+
+
+def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = numbers(rng, 4), numbers(rng, 4)
+    halves = np.array([0.2, 1.7, -1.2])
+    yield run("RoundThrough.apply(torch.tensor(x))", x=halves).expect(np.array([0.0, 2.0, -1.0]))
+    yield run(THROUGH, x=x, v=v).expect(v)
+    yield run("Reverse.apply(torch.tensor(x), k)", x=x, k=0.5).expect(x)
+    yield run(REVERSE, x=x, k=0.5, v=v).expect(-0.5 * v)
+    yield run(REVERSE, x=np.array([1.0, 2.0]), k=3.0, v=np.array([10.0, -1.0])).expect(np.array([-30.0, 3.0]))
+
+
+def rounds(ctx: Any, x: Any) -> Any:
+    return torch.round(x)
+
+
+def hands_on(ctx: Any, g: Any) -> Any:
+    return g
+
+
+def keeps_k(ctx: Any, x: Any, k: Any) -> Any:
+    ctx.k = k
+    return x.view_as(x)
+
+
+def reverses(ctx: Any, g: Any) -> Any:
+    return -ctx.k * g, None
+
+
+def liars(
+    forward: Callable[..., Any] = rounds, backward: Callable[..., Any] = hands_on,
+    forward2: Callable[..., Any] = keeps_k, backward2: Callable[..., Any] = reverses,
+) -> dict[str, Any]:  # fmt: skip
+    return {"RoundThrough": made("RoundThrough", forward, backward), "Reverse": made("Reverse", forward2, backward2)}
+
+
+def sign_in_forward(ctx: Any, x: Any, k: Any) -> Any:
+    ctx.k = k
+    return -k * x
+
+
+def copies_and_keeps(ctx: Any, x: Any, k: Any) -> Any:
+    ctx.k = k
+    return x.clone()
+
+
+def rounds_away(ctx: Any, x: Any) -> Any:
+    return x.detach().round()
+
+
+EXERCISE_9_4 = program(
+    "9.4", ("RoundThrough", "Reverse"),
+    title="two functions that lie about their slope",
+    minutes=8,
+    prelude=ENGINE,
+    probes=probes_9_4,
+    wrong=[
+        Wrong(liars(backward=lambda ctx, g: g * 0), "M23", "RoundThrough hands back zeros: the honest slope "
+              "of a staircase. Nothing would ever learn through it. What does the lie say?",
+              name="honest zeros"),
+        Wrong(liars(backward=lambda ctx, g: torch.ones_like(g)), "M23", "RoundThrough hands back ones, "
+              "whatever arrives. Straight through: what goes in at the back comes out at the front.",
+              name="ones"),
+        Wrong(liars(forward=lambda ctx, x: x.clone()), "", "RoundThrough does not round. Only its backward "
+              "lies; its forward is honest.", name="does not round"),
+        Wrong(liars(forward2=sign_in_forward), "", "Reverse changes the numbers in forward. They should pass "
+              "as they are: on which way is the sign turned?", name="sign in forward"),
+        Wrong(liars(backward2=lambda ctx, g: (ctx.k * g, None)), "M30", "Reverse scales the gradient and "
+              "does not turn it.", name="no sign"),
+        Wrong(liars(backward2=lambda ctx, g: (-g, None)), "", "Reverse turns the gradient and forgets k.",
+              name="no k"),
+        Wrong(liars(backward2=lambda ctx, g: -ctx.k * g), "M32", "Reverse.backward gives back one value; "
+              "forward took x and k.", name="one answer"),
+    ],
+    alternatives=[
+        liars(),
+        liars(rounds_away, lambda ctx, g: g * 1, copies_and_keeps, lambda ctx, g: (g * -ctx.k, None)),
+    ],
+    hints=[
+        "forward and backward are two separate promises; nobody forces the second to be the slope of the "
+        "first.",
+        "A sign function that passes gradients as if it were not there: forward x.sign(), backward g.",
+        "RoundThrough.backward has a single name in it. Reverse.forward hands x on; keep k on ctx, it is no "
+        "tensor.",
+    ],
+    worked="RoundThrough: return torch.round(x); return g. Reverse: ctx.k = k; return x.view_as(x); then "
+           "return -ctx.k * g, None.",
+)  # fmt: skip
+
+# --- 9.5 a gradcheck of one's own ----------------------------------------------------------------------
+
+
+def asks(f: str, rule: str, answer: str = "my_gradcheck(f, rule, x)") -> str:
+    """A program that defines a function and its rule, and asks the student's check about them."""
+    asked = "" if answer.startswith("my_gradcheck") else "my_gradcheck(f, rule, x)\n"
+    return f"def f(x):\n    return {f}\n\ndef rule(x, g):\n    return {rule}\n\n{asked}{answer}"
+
+
+KINDS = (
+    "kinds = set()\n\ndef f(x):\n    kinds.add(str(x.dtype))\n    return 2 * x\n\n"
+    "my_gradcheck(f, lambda x, g: 2 * g, x)\nsorted(kinds)"
+)
+
+
+def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
+    x, table = numbers(rng, 4), numbers(rng, 2, 3)
+    yield run(asks("x**3", "g * 3 * x**2"), x=np.array([1.0, 2.0, -0.5])).expect(True)
+    yield run(asks("x**3", "3 * x**2"), x=x).expect(False).show()
+    yield run(asks("x**3", "g * 3 * x**2"), x=10 * x).expect(True)
+    yield run(asks("x * x", "g * 2.01 * x"), x=np.array([3.0, -2.0])).expect(False)
+    yield run(asks("x * np.array([1.5, -0.5, 2.0])", "g * np.array([2.0, 1.5, -0.5])"),
+              x=np.array([0.7, 1.3, 2.1])).expect(False)  # fmt: skip
+    yield run(asks("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]"), x=x).expect(True)
+    yield run(asks("x * x", "g * np.where(np.arange(x.size) < 2, 2, 3) * x"), x=x).expect(False)
+    yield run(asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)"), x=table).expect(True)
+    yield run(asks("x * x", "np.full(x.shape, (g * 2 * x).mean())"), x=np.array([0.7, 1.3, 2.1])).expect(False)
+    yield run(asks("x**2", "g * 2 * x", "x"), x=x).expect(x)
+    yield run(asks("2 * x", "2 * g"), x=np.array([1e-6, -2e-6])).expect(True)
+    yield run(KINDS, x=x).expect(["float64"]).show()
+
+
+def checker(
+    h: float = 1e-5, weights: str = "random", dtype: Any = float, compare: str = "each", spoil: bool = False,
+    tolerance: float = 1e-5,
+) -> Callable[..., Any]:  # fmt: skip
+    """A gradcheck with one thing changed."""
+
+    def my_gradcheck(f: Any, rule: Any, x: Array) -> bool:
+        at = x if spoil else x.astype(dtype)
+        shape = np.shape(f(at))
+        v = np.ones(shape) if weights == "ones" else np.cos(1 + np.arange(np.prod(shape, dtype=int))).reshape(shape)
+        claimed = np.array(rule(at, v.astype(dtype)), dtype=float)
+        found = np.zeros(at.shape)
+        for index in np.ndindex(at.shape):
+            if spoil:
+                at[index] += h
+                above = f(at)
+                at[index] -= 2 * h
+                found[index] = np.sum(v * (above - f(at))) / (2 * h)
+            else:
+                nudge = np.zeros_like(at)
+                nudge[index] = h
+                found[index] = np.sum(v * (f(at + nudge) - f(at - nudge))) / (2 * h)
+        if compare == "sum":
+            return bool(abs(found.sum() - claimed.sum()) < tolerance * (1 + abs(found.sum())))
+        if compare == "first":
+            found, claimed = found.ravel()[:1], claimed.ravel()[:1]
+        return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).all())
+
+    return my_gradcheck
+
+
+def one_row_at_a_time(f: Any, rule: Any, x: Array) -> bool:
+    n = np.size(f(x))
+    for i in range(n):
+        v = (np.arange(n) == i).astype(float).reshape(np.shape(f(x)))
+        row = np.empty(x.shape)
+        for index in np.ndindex(x.shape):
+            up, down = x.copy(), x.copy()
+            up[index] += 1e-6
+            down[index] -= 1e-6
+            row[index] = (f(up).ravel()[i] - f(down).ravel()[i]) / 2e-6
+        # two weightings: a rule that ignores g is right for one of them at most
+        for scale in (1.0, 3.0):
+            if not np.allclose(scale * row, rule(x, scale * v), rtol=1e-4, atol=1e-5):
+                return False
+    return True
+
+
+def never_right(f: Any, rule: Any, x: Array) -> bool:
+    return False
+
+
+def always_right(f: Any, rule: Any, x: Array) -> bool:
+    return True
+
+
+EXERCISE_9_5 = program(
+    "9.5", "my_gradcheck",
+    title="a gradcheck of your own",
+    minutes=14,
+    prelude="import numpy as np",
+    probes=probes_9_5,
+    seconds=3.0,
+    wrong=[
+        Wrong(checker(weights="ones"), "M23", "A rule that forgets g passes your check: your weights are "
+              "ones, and times one is invisible. What would show it?", name="weights of one"),
+        Wrong(checker(dtype=np.float32), "M40", "A right rule is refused. In float32 the difference of two "
+              "nearly equal numbers has hardly a digit left. How many digits do you need?", name="float32"),
+        Wrong(checker(h=1e-13), "M44", "A right rule is refused: with a step this small, rounding is all "
+              "that is measured. Which step was best in lesson 01?", name="tiny step"),
+        Wrong(checker(compare="sum"), "M28", "Only the sums are compared. A rule that gives every entry the "
+              "wrong share passes, as long as the total is right.", name="sums"),
+        Wrong(checker(compare="first"), "", "Only the first entry is compared. What about the others?",
+              name="first"),
+        Wrong(checker(spoil=True), "M16", "x is not the same after your check as before. Whose array is it? "
+              "Nudge a copy.", name="changes x"),
+        Wrong(checker(h=0.5), "M44", "A right rule is refused: a step of this size measures the slope of a "
+              "long chord, not the slope at x.", name="big step"),
+        Wrong(checker(tolerance=0.1), "", "A rule that is half a percent off passes. How exact is a central "
+              "difference?", name="loose"),
+        Wrong(always_right, "", "It says True to everything, wrong rules included."),
+        Wrong(never_right, "", "It says False to everything, right rules included."),
+    ],
+    alternatives=[checker(), checker(h=1e-6, tolerance=1e-4), one_row_at_a_time],
+    hints=[
+        "A rule claims: nudging x[i] moves the weighted sum of the outputs by this much. Nudge, and look.",
+        "Take weights v that are all different, and s(x) = sum of v * f(x), one number. rule(x, v) claims to "
+        "be the gradient of s; central differences of s measure it.",
+        "For every index: a copy of x with a little more there, a copy with a little less, the difference of "
+        "s divided by twice the step. Compare entry by entry.",
+    ],
+    worked="v = np.random.default_rng(0).normal(size=np.shape(f(x))); for each index compare rule(x, "
+           "v)[index] with np.sum(v * (f(x + e) - f(x - e))) / 2e-5, where e is 1e-5 at that index and 0 "
+           "elsewhere.",
+)  # fmt: skip
+
+# --- predictions of the reading notebook ---------------------------------------------------------------
+
+PREDICTION_9_0 = prediction(
+    "9.0", "b", points=0,
+    title="which node stands behind y?",
+    options={"a": "CurveBackward, after the Python "
+                  "function", "b": "MulBackward0", "c": "none: there is no rule for it"},
+    wrong=[
+        Wrong("a", "M09", "The engine never meets your Python function. What does it meet, one after the "
+              "other?"),
+        Wrong("c", "M09", "No rule for the whole was given, and none is needed. What ran last inside the "
+              "function?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_9_3A = prediction(
+    "9.3a", [20, 40], points=0,
+    title="Square behind a factor of ten",
+    wrong=[
+        Wrong([2, 4], "M23", "That is what the careless class prints. What should it print?"),
+        Wrong([10, 40], "M43", "Those are ten squares. How fast do they move?"),
+        Wrong([10, 20], "M30", "Half. What does a square bring along?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_9_6A = prediction(
+    "9.6a", "c", points=0,
+    title="rounding: what does the engine say?",
+    options={"a": "an error", "b": "ones", "c": "zeros"},
+    wrong=[
+        Wrong("a", "M38", "Rounding has a slope nearly everywhere, and it is easy to find."),
+        Wrong("b", "M43", "Nudge 1.7 by a hair: where does its rounded value go?"),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_9_0, PREDICTION_9_3A, PREDICTION_9_6A,
+    EXERCISE_9_1, EXERCISE_9_2, EXERCISE_9_3, EXERCISE_9_4, EXERCISE_9_5,
+)  # fmt: skip
+
+LESSON = Lesson(
+    number=9,
+    slug="09_custom_function",
+    title="Custom Function",
+    minutes=50,
+    introduces=("M32", "M33", "M34"),
+    with_engine=True,
+    exercises=EXERCISES,
+)
