@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from sys import _getframe
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -36,22 +37,38 @@ class Operation:
         self.statics = parameters(forward)[len(rules) :]
         self.node_name = node_name if re.search(r"Backward\d$", node_name) or node_name in BARE else f"{node_name}Backward0"
         self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
-        self.function = self.make(rules)
+        self._take(rules)
+        self.function = _general(self) if len(rules) > 2 else _unwritten(self)
 
-    def make(self, rules: Sequence[Rule | None]) -> Callable[..., Any]:
-        """The function that computes and records, for these rules."""
+    def _take(self, rules: Sequence[Rule | None]) -> None:
         self.rules = self.node.rules = tuple(rules)
         self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
         where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
         self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
-        if len(rules) > 2:
-            return _general(self)
-        self.source = (_UNARY if len(rules) == 1 else _BINARY).format(**self._pieces())
-        return _compiled(self.source, self)
+
+    @property
+    def source(self) -> str:
+        """The function that computes and records, as Python source."""
+        return (_UNARY if len(self.rules) == 1 else _BINARY).format(**self._pieces())
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Use these rules from now on, for nodes that are already recorded too."""
-        self.function.__code__ = self.make(rules).__code__
+        self._take(rules)
+        if len(rules) <= 2:
+            self.write()
+
+    def write(self) -> Callable[..., Any]:
+        """Give the function its code; tracebacks and `inspect` show the source."""
+        filename = f"{PACKAGE}/<{self.node_name}>"
+        linecache.cache[filename] = (len(self.source), None, self.source.splitlines(keepends=True), filename)
+        written: dict[str, Any] = {}
+        exec(compile(self.source, filename, "exec"), written)
+        self.function.__code__ = written[self.function_name].__code__
+        return self.function
+
+    @property
+    def function_name(self) -> str:
+        return self.node_name.rstrip("0123456789").removesuffix("Backward").lower() + "_"
 
     def keeps(self, wanted: int) -> str:
         """Source of (kept, guards) for the inputs in the bit set `wanted`: only what their rules name."""
@@ -72,7 +89,7 @@ class Operation:
 
     def _pieces(self) -> dict[str, str]:
         statics = "".join(f", {name}" for name in self.statics)
-        name = self.node_name.rstrip("0123456789").removesuffix("Backward").lower() + "_"
+        name = self.function_name
         return {
             "name": name,
             "statics": statics,
@@ -183,20 +200,22 @@ def {name}(x, y{statics}):
 _SHARE = "share(x, a, c, out, {name}, ({statics}))"
 
 
-def _compiled(source: str, made: Operation) -> Callable[..., Any]:
-    """The function a filled-in template defines; tracebacks and `inspect` show its source."""
-    filename = f"{PACKAGE}/<{made.node_name}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+def _unwritten(made: Operation) -> Callable[..., Any]:
+    """A function that is written at its first call: `import minigrad` need not write two hundred."""
     namespace = {
-        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "make": object.__new__, "unusual": unusual, "outside": outside,
-        "note_lost": note_lost, "Untracked": Untracked,
-        "mode": mode, "tick": tick, "getframe": _getframe, "outsiders": outsiders, "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share,
-        "promote": dtypes.promote, "number": number, "shape": np.shape, "refused": errors.refused,
+        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "Untracked": Untracked, "make": object.__new__,
+        "mode": mode, "unusual": unusual, "tick": tick, "getframe": _getframe, "outside": outside, "outsiders": outsiders,
+        "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "number": number, "shape": np.shape,
+        "promote": dtypes.promote, "refused": errors.refused, "write": made.write,
     }  # fmt: skip
-    exec(compile(source, filename, "exec"), namespace)
-    function: Any = namespace[made._pieces()["name"]]
+    function: Any = FunctionType(_first_call.__code__, namespace, made.function_name)
+    namespace[made.function_name] = function
     function.operation = made
     return function  # type: ignore[no-any-return]
+
+
+def _first_call(*args: Any, **keywords: Any) -> Any:
+    return write()(*args, **keywords)  # type: ignore[name-defined]  # noqa: F821 (in the namespace of the function)
 
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
