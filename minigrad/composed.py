@@ -20,6 +20,7 @@ from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, 
 from minigrad import more_derivatives as more
 from minigrad.operations import operation
 from minigrad.public import (
+    converted,
     as_tensor_like,
     function,
     in_place,
@@ -440,7 +441,7 @@ def _promoted(*tensors: Any) -> tuple[Any, ...]:
 def _typed(t: Any, wanted: dtypes.DType) -> Any:
     if not isinstance(t, Tensor):
         return wrap(dtypes.cast(t, wanted))
-    return t if t._data.dtype == wanted.numpy else table.cast(t, wanted)
+    return t if t._data.dtype == wanted.numpy else converted(t, wanted)
 
 
 @function(inplace=False)
@@ -535,12 +536,12 @@ def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
             check_device(arg)
     if wanted is None or input._data.dtype == wanted.numpy:
         return table.clone(input) if keywords.get("copy") else input
-    return table.cast(input, dtypes.resolve(wanted))
+    return converted(input, dtypes.resolve(wanted))
 
 
 def _converting(name: str, wanted: dtypes.DType) -> None:
     def convert(self: Tensor) -> Tensor:
-        return self if self._data.dtype == wanted.numpy else table.cast(self, wanted)
+        return self if self._data.dtype == wanted.numpy else converted(self, wanted)
 
     convert.__name__ = name
     convert.__doc__ = f"The tensor as {wanted}; itself if it is."
@@ -619,7 +620,11 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor's memory."""
     value = src.to(self.dtype) if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
     inplace.check_writable(self)
-    errors.expand_shape(value._data.shape, self._data.shape, f"torch.{self.dtype.tensor_name}Tensor")
+    together = errors.broadcast_shapes(self._data.shape, value._data.shape)
+    if together != self._data.shape:
+        raise RuntimeError(
+            f"output with shape {list(self._data.shape)} doesn't match the broadcast shape {list(together)}"
+        )
     return inplace.write(self, more.copied, value)
 
 

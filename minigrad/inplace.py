@@ -85,6 +85,15 @@ def _written_directly(target: Tensor, operation: Any, args: tuple[Any, ...]) -> 
 
 def check_writable(target: Tensor) -> None:
     """Raise if PyTorch would not let anybody write into this tensor now."""
+    check_history(target)
+    array = target._data
+    if isinstance(array, np.ndarray) and 0 in array.strides and array.size:
+        if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+            raise RuntimeError(OVERLAP)
+
+
+def check_history(target: Tensor) -> None:
+    """The part of `check_writable` that is about the graph."""
     if target.is_inference() and not mode.inference:
         raise RuntimeError(INFERENCE)
     recording = mode.record is not None
@@ -95,10 +104,6 @@ def check_writable(target: Tensor) -> None:
         if base._node is not None and base.is_leaf:
             raise RuntimeError(LEAF_VIEW)
         _check_view(target, base)
-    array = target._data
-    if isinstance(array, np.ndarray) and 0 in array.strides and array.size:
-        if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-            raise RuntimeError(OVERLAP)
 
 
 def _check_view(target: Tensor, base: Tensor) -> None:
@@ -270,7 +275,7 @@ def detach_(self: Tensor) -> Tensor:
 
 def reshaped_in_place(target: Tensor, result: Tensor) -> Tensor:
     """Make a tensor one of its own views (t_, squeeze_, ...): other numbers of dimensions, the same memory."""
-    check_writable(target)
+    check_history(target)
     target._data, target._node = result._data, result._node
     touch(target._counter)
     return target

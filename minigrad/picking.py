@@ -18,7 +18,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
-from minigrad.public import function, in_place, index_array, raw, register, wrapped
+from minigrad.public import converted, function, in_place, index_array, raw, register, wrapped
 from minigrad.tape import mode, touch
 from minigrad.tensor import Tensor, method, wrap
 
@@ -82,7 +82,7 @@ def _number(value: Any, like: Tensor) -> Any:
 
 
 def _cast(source: Tensor, like: Tensor) -> Tensor:
-    return source if source._data.dtype == like._data.dtype else table.cast(source, like.dtype)
+    return source if source._data.dtype == like._data.dtype else converted(source, like.dtype)
 
 
 # ------------------------------------------------------------------------------------------- gather and scatter
@@ -242,7 +242,7 @@ def _by_index(name: str, recorded: Any, accumulate: bool) -> None:
             source = wrap(np.asarray(dtypes.cast(source, input.dtype)))
         if source._data.dtype != input._data.dtype:
             if name == "index_fill":
-                source = table.cast(source, input.dtype)
+                source = converted(source, input.dtype)
             else:
                 raise RuntimeError(
                     f"{name}_(): self ({input.dtype.tensor_name}) and source ({source.dtype.tensor_name}) must have the "

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace
 from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, wrap
@@ -153,6 +154,11 @@ def index_array(index: Any) -> Array:
 def wrapped(array: Array) -> Tensor:
     """A tensor around an array; a numpy scalar stands for an array without dimensions."""
     return wrap(array[()] if isinstance(array, np.ndarray) and not array.ndim else array)
+
+
+def converted(x: Tensor, dtype: Any) -> Tensor:
+    """x in another number type; in an integer type it has no gradient, and so no history."""
+    return table.cast(x if dtype.is_floating_point else wrap(x._data), dtype)
 
 
 def as_tensor_like(value: Any, like: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from minigrad import dtypes, errors
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
-from minigrad.public import FUNCTIONS, function, into, ints, methods, raw, register
+from minigrad.public import FUNCTIONS, converted, function, into, ints, methods, raw, register
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
 
@@ -294,7 +294,7 @@ def _tensors(name: str, tensors: Any) -> list[Tensor]:
 
 def _common(tensors: Sequence[Tensor]) -> list[Tensor]:
     wanted = dtypes.result_type(*(x._data for x in tensors))
-    return [x if x._data.dtype == wanted.numpy else table.cast(x, wanted) for x in tensors]
+    return [x if x._data.dtype == wanted.numpy else converted(x, wanted) for x in tensors]
 
 
 def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
@@ -514,6 +514,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 @function
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of `length` elements from `start` on, along `dim`."""
+    if input._data.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
     start = int(start)
