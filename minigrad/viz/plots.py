@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from .. import autograd
@@ -83,6 +84,11 @@ def values(f: Callable[[Any], Any], xs: Any) -> np.ndarray[Any, np.dtype[np.floa
         except TypeError:
             found.append(float(plain(f(wrap(np.float64(x))))))
     return np.array(found)
+
+
+def tints(*colours: str) -> Any:
+    """A colour map through these colours: light ones, so that dark marks and digits stand out."""
+    return LinearSegmentedColormap.from_list("minigrad", list(colours))
 
 
 def swapped(f: Callable[[Any, Any], Any], second: float, first: Any) -> Any:
@@ -222,7 +228,7 @@ def loss_surface(
     table = np.array([values(partial(swapped, loss, b), xs) for b in ys])
     made, axes = figure(5.6, 4.4)
     levels = np.quantile(table[np.isfinite(table)], np.linspace(0, 1, 14))
-    filled = axes.contourf(xs, ys, table, levels=np.unique(levels), cmap="Blues_r")
+    filled = axes.contourf(xs, ys, table, levels=np.unique(levels), cmap=tints("#FFFFFF", "#7AB2E0"))
     axes.contour(xs, ys, table, levels=np.unique(levels), colors=GREY, linewidths=0.5)
     made.colorbar(filled, ax=axes, label="loss")
     low = np.unravel_index(int(np.nanargmin(table)), table.shape)
@@ -300,9 +306,7 @@ def heat(table: Any, title: str = "", across: str = "column", down: str = "row")
     shown = np.atleast_2d(plain(table))
     rows, columns = shown.shape
     made, axes = figure(min(9.0, 1.6 + 0.62 * columns), min(7.0, 1.2 + 0.42 * rows))
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colours = LinearSegmentedColormap.from_list("minigrad", ["#7AB2E0", "#FFFFFF", "#FAA65C"])
+    colours = tints("#7AB2E0", "#FFFFFF", "#FAA65C")
     top = float(np.abs(shown[np.isfinite(shown)]).max(initial=0.0)) or 1.0
     picture = axes.imshow(shown, cmap=colours, vmin=-top, vmax=top, aspect="auto")
     if rows <= 12 and columns <= 12:

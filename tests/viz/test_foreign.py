@@ -14,7 +14,7 @@ def test_an_own_engine_gives_its_numbers_and_agrees() -> None:
     recording = foreign.record(loss, names=given["names"])
     assert {k: float(v) for k, v in recording.grads.items()} == {"a": 25.0, "b": 19.0}
     assert {s.verdict for step in recording.steps for s in step} == {"agrees"}
-    assert [recording.places[s.node].name for s in recording.steps][0] == "loss"
+    assert next(recording.places[s.node].name for s in recording.steps) == "loss"
 
 
 def test_grads_are_put_back() -> None:

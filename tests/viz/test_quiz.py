@@ -59,5 +59,5 @@ def test_a_wrong_answer_shows_what_that_mistake_gives() -> None:
 
 def test_forgetting_the_upstream_is_recognised_by_its_number() -> None:
     _, asked = quizzes("fan_out")
-    values = [(q["answer"], dict((w, v) for v, w in q["wrong"])) for _, q in asked if q["type"] == "value"]
+    values = [(q["answer"], {w: v for v, w in q["wrong"]}) for _, q in asked if q["type"] == "value"]
     assert any("(M19)" in text for _, wrong in values for text in wrong)

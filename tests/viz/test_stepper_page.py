@@ -175,7 +175,7 @@ def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
 def asked(page) -> dict | None:
     if page.locator(".mg-ask").is_hidden():
         return None
-    k, beat = at(page)
+    k, _beat = at(page)
     question = page.locator(".mg-ask b").first.inner_text()
     steps = data_now(page)["steps"]
     return next(s["quiz"] for s in steps[k:] if s.get("quiz", {}).get("ask") == question)

@@ -1,0 +1,187 @@
+"""The stepper in a real JupyterLab and Notebook 7: live, saved, trusted or not, exported; its keys stay its own."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.browser.fixtures import IDLE, Server, Walk
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.needs("chromium")]
+
+SETUP = """import minigrad as torch
+from minigrad.viz import step, draw
+a = torch.tensor(2.0, requires_grad=True)
+b = torch.tensor(3.0, requires_grad=True)
+c = a + b
+d = a * b
+loss = c + d + c * d"""
+CELLS = "() => document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell').length"
+SOURCES = """() => [...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell')]
+    .map((c) => c.className.match(/jp-(Code|Markdown|Raw)Cell/)[1]).join()"""
+FOCUSABLE = ".mg :is(button, input, [tabindex])"
+
+
+def write(server: Server, name: str, *cells: str) -> str:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, server.folder / name)
+    return name
+
+
+def live(walk: Walk, name: str, *cells: str) -> Any:
+    walk.open(write(walk.server, name, *cells))
+    walk.run_all()
+    assert walk.errors() == []
+    walk.page.wait_for_selector(".mg svg")
+    return walk.page.locator(".mg").first
+
+
+def test_no_key_on_any_control_reaches_the_notebook(walk: Walk) -> None:
+    box = live(walk, "keys.ipynb", SETUP, "w = step(loss, predict=True); w", "1 + 1")
+    page = walk.page
+    box.locator("[data-id=words]").click()
+    box.locator("[data-id=next]").focus()
+    for _ in range(30):
+        if box.locator(".mg-ask").is_visible():
+            break
+        page.keyboard.press("ArrowRight")
+    assert box.locator(".mg-ask").is_visible()
+    count, kinds = page.evaluate(CELLS), page.evaluate(SOURCES)
+    elements = page.evaluate(f"() => document.querySelectorAll('{FOCUSABLE}').length")
+    assert elements > 20
+    for i in range(elements):
+        tried = page.evaluate(f"(i) => {{ const e = document.querySelectorAll('{FOCUSABLE}')[i]; "
+                              "if (!e || e.disabled) return false; e.focus(); return document.activeElement === e; }", i)  # fmt: skip
+        if tried:
+            for key in ("x", "b", "m", "d", "d", "a"):
+                page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert page.evaluate(CELLS) == count and page.evaluate(SOURCES) == kinds
+    page.keyboard.press("Escape")
+    box.locator(".mg-graph").focus()
+    page.keyboard.press("Escape")
+    assert page.evaluate("() => !document.activeElement.closest('.mg')")
+    assert page.errors == [] and page.refused == []
+
+
+def test_position_and_answers_reach_python(walk: Walk) -> None:
+    box = live(walk, "sync.ipynb", SETUP, "w = step(loss, predict=True); w", "print('at', w.step, w.answers)")
+    page = walk.page
+    box.locator("[data-id=next]").focus()
+    while box.locator(".mg-ask").is_hidden():
+        page.keyboard.press("ArrowRight")
+    page.keyboard.type("1")
+    if box.locator(".mg-ask input").count():
+        page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    here = int(box.locator("input[type=range]").input_value())
+    output = walk.run(r"print\('at'").locator(".jp-OutputArea").inner_text()
+    assert f"at {here} [" in output and "'right':" in output
+
+
+def test_a_busy_kernel_does_not_slow_a_key(walk: Walk) -> None:
+    box = live(walk, "busy.ipynb", SETUP, "step(loss)", "import time; time.sleep(0.1)")
+    page = walk.page
+    page.evaluate("""() => { const s = window.jupyterapp.shell.currentWidget.sessionContext.session;
+        s.kernel.requestExecute({ code: "import time; time.sleep(4)" }); }""")
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'busy'")
+    took = page.evaluate("""() => { const b = document.querySelector('.mg [data-id=next]'), times = []; b.focus();
+        for (let i = 0; i < 15; i++) { const t = performance.now();
+            b.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }));
+            document.querySelector('.mg').getBoundingClientRect(); times.push(performance.now() - t); }
+        return times.sort((x, y) => x - y)[7]; }""")
+    assert box.locator("input[type=range]").input_value() == "15"
+    assert took <= 16, took
+
+
+def test_it_composes_with_other_widgets(walk: Walk) -> None:
+    live(walk, "box.ipynb", SETUP, "import ipywidgets as W\nw = step(loss)\ns = W.IntSlider(max=40)\n"
+         "W.jslink((s, 'value'), (w, 'step'))\nW.VBox([s, w])")  # fmt: skip
+    page = walk.page
+    page.locator(".mg [data-id=next]").first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.querySelector('.widget-readout').textContent === '3'")
+
+
+def executed(server: Server, tmp_path: Path, *cells: str) -> nbformat.NotebookNode:
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(server.folder / write(server, "made.ipynb", *cells), as_version=4)
+    NotebookClient(notebook, timeout=60, store_widget_state=False).execute()
+    notebook.metadata.pop("widgets", None)
+    return notebook
+
+
+def reopen(walk: Walk, notebook: nbformat.NotebookNode, name: str, trusted: bool) -> None:
+    if trusted:
+        for cell in notebook.cells:
+            cell.metadata["trusted"] = True
+    nbformat.write(notebook, walk.server.folder / name)
+    if trusted:
+        walk.page.request.post(f"{walk.server.address}/api/contents/{name}/trust?token={walk.server.token}")
+    walk.page.goto(walk.server.url(name))
+    walk.page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    walk.page.wait_for_function(IDLE, timeout=60_000)
+
+
+def test_portable_in_a_trusted_saved_notebook(walk: Walk, tmp_path: Path) -> None:
+    reopen(walk, executed(walk.server, tmp_path, SETUP, "step(loss, portable=True)"), "trusted.ipynb", trusted=True)
+    frame = walk.page.frame_locator(".jp-OutputArea iframe")
+    frame.locator(".mg svg").first.wait_for()
+    frame.locator("[data-id=next]").click()
+    assert frame.locator(".mg-pos").inner_text().startswith("step 1")
+    assert walk.page.locator(".mg-still img").is_hidden()
+
+
+def test_portable_in_an_untrusted_saved_notebook(walk: Walk, tmp_path: Path) -> None:
+    reopen(walk, executed(walk.server, tmp_path, SETUP, "step(loss, portable=True)"), "untrusted.ipynb", trusted=False)
+    page = walk.page
+    image = page.locator(".jp-OutputArea img").first
+    image.wait_for()
+    assert image.get_attribute("alt").startswith("Graph of loss") and image.evaluate("(i) => i.naturalWidth") > 100
+    assert page.locator(".jp-OutputArea iframe").count() == 0
+    text = page.locator(".jp-OutputArea").nth(1).inner_text()
+    assert "{" not in text.replace("All steps as a table", ""), "no garbled markup"
+
+
+def test_an_exported_page_is_live_and_offline(page: Any, lab: Server, tmp_path: Path) -> None:
+    from nbconvert import HTMLExporter
+
+    notebook = executed(lab, tmp_path, SETUP, "step(loss, portable=True)")
+    body, _ = HTMLExporter(embed_images=True).from_notebook_node(notebook)
+    file = tmp_path / "exported.html"
+    file.write_text(body, encoding="utf-8")
+    page.goto(file.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator(".mg svg").first.wait_for()
+    frame.locator("[data-id=last]").click()
+    assert "The pass is done" in frame.locator(".mg-words").inner_text()
+
+
+def test_static_outputs_are_an_svg_and_words(lab: Server, tmp_path: Path) -> None:
+    notebook = executed(lab, tmp_path, "import os; os.environ['MINIGRAD_DISPLAY'] = 'static'", SETUP, "step(loss)", "draw(loss)")
+    for cell in notebook.cells[2:]:
+        (output,) = cell.outputs
+        assert set(output.data) == {"image/svg+xml", "text/plain"}
+        assert output.data["image/svg+xml"].startswith("<svg")
+    assert notebook.cells[2].outputs[0].data["text/plain"].startswith("Backward pass of loss: 7 nodes")
+
+
+def test_notebook_7(page: Any, lab: Server) -> None:
+    name = write(lab, "seven.ipynb", SETUP, "step(loss)")
+    page.goto(f"{lab.address}/notebooks/{name}?token={lab.token}")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
+    cells = page.locator(".jp-CodeCell .cm-content")
+    for i in range(2):
+        cells.nth(i).click()
+        page.keyboard.press("Shift+Enter")
+    page.locator(".mg svg").first.wait_for(timeout=60_000)
+    page.locator(".mg [data-id=next]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".mg").first.get_attribute("data-step") == "1"
+    page.keyboard.press("x")
+    assert cells.count() >= 2
