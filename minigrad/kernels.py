@@ -402,16 +402,16 @@ def add_rows(out: Array, index: Array, rows: Array) -> None:
 
 
 def cumsum(x: Array, dim: int) -> Array:
-    return np.cumsum(x, axis=dim, dtype=x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
+    return x.cumsum(dim, x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
 
 
 def cumprod(x: Array, dim: int) -> Array:
-    return np.cumprod(x, axis=dim, dtype=x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
+    return x.cumprod(dim, x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
 
 
 def cumulative_sum_reversed(x: Array, dim: int) -> Array:
     """The transpose of `cumsum`: at each place, the sum of what follows (itself included)."""
-    return np.flip(np.cumsum(np.flip(x, dim), axis=dim, dtype=x.dtype), dim) if x.ndim else x.copy()
+    return np.flip(np.flip(x, dim).cumsum(dim, x.dtype), dim) if x.ndim else x.copy()
 
 
 def cumulative_best(x: Array, dim: int, better: Callable[[Array, Array], Array]) -> tuple[Array, Array]:

@@ -206,7 +206,7 @@ def _unwritten(made: Operation) -> Callable[..., Any]:
         "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "Untracked": Untracked, "make": object.__new__,
         "mode": mode, "unusual": unusual, "tick": tick, "getframe": _getframe, "outside": outside, "outsiders": outsiders,
         "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "number": number, "shape": np.shape,
-        "promote": dtypes.promote, "refused": errors.refused, "write": made.write,
+        "promote": dtypes.promote, "refused": errors.refused, "write": made.write, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(_first_call.__code__, namespace, made.function_name)
     namespace[made.function_name] = function
