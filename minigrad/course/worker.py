@@ -46,10 +46,10 @@ def predict(id: str = "", answer: Any = ..., *rest: Any, **options: Any) -> None
         predictions[str(id)] = answer
 
 
-def unanswered(answer: Any) -> bool:
-    """True for `...`, also inside a list."""
+def unanswered(answer: Any, inside: bool = False) -> bool:
+    """True for `...`, also inside a list, and for an empty list."""
     if type(answer) in (list, tuple):
-        return answer == [] or any(unanswered(a) for a in answer)
+        return (answer == [] and not inside) or any(unanswered(a, inside=True) for a in answer)
     return answer is ...
 
 

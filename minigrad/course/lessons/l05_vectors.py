@@ -121,7 +121,7 @@ class Graph:
     def backward(self, v):
         v = np.asarray(v, dtype=float)
         if v.shape != (self.outputs,):
-            raise RuntimeError(f"Mismatch in shape: v has {v.shape}, the output has {(self.outputs,)}")
+            raise RuntimeError(f"Mismatch in shape: {v.shape} for {self.outputs} outputs")
         if self.grad is None:
             self.grad = np.zeros(self.inputs)
         for output, input, slope in self._wires:

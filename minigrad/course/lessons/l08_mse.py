@@ -196,6 +196,11 @@ def other_way(pred: Array, target: Array) -> Any:
     return target[:, None] - pred
 
 
+FLAT = (
+    "The numbers are right, but flat: the axis of size 1 that pred has is gone. Which axis should stay, even in a "
+    "batch of one?"
+)
+
 EXERCISE_8_2 = function(
     "8.2", "errors",
     title="a column against a flat list",
@@ -207,14 +212,11 @@ EXERCISE_8_2 = function(
               "Which of the two lacks an axis?", alike="table"),
         Wrong(transposed, "M31", "Your answer is a square table: every prediction against every target. "
               "Which of the two lacks an axis?", alike="table"),
-        Wrong(squeezed, "M31", "squeeze() throws away every axis of size 1. The errors have lost the shape "
-              "of pred: which axis should stay, even in a batch of one?", alike="flat"),
-        Wrong(flat, "M31", "squeeze() throws away every axis of size 1. The errors have lost the shape of "
-              "pred: which axis should stay, even in a batch of one?", alike="flat"),
+        Wrong(squeezed, "M31", FLAT, alike="flat"),
+        Wrong(flat, "M31", FLAT, alike="flat"),
         Wrong(row, "M31", "The numbers are right and lie in a row, (1, N). pred has a row for each example: "
               "keep it and bend the target."),
-        Wrong(diagonal_of_table, "M31", "The numbers are right, picked out of a table of N times N, and "
-              "flat. With a million examples, how big is that table?", alike="flat"),
+        Wrong(diagonal_of_table, "M31", FLAT, alike="flat"),
         Wrong(mean_target, "M31", "Every prediction is compared with the average target. That is what the "
               "flat line does. Whose target belongs to row 2?"),
         Wrong(other_way, "M30", "target minus pred: the sign is turned. Which way is the error positive when "
