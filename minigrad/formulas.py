@@ -15,7 +15,7 @@ from typing import Any
 from minigrad.operations import Operation, parameters
 
 
-def formulas(made: Operation) -> tuple[str, ...]:
+def formulas_of(made: Operation) -> tuple[str, ...]:
     """One formula for each input of an operation; empty text where an input has no rule."""
     return tuple("" if rule is None else formula(rule) for rule in made.rules)
 

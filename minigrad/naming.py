@@ -28,6 +28,12 @@ SYMBOLS = {
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
 }  # fmt: skip
+SPELLINGS = {
+    "reshape": ("view", "reshape", "flatten", "ravel", "unflatten"), "permute": ("T", "permute"),
+    "transpose": ("mT", "T", "t", "transpose", "swapaxes"), "@": ("@", "matmul", "mm", "bmm", "mv", "dot"),
+    "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul"), "/": ("/", "div"), "**": ("**", "pow", "square"),
+    "[ ]": ("[ ]",),
+}  # fmt: skip
 LONGEST = 28  # of an expression that serves as a name
 
 
@@ -137,11 +143,8 @@ def is_operation(found: Birth, kind: str) -> bool:
     mark, name = symbol(kind), found.operator.strip("_")
     if not name:
         return False
-    same = {"reshape": ("view", "reshape", "flatten", "ravel", "unflatten"), "permute": ("T", "permute"),
-            "transpose": ("mT", "T", "t", "transpose", "swapaxes"), "-": ("-", "neg", "sub"), "@": ("@", "matmul", "mm", "bmm", "mv", "dot"),
-            "+": ("+", "add"), "*": ("*", "mul"), "/": ("/", "div"), "**": ("**", "pow", "square"), "[ ]": ("[ ]",)}  # fmt: skip
     return (
-        name in same.get(mark, ())
+        name in SPELLINGS.get(mark, ())
         or name.lower() == mark.lower()
         or mark.lower().startswith(name.lower() + "_")
     )

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..formulas import formulas
+from ..formulas import formulas_of
 from ..operations import parameters
-from ..recording import Array, Kept, Place, Recording, Share, Step, arithmetic, short
+from ..recording import Array, Kept, Place, Recording, Share, Step, short
+from ..sharing import arithmetic
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 
@@ -334,7 +335,7 @@ def reference_share(v: Any, inputs: list[Any], slot: int, g: Array) -> Share | N
         return None
     arguments = [values[n] for n in parameters(rule)[1:]]
     raw = np.array(rule(g[()], *arguments))
-    share = Share(slot, 0, rule=formulas(made)[slot], raw=raw)
+    share = Share(slot, 0, rule=formulas_of(made)[slot], raw=raw)
     target = array(inputs[slot].data)
     if raw.shape != target.shape:
         raw = np.array(fit(raw, AccumulateGrad(wrap(target))))

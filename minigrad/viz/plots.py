@@ -26,7 +26,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from .. import autograd
-from ..recording import Recording, norm, number, record
+from ..recorder import record
+from ..recording import Recording, norm, number
 from ..tensor import Tensor, wrap
 
 BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#767676"

@@ -22,7 +22,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ..recording import Recording, record
+from ..recorder import record
+from ..recording import Recording
 from . import foreign, quiz
 from .layout import lay_out
 from .svg import describe, picture

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad.formulas import formulas
-from minigrad.recording import latex, number, record
+from minigrad.formulas import formulas_of
+from minigrad.recorder import record
+from minigrad.recording import latex, number
 from minigrad.tape import TABLE
 
 from . import cases, graphs
@@ -227,10 +228,10 @@ def test_the_walk_of_a_broken_engine_is_recorded_as_it_is() -> None:
 
 def test_every_line_of_the_table_has_a_formula() -> None:
     for name, made in TABLE.items():
-        for rule, text in zip(made.rules, formulas(made), strict=True):
+        for rule, text in zip(made.rules, formulas_of(made), strict=True):
             assert bool(text) == (rule is not None), name
             assert text.startswith(("lambda", "rule(")) is False, name
-    assert formulas(TABLE["mul"]) == ("g * y", "g * x")
+    assert formulas_of(TABLE["mul"]) == ("g * y", "g * x")
     assert latex("-g * (x / y)") == r"-g \cdot \frac{x}{y}"
     assert latex("x.mT @ g") == r"x^{\top} \, g"
 

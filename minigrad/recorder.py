@@ -1,0 +1,279 @@
+"""`record(loss)`: a backward pass written down, not run.
+
+There is no walk here. Every node is dressed in a shadow that writes down what passes through it, and the very walk of
+tape.py is sent through the shadows. So a recording cannot differ from what `backward()` does; no `.grad` changes,
+nothing is freed, and the hot walk knows nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from minigrad import tape
+from minigrad.naming import Names, birth, is_operation, symbol
+from minigrad.recording import Array, Place, Recording, Share, Step
+from minigrad.sharing import check_share, explain_share
+from minigrad.tape import Node, check_versions, noted, set_grad_enabled
+from minigrad.tensor import Tensor
+from minigrad.values import array_of, inputs_known, known_values, operand_value, stretched
+
+GONE = (
+    "The values that this backward pass needs are gone: backward() has already run here and freed them. "
+    "Run the lines that compute the tensor again and record before backward(), or call backward(retain_graph=True)."
+)
+
+
+class Shadow(Node):
+    """Stands in for a node in the walk: asks its rules, and writes down what they say."""
+
+    __slots__ = ("place", "real", "recorder")
+
+    def __init__(self, real: Node, recorder: Recorder, place: int) -> None:
+        self.real, self.recorder, self.place = real, recorder, place
+        self.seq, self.shape, self.dtype = real.seq, real.shape, real.dtype
+        self.code, self.at, self.guards = real.code, real.at, None
+        self.kept = ()  # what the rules need stays with the real node
+        if real.hooks is not None:
+            self.hooks = QuietHooks(real.hooks)  # type: ignore[assignment]
+
+    def evaluate(self, g: Any, create_graph: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The walk asks here for the contributions of a node that has no plain rules; a shadow never has."""
+        shares = self.recorder.speak(self, g)
+        return (handed,) * len(shares), tuple((share,) for share in shares)
+
+    def accumulate(self, g: Any, create_graph: bool) -> None:
+        """A leaf's gradient is complete."""
+        self.recorder.store(self, g)
+
+
+def handed(_g: Any, share: Any) -> Any:
+    """A rule that already knows its answer."""
+    return share
+
+
+class QuietHooks:
+    """A node's hooks on its gradient, run because they may change it; what they would store is not stored."""
+
+    def __init__(self, hooks: Any) -> None:
+        self.hooks = hooks
+
+    def arriving(self, g: Any, create_graph: bool, deposit: Any) -> Any:
+        return self.hooks.arriving(g, create_graph, lambda *_: None)
+
+
+class Recorder:
+    """Builds the shadows, and fills a Recording while the walk goes through them."""
+
+    def __init__(self, root: Tensor, names: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
+        assert root._node is not None
+        self.rules = rules
+        self.names = Names(names)
+        self.nodes = ancestry(root._node)  # oldest first
+        self.place: dict[Node, int] = {}
+        self.places: list[Place] = []
+        self.edges: list[tuple[int, int, int]] = []
+        self.cut: dict[tuple[int, int], int] = {}  # (place, slot) -> the operand without history
+        self.values = known_values(self.nodes, root, self.names)
+        self.shadows: dict[Node, Shadow] = {}
+        self.steps: list[Step] = []
+        self.inner = {
+            parent for node in self.nodes for parent in node.parents
+            if parent is not None and (parent.code, parent.at) == (node.code, node.at) and type(parent) is not type(node)
+        }  # fmt: skip
+        for node in self.nodes:
+            self.enter(node)
+        self.expected = [0] * len(self.places)
+        self.arrived = [0] * len(self.places)
+        self.sums: list[Array | None] = [None] * len(self.places)
+        self.arrivals: dict[int, list[Array | None]] = {}  # of a Function with several outputs: its gradients
+        for a, _, _ in self.edges:
+            self.expected[a] += 1
+
+    # ------------------------------------------------------------ the graph
+    def enter(self, node: Node) -> None:
+        """Give a node its place, its shadow, and a place to each operand without history."""
+        name, named = self.names.of(node, node in self.inner)
+        found = birth(node.code, node.at)
+        kind = node.name()
+        parents = [None if p is None else self.place[p] for p in node.parents]
+        for slot, parent in enumerate(parents):
+            if parent is None:
+                parents[slot] = self.operand(node, slot)
+        i = len(self.places)
+        fits = is_operation(found, kind) and node not in self.inner
+        place = Place(
+            i, name, kind, tuple(node.shape or ()), str(node.dtype), leaf=not node.parents, named=named,
+            expression=found.expression if fits and node.parents else "", where=found.where, source=found.line,
+            value=self.values.get(node), symbol=symbol(kind), spot=f"{id(node.code)}:{node.at}",
+        )  # fmt: skip
+        if not node.parents and node.variable is not None and node.variable._grad is not None:  # type: ignore[attr-defined]
+            place.old_grad = np.array(node.variable._grad._data)  # type: ignore[attr-defined]
+        self.place[node] = i
+        self.places.append(place)
+        for slot, parent in enumerate(parents):
+            if parent is not None:
+                self.edges.append((parent, i, slot))
+                if not self.places[parent].needs_grad:
+                    self.cut[i, slot] = parent
+        shadow = Shadow(node, self, i)
+        shadow.parents = tuple(None if p is None else self.shadows[p] for p in node.parents)
+        self.shadows[node] = shadow
+
+    def operand(self, node: Node, slot: int) -> int | None:
+        """The place of an operand that needs no gradient; none for a plain number or where nothing is
+        known of it.
+        """
+        value = operand_value(node, slot)
+        found = birth(node.code, node.at)
+        if isinstance(value, (int, float)) or (is_operation(found, node.name()) and found.literals):
+            return None
+        name = self.names.constant(value, node, slot)
+        if name == "constant" and value is None:
+            return None
+        for place in self.places:
+            if not place.needs_grad and place.name == name and (value is None or place.value is value):
+                return place.id
+        array = None if value is None else np.asarray(value)
+        self.places.append(
+            Place(
+                len(self.places),
+                name,
+                "",
+                () if array is None else array.shape,
+                needs_grad=False,
+                named=True,
+                value=array,
+            )
+        )
+        return len(self.places) - 1
+
+    # ------------------------------------------------------------ what the walk reports
+    def speak(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
+        """A node's gradient is complete: ask its rules, write down the shares, hand them to the walk."""
+        node = shadow.real
+        step = Step("node", shadow.place, array_of(g))
+        if isinstance(g, tuple):
+            self.arrivals[shadow.place] = [None if x is None else array_of(x) for x in g]
+        shares: list[Any] = []
+        arguments = node.kept if node.rules is not None else None
+        given = None if node.rules is not None else node.evaluate(g, False)[1]
+        for slot, parent in enumerate(node.parents):
+            if parent is None:
+                shares.append(None)
+                if (shadow.place, slot) in self.cut:
+                    step.shares.append(
+                        Share(slot, self.cut[shadow.place, slot], reason=self.why_not(node, slot))
+                    )
+                continue
+            share = Share(slot, self.place[parent])
+            if given is not None:
+                raw = given[slot][0]
+            else:
+                assert node.rules is not None and arguments is not None
+                rule = node.rules[slot]
+                raw = None if rule is None else rule(g, *arguments[slot])
+            shares.append(None if raw is None else tape.fit(raw, parent))
+            if raw is None:
+                share.reason = (
+                    "its rule declares no gradient for this input"
+                    if given is None
+                    else (
+                        f"backward of {self.places[shadow.place].symbol} returned None here: it declares no gradient"
+                    )
+                )
+            else:
+                self.write(share, step, node, parent, raw)
+            step.shares.append(share)
+        self.steps.append(step)
+        return tuple(shares)
+
+    def write(self, share: Share, step: Step, node: Node, parent: Node, raw: Any) -> None:
+        """Everything about one contribution."""
+        share.raw, share.contribution = array_of(raw), array_of(tape.fit(raw, parent))
+        share.summed = stretched(share.raw.shape, share.contribution.shape)
+        i = share.parent
+        share.before = None if parent.shape is None else self.sums[i]  # several outputs: nothing is added
+        share.after = share.contribution if share.before is None else share.before + share.contribution
+        self.sums[i] = share.after
+        self.arrived[i] += 1
+        share.arrived, share.expected = self.arrived[i], self.expected[i]
+        explain_share(share, step, node, self)
+        if self.rules:
+            check_share(share, step, node, self)
+
+    def store(self, shadow: Shadow, g: Any) -> None:
+        """A leaf adds what arrived to what its .grad held."""
+        old = self.places[shadow.place].old_grad
+        g = array_of(g)
+        self.steps.append(Step("leaf", shadow.place, g, before=old, after=g if old is None else old + g))
+
+    def inputs(self, node: Node) -> dict[str, Any]:
+        """What is known of the values that went into a node, by the names its rules use."""
+        known = inputs_known(node, self.values)
+        if node in self.values:
+            known["out"] = self.values[node][()]
+        return known
+
+    def why_not(self, node: Node, slot: int) -> str:
+        name = self.places[self.cut[self.place[node], slot]].name
+        if ".detach()" in name:
+            return "detach() cut it off from its history"
+        return f"{name} does not require a gradient"
+
+
+def record(
+    root: Tensor,
+    gradient: Tensor | None = None,
+    names: Mapping[str, Any] | None = None,
+    rules: Mapping[str, Any] | None = None,
+) -> Recording:
+    """The backward pass of `root` as data, without running it: no .grad changes and nothing is freed.
+
+    root: a tensor that requires a gradient. gradient: what the pass starts from, of the root's shape; may be
+    left out if the root holds one number. names: what to call tensors, {"x": x}; by default the caller's
+    variables. rules: {"mul": rule}, compared with the engine's own at every edge (see `minigrad.replace` for
+    their form). Raises RuntimeError if there is no graph, if backward() has freed it, if something it needs
+    was overwritten, or if `gradient` is missing or of another shape.
+    """
+    if not isinstance(root, Tensor):
+        raise TypeError(f"record() takes a tensor, not {type(root).__name__}")
+    if names is None:
+        frame = _getframe(1)
+        names = {**frame.f_globals, **frame.f_locals}
+    if root._node is None:
+        raise RuntimeError(
+            "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
+        )
+    seed = tape._start(0, root, gradient)
+    recorder = Recorder(root, names, rules or {})
+    with set_grad_enabled(False), np.errstate(all="ignore"):
+        tape.walk([(recorder.shadows[root._node], seed._data.copy())])
+    return Recording(
+        recorder.place[root._node],
+        recorder.places,
+        recorder.edges,
+        recorder.steps,
+        array_of(seed._data),
+        seed_given=gradient is not None,
+    )
+
+
+def ancestry(root: Node) -> list[Node]:
+    """Every node that the walk can reach, oldest first; an error if one was freed or what it kept was
+    overwritten.
+    """
+    seen, stack = {root}, [root]
+    while stack:
+        node = stack.pop()
+        if node.parents and node.kept is None:
+            raise noted(RuntimeError(GONE), node, "its saved values were freed by an earlier backward pass")
+        check_versions(node)
+        for parent in node.parents:
+            if parent is not None and parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    return sorted(seen, key=lambda n: n.seq, reverse=True)

@@ -1,0 +1,310 @@
+"""One contribution, explained: which rule, with which numbers, and what kind of arithmetic it is.
+
+`explain_share` reads the rule's formula from the table and finds what to show: factors that multiply element by
+element, a product of matrices, numbers that only move, spread out or go back to where they were read. `check_share`
+runs a student's own rule on the same numbers and sets it beside the engine's and beside a measurement.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.formulas import formulas_of
+from minigrad.operations import parameters
+from minigrad.recording import Array, Kept, Share, Step, latex
+from minigrad.tape import Node
+from minigrad.values import array_of, inputs_of, operation_of
+
+if TYPE_CHECKING:
+    from minigrad.recorder import Recorder
+
+
+def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
+    """The rule in words and symbols, what it was given, and what kind of arithmetic it is."""
+    made = operation_of(node)
+    if made is None:
+        explain_function(share, node, recorder)
+        return
+    slot = share.slot
+    share.rule, share.operation = formulas_of(made)[slot], made.name
+    share.latex = latex(share.rule)
+    names, args = made.arguments[slot], (node.kept or ())[slot] or ()
+    share.arguments = {**recorder.inputs(node), **dict(zip(names, args, strict=True))}
+    share.kept = tuple(kept_as(name, value, node, recorder) for name, value in zip(names, args, strict=True))
+    share.how, share.terms = arithmetic(share, step)
+    rule = made.rules[slot]
+    assert rule is not None and share.raw is not None
+
+    def applied(g: Array) -> Array:
+        return array_of(rule(g[()], *args))
+
+    with np.errstate(all="ignore"):
+        if share.how != "matmul":
+            kind_by_ones(share, step, applied(np.ones_like(step.upstream)))
+        size = share.raw.size * step.upstream.size
+        if step.upstream.ndim and share.raw.ndim and size <= 64:
+            units = np.eye(step.upstream.size, dtype=step.upstream.dtype)
+            share.jacobian = np.array([applied(u.reshape(step.upstream.shape)).ravel() for u in units])
+        elif share.how == "matmul":
+            share.note = (
+                f"a full Jacobian would have {step.upstream.size} x {share.raw.size} = {size} numbers"
+            )
+    if share.how == "elementwise":
+        share.measured = slope(node, slot, recorder)
+    share.note = share.note or remark(share)
+
+
+def remark(share: Share) -> str:
+    """What a picture of this kind of rule needs to say besides."""
+    if share.how == "move":
+        return "the same numbers in another shape: no arithmetic"
+    if share.how == "scatter":
+        return "hatched: never used in the result, so no gradient comes back"
+    if (
+        share.how == "elementwise"
+        and share.local is not None
+        and share.local.ndim
+        and (share.local == 0).any()
+    ):
+        return "hatched: the local factor is 0, nothing gets through"
+    return ""
+
+
+def kind_by_ones(share: Share, step: Step, ones: Array) -> None:
+    """What the rule makes of a gradient of ones tells its kind: factors, the same numbers, places, copies."""
+    assert share.raw is not None
+    if ones.shape != share.raw.shape:
+        return
+    if share.how == "elementwise":
+        share.local = ones
+    elif share.how == "other":
+        if ones.size == step.upstream.size and (ones == 1).all():
+            share.how = "move"
+        elif (ones == 0).any() and (ones >= 1).any() and (ones == np.abs(np.round(ones))).all():
+            share.how, share.local = "scatter", ones
+        elif ones.size >= step.upstream.size and np.unique(ones).size == 1:
+            share.how, share.local = "spread", ones
+
+
+def explain_function(share: Share, node: Node, recorder: Recorder) -> None:
+    """A custom Function shows the student's own line; one of its outputs only passes its gradient on."""
+    function = getattr(node, "function", None)
+    parent = node.parents[share.slot]
+    if function is None and parent is not None and parent.shape is None:
+        share.how, share.rule, share.note = "slot", "g", f"output {node.output_nr + 1}"
+        return
+    if function is None:  # several inputs side by side, or written into one another
+        share.rule, share.note = "its part of g", "each input gets back the part that came from it"
+        return
+    share.how = "function"
+    share.kept = saved_by_function(node, recorder)
+    line, parts = returned(function.backward)
+    share.rule = parts[share.slot] if share.slot < len(parts) else f"backward of {function.__name__}"
+    share.note = f"{function.__name__}.backward: {line}" if line else ""
+
+
+def returned(function: Any) -> tuple[str, list[str]]:
+    """The last return of a function as its line and its parts; nothing where the source cannot be read."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return "", []
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Return) and n.value is not None]
+    if not found:
+        return "", []
+    value = found[-1].value
+    assert value is not None
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    return ast.unparse(found[-1]), [ast.unparse(p) for p in parts]
+
+
+def kept_as(name: str, value: Any, node: Node, recorder: Recorder) -> Kept:
+    """One of the rule's arguments: under what name the student knows it, and its value if it is numbers."""
+    made = node.operation
+    label = ""
+    if name == "out":
+        label = recorder.places[recorder.place[node]].name
+    elif name in made.inputs:
+        slot = made.inputs.index(name)
+        parent = node.parents[slot]
+        if parent is not None:
+            label = recorder.places[recorder.place[parent]].name
+        elif (recorder.place[node], slot) in recorder.cut:
+            label = recorder.places[recorder.cut[recorder.place[node], slot]].name
+    if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
+        return Kept(name, label, np.array(value))
+    return Kept(name, str(value), None)
+
+
+def saved_by_function(node: Node, recorder: Recorder) -> tuple[Kept, ...]:
+    """What a custom Function has in backward: the gradients of its several outputs, and what it saved."""
+    place = recorder.place
+    kept = [Kept(f"g{i + 1}", f"gradient of output {i + 1}", g)
+            for i, g in enumerate(recorder.arrivals.get(place[node], ())) if g is not None]  # fmt: skip
+    for i, tensor in enumerate(getattr(node, "saved_tensors", ())):
+        if tensor is not None:
+            owner = None if tensor._node is None else place.get(tensor._node)
+            constant = recorder.names.constants.get(id(tensor._data), "")
+            label = constant if owner is None else recorder.places[owner].name
+            kept.append(Kept(f"saved {i + 1}", label, np.array(tensor._data)))
+    return tuple(kept)
+
+
+def arithmetic(share: Share, step: Step) -> tuple[str, tuple[tuple[str, bool], ...]]:
+    """What kind of rule this is, read from its formula: copy, elementwise, matmul or other."""
+    assert share.raw is not None
+    try:
+        tree: ast.AST = ast.parse(share.rule, mode="eval").body
+    except SyntaxError:  # a rule that was put in place of ours need not be one expression
+        return "other", ()
+    if isinstance(tree, ast.Name):
+        return "copy", ()
+    if (pair := product(tree)) is not None:
+        return "matmul", pair
+    if share.raw.shape == step.upstream.shape and number_by_number(tree):
+        return "elementwise", ()
+    return "other", ()
+
+
+def product(tree: ast.AST) -> tuple[tuple[str, bool], ...] | None:
+    """The two factors of a matrix product, each with whether it is transposed."""
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
+        sides = [tree.left, tree.right]
+    elif isinstance(tree, ast.Call) and ast.unparse(tree.func) == "rows_mm":
+        sides = tree.args
+    else:
+        return None
+    terms = [factor(side) for side in sides]
+    return None if None in terms else tuple(t for t in terms if t is not None)
+
+
+def factor(tree: ast.AST) -> tuple[str, bool] | None:
+    """`x`, `x.mT`, `fold_rows(x)` or its transpose as a name and whether it is transposed."""
+    turned = isinstance(tree, ast.Attribute) and tree.attr in ("mT", "T")
+    inner = tree.value if isinstance(tree, ast.Attribute) and turned else tree
+    if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "fold_rows":
+        inner = inner.args[0]
+    return (inner.id, turned) if isinstance(inner, ast.Name) else None
+
+
+def number_by_number(tree: ast.AST) -> bool:
+    """Whether each number of g goes to one number of the result: g is handed to nothing that mixes or
+    moves them.
+    """
+    for part in ast.walk(tree):
+        if isinstance(part, ast.MatMult) or (isinstance(part, ast.Attribute) and holds_g(part.value)):
+            return False
+        if isinstance(part, ast.Call) and any(map(holds_g, part.args)):
+            if ast.unparse(part.func) not in ("where", "scale", "zeros"):
+                return False
+    return True
+
+
+def holds_g(tree: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "g" for part in ast.walk(tree))
+
+
+def slope(node: Node, slot: int, recorder: Recorder) -> float | None:
+    """The local slope of a scalar operation, measured by nudging one input both ways; None if its inputs
+    are gone.
+    """
+    arguments = inputs_of(node, recorder.values)
+    if arguments is None or node.shape != () or any(np.ndim(a) for a in arguments if hasattr(a, "dtype")):
+        return None
+    at, h = float(arguments[slot]), 1e-5
+    sides = []
+    with np.errstate(all="ignore"):
+        for nudge in (at + h, at - h):
+            nudged = [np.float64(a) if hasattr(a, "dtype") and a.dtype.kind == "f" else a for a in arguments]
+            nudged[slot] = np.float64(nudge)
+            sides.append(float(node.operation.forward(*nudged)))
+    return (sides[0] - sides[1]) / (2 * h)
+
+
+# ---------------------------------------------------------------- a student's rule beside ours
+ALSO = {"matmul": ("mm", "bmm", "mv", "dot"), "sum": ("sum_all", "sum_dims"), "mean": ("mean_all", "mean_dims"),
+        "pow": ("square_power", "power")}  # fmt: skip
+
+
+def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
+    """Run the student's rule for this operation on the same numbers, and measure who is right."""
+    made = operation_of(node)
+    if made is None:
+        return
+    rule = recorder.rules.get(made.name)
+    if rule is None:
+        rule = next((r for name, r in recorder.rules.items() if made.name in ALSO.get(name, ())), None)
+    if rule is None:
+        return
+    assert share.contribution is not None and share.raw is not None
+    share.numeric = measured_share(share, step, node, recorder)
+    single = rule[share.slot] if isinstance(rule, (tuple, list)) else rule
+    names = parameters(single)[1:]
+    missing = [n for n in names if n not in share.arguments]
+    if missing:
+        share.verdict = f"Your rule asks for {', '.join(missing)}, which this operation did not keep."
+        return
+    try:
+        answer = single(step.upstream.copy()[()], *(share.arguments[n] for n in names))
+    except Exception as error:  # the student's rule may raise anything; the walk shows what
+        share.verdict = f"Your rule raised {type(error).__name__}: {error}"
+        return
+    if not isinstance(rule, (tuple, list)) and isinstance(answer, (tuple, list)):
+        answer = answer[share.slot] if share.slot < len(answer) else None
+    if answer is None:
+        share.verdict = "Your rule returned nothing for this input."
+        return
+    share.yours = np.array(getattr(answer, "_data", answer), dtype=np.float64)
+    share.verdict = compare(share, step)
+
+
+def compare(share: Share, step: Step) -> str:
+    assert share.yours is not None and share.contribution is not None and share.raw is not None
+    yours, right = share.yours, share.contribution
+    for target in (right, share.raw):
+        if yours.shape == target.shape and np.allclose(yours, target, rtol=1e-4, atol=1e-6, equal_nan=True):
+            return "agrees"
+    if yours.shape not in (right.shape, share.raw.shape):
+        return f"Yours has shape {yours.shape}; the input has shape {right.shape}, and so must its gradient."
+    if (
+        share.local is not None
+        and yours.shape == share.local.shape
+        and np.allclose(yours, share.local, rtol=1e-4)
+    ):
+        return "Yours is the local factor alone. What arrives from behind, g, is missing."
+    if np.allclose(yours, -share.raw, rtol=1e-4) or np.allclose(yours, -right, rtol=1e-4):
+        return "Yours has the opposite sign."
+    for name, value in share.arguments.items():
+        if np.shape(value) == np.shape(step.upstream) and np.allclose(
+            yours, step.upstream * value, rtol=1e-4
+        ):
+            return f"Yours is g * {name}. The rule here is {share.rule}."
+    return f"The numbers differ. The rule here is {share.rule}."
+
+
+def measured_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Array | None:
+    """The contribution by central differences of sum(g * forward); None for big inputs or lost ones."""
+    arguments = inputs_of(node, recorder.values)
+    if arguments is None or np.size(arguments[share.slot]) > 64:
+        return None
+    double = [
+        np.array(a, np.float64) if hasattr(a, "dtype") and a.dtype.kind == "f" else a for a in arguments
+    ]
+    x = np.array(double[share.slot], np.float64)
+    g = step.upstream.astype(np.float64)
+    slopes = np.zeros(x.shape)
+    with np.errstate(all="ignore"):
+        for index in np.ndindex(*x.shape):
+            sides = []
+            for h in (1e-5, -1e-5):
+                nudged = x.copy()
+                nudged[index] += h
+                double[share.slot] = nudged if nudged.ndim else nudged[()]
+                sides.append(float(np.sum(g * node.operation.forward(*double))))
+            slopes[index] = (sides[0] - sides[1]) / 2e-5
+    return slopes
