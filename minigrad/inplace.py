@@ -210,9 +210,7 @@ def follow(x: Any, path: tuple[tuple[Any, tuple[Any, ...]], ...]) -> Any:
 
 
 def _rewrite_history(target: Tensor, node: Node) -> None:
-    old = target._node
-    if old is not None and old.hooks is not None and old.hooks.retained is not None:
-        hooks_of(node).retained, old.hooks.retained = old.hooks.retained, None  # retain_grad follows the tensor
+    _move_retained(target._node, node)
     base = root_of(target)
     if base is target:
         base._node = node
@@ -225,9 +223,17 @@ def _rewrite_history(target: Tensor, node: Node) -> None:
         view = reference()
         if view is not None:
             seen = follow(_alias(base), path_of(view))
+            if view is not target and seen._node is not None:
+                _move_retained(view._node, seen._node)
             view._node = seen._node
             if view._node is not None:
                 view._node.__class__ = as_strided(type(view._node))
+
+
+def _move_retained(old: Node | None, new: Node) -> None:
+    """`retain_grad` follows the tensor to its new node."""
+    if old is not None and old.hooks is not None and old.hooks.retained is not None:
+        hooks_of(new).retained, old.hooks.retained = old.hooks.retained, None
 
 
 def _alias(base: Tensor) -> Tensor:

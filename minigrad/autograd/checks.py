@@ -97,7 +97,7 @@ def _checkable(args: tuple[Any, ...]) -> list[int]:
                 UserWarning,
                 stacklevel=3,
             )
-        if any(n > 1 and s == 0 for n, s in zip(args[i].shape, args[i].stride(), strict=True)):
+        if args[i].numel() and any(n > 1 and s == 0 for n, s in zip(args[i].shape, args[i].stride(), strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to "
                 "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
@@ -149,7 +149,7 @@ def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) ->
             values.append(np.array(outs[i]._data, dtype=np.float64).reshape(-1))
         rows.append((values[0] - values[1]) / (2 * eps))
     dtype = base.dtype
-    return np.array(rows, dtype=dtype) if rows else np.zeros((0, 0), dtype)
+    return np.array(rows, dtype=dtype) if rows else np.zeros((0, 1), dtype)
 
 
 def _analytical(y: Tensor, x: Tensor) -> Any:

@@ -237,6 +237,7 @@ def disagreement(statements: list[str], torch: Any, ours: Any) -> str | None:
 def sentence(error: BaseException) -> str:
     """The message, without what depends on how an operation is composed: the saved tensor's type and maker."""
     first = str(error).split("\n")[0].replace("minigrad", "torch")
+    first = first.replace("a view of a leaf Variable", "a leaf Variable")  # x[:] is x itself in PyTorch
     return "modified in place" if "modified by an inplace operation" in first else first
 
 
