@@ -65,7 +65,7 @@ from math import e, inf, nan, pi
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
 _ROOMS = ("autograd", "cuda", "func", "nn", "optim", "utils", "viz", "course")
 _LAZY = {
-    "record": "recording",
+    "record": "recorder",
     "Recording": "recording",
     "broken": "mistakes",
     "check_graph": "autograd",

@@ -175,16 +175,11 @@ class Recorder:
             else:
                 assert node.rules is not None and arguments is not None
                 rule = node.rules[slot]
-                raw = None if rule is None else rule(g, *arguments[slot])
+                raw = None if rule is None else rule(g, *(arguments[slot] or ()))
             shares.append(None if raw is None else tape.fit(raw, parent))
             if raw is None:
-                share.reason = (
-                    "its rule declares no gradient for this input"
-                    if given is None
-                    else (
-                        f"backward of {self.places[shadow.place].symbol} returned None here: it declares no gradient"
-                    )
-                )
+                whose = "its rule" if given is None else f"backward of {self.places[shadow.place].symbol}"
+                share.reason = f"{whose} declares no gradient for this input (None)"
             else:
                 self.write(share, step, node, parent, raw)
             step.shares.append(share)

@@ -199,9 +199,9 @@ def number_by_number(tree: ast.AST) -> bool:
     for part in ast.walk(tree):
         if isinstance(part, ast.MatMult) or (isinstance(part, ast.Attribute) and holds_g(part.value)):
             return False
-        if isinstance(part, ast.Call) and any(map(holds_g, part.args)):
-            if ast.unparse(part.func) not in ("where", "scale", "zeros"):
-                return False
+        taken = part.args if isinstance(part, ast.Call) else []
+        if any(map(holds_g, taken)) and ast.unparse(part).partition("(")[0] not in ("where", "scale", "zeros"):
+            return False
     return True
 
 

@@ -5,7 +5,7 @@
 
 from minigrad import derivatives
 from minigrad.course import misconceptions
-from minigrad.formulas import formulas
+from minigrad.formulas import formulas_of
 
 
 def pages() -> dict[str, str]:
@@ -26,7 +26,7 @@ def rules() -> str:
         "|---|---|---|---|",
     ]
     for name, operation in derivatives.TABLE.items():
-        given = zip(operation.inputs, formulas(operation), operation.rules, strict=True)
+        given = zip(operation.inputs, formulas_of(operation), operation.rules, strict=True)
         shares = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
         kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)
         cells = (

@@ -272,12 +272,12 @@ class Walk:
             return "agrees"
         now, name = array(parent.grad), self.places[share.parent].name
         assert share.contribution is not None
-        if np.any(before) or self.expected[share.parent] > 1:
-            if now.shape == share.contribution.shape and np.allclose(now, share.contribution):
-                return (
-                    f"{name}.grad held {short(before)} and this share is {short(share.contribution)}, but your engine "
-                    f"left {short(now)}: the new share took the place of the old ones. Use += where you have =."
-                )
+        alone = now.shape == share.contribution.shape and np.allclose(now, share.contribution)
+        if alone and (np.any(before) or self.expected[share.parent] > 1):
+            return (
+                f"{name}.grad held {short(before)} and this share is {short(share.contribution)}, but your engine "
+                f"left {short(now)}: the new share took the place of the old ones. Use += where you have =."
+            )
         if (
             share.local is not None
             and np.shape(share.local) == moved.shape

@@ -203,14 +203,13 @@ def crossings(order: list[list[Key]], down: dict[Key, list[Key]]) -> int:
     total = 0
     for row, below in itertools.pairwise(order):
         at = {v: i for i, v in enumerate(below)}
-        tree, seen = [0] * (len(below) + 1), 0
-        for end in (k for v in row for k in sorted(at[w] for w in down[v])):
+        tree = [0] * (len(below) + 1)
+        for seen, end in enumerate(k for v in row for k in sorted(at[w] for w in down[v])):
             smaller, i = 0, end + 1
             while i:
                 smaller += tree[i]
                 i -= i & -i
             total += seen - smaller
-            seen += 1
             i = end + 1
             while i <= len(below):
                 tree[i] += 1
@@ -447,10 +446,10 @@ def fold(
     inputs: dict[tuple[int, int], list[int]] = defaultdict(list)
     for node in data["nodes"]:
         uses = users[node["id"]]
-        if node["id"] not in position and uses and all(b in owner for b, _ in uses):
-            if len({(owner[b], turn[b]) for b, _ in uses}) == 1:
-                b, s = uses[0]
-                inputs[rep[b], s].append(node["id"])
+        inside = node["id"] not in position and uses and all(b in owner for b, _ in uses)
+        if inside and len({(owner[b], turn[b]) for b, _ in uses}) == 1:
+            b, s = uses[0]
+            inputs[rep[b], s].append(node["id"])
     turns_of = {start: turns for start, _, turns in runs}
     for (b, _), alike_inputs in inputs.items():
         if len(alike_inputs) == turns_of[owner[b]]:  # one for each turn: parameters of the layers

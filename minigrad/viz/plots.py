@@ -235,7 +235,8 @@ def loss_surface(
     low = np.unravel_index(int(np.nanargmin(table)), table.shape)
     made.alt = (
         f"Contour lines of the loss over {names[0]} from {number(x[0])} to {number(x[1])} "
-        f"and {names[1]} from {number(y[0])} to {number(y[1])}; lowest near {names[0]} = {number(xs[low[1]])}, {names[1]} = {number(ys[low[0]])}, "
+        f"and {names[1]} from {number(y[0])} to {number(y[1])}; "
+        f"lowest near {names[0]} = {number(xs[low[1]])}, {names[1]} = {number(ys[low[0]])}, "
         f"where it is {number(table[low])}."
     )
     steps = plain(list(path)).reshape(-1, 2)
@@ -287,8 +288,8 @@ def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | No
     axes.legend()
     smallest, largest = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
     made.alt = (
-        f"Length of the gradient at {len(steps)} tensors, from {labels[0]} back to {labels[-1]}: largest {number(sizes[largest])} "
-        f"at {labels[largest]}, smallest {number(sizes[smallest])} at {labels[smallest]}."
+        f"Length of the gradient at {len(steps)} tensors, from {labels[0]} back to {labels[-1]}: "
+        f"largest {number(sizes[largest])} at {labels[largest]}, smallest {number(sizes[smallest])} at {labels[smallest]}."
     )
     return made
 

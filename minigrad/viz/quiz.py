@@ -241,7 +241,8 @@ def count(target: str, share: Share, beat: int) -> Quiz | None:
     choices = sorted({1, right - 1, right, right + 1} - {0})
     made = {"options": [str(n) for n in choices], "why": ["" if n == right else why for n in choices]}
     return {
-        **made, "answer": choices.index(right), "type": "count", "beat": beat, "ask": f"How many contributions will {target} receive in all?",
+        **made, "answer": choices.index(right), "type": "count", "beat": beat,
+        "ask": f"How many contributions will {target} receive in all?",
         "hint": f"How often was {target} used?", "reveal": f"{right}: {target} was used {right} times.",
     }  # fmt: skip
 
