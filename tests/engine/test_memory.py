@@ -25,6 +25,7 @@ from minigrad.tape import TABLE, Node
 from .test_ops_golden import CASES, KNOWN, LEFT_OUT, LIMITS, callable_for, rebuilt, tensors
 
 F = minigrad.nn.functional
+ELEMENTWISE = ("asin", "asinh", "atan", "atanh", "ceil", "erf", "erfinv", "expm1", "floor", "frac", "log1p", "tan", "trunc")
 
 
 def written_into(x: mg.Tensor) -> mg.Tensor:
@@ -34,13 +35,25 @@ def written_into(x: mg.Tensor) -> mg.Tensor:
     return y
 
 
+def write_into_view(x: mg.Tensor) -> mg.Tensor:
+    y = x * 1
+    y[0].mul_(x[1])
+    return y
+
+
 # What the samples do not reach: x is a (2, 3) leaf between 0 and 1, and the result is squared, so that the second
 # backward pass goes through the gradient too.
 PROGRAMS: dict[str, Any] = {
-    **{n: lambda x, n=n: getattr(x, n)() for n in "asin asinh atan atanh ceil erf erfinv expm1 floor".split()},
-    **{n: lambda x, n=n: getattr(x, n)() for n in "frac log1p tan trunc".split()},
+    **{n: lambda x, n=n: getattr(x, n)() for n in ELEMENTWISE},
     **{n: lambda x, n=n: getattr(F, n)(x) for n in ("gelu", "hardswish", "leaky_relu")},
-    "bmm": lambda x: x.reshape(1, 2, 3) @ x.reshape(1, 3, 2),
+    "bmm": lambda x: mg.bmm(x.reshape(2, 3, 1), x.reshape(2, 1, 3)),
+    "fmod by tensors": lambda x: x.fmod(x.flip(0) + 0.1),
+    "remainder by tensors": lambda x: x.remainder(x.flip(0) + 0.1),
+    "maximum of rows": lambda x: x.max(1).values,
+    "median of rows": lambda x: x.median(1).values,
+    "everything": lambda x: x[...] * x[:],
+    "index_put": lambda x: (x * 1).index_put((mg.tensor([1]),), x[0]),
+    "write into a view": write_into_view,
     "mv": lambda x: x @ x[0],
     "copysign": lambda x: x.copysign(x - 0.5),
     "fmod": lambda x: x.fmod(0.4),
