@@ -38,7 +38,8 @@ def __getitem__(self: Tensor, index: Any) -> Tensor:
     parsed = indexing.parse(index, self._data.shape)
     if parsed.advanced is None:
         if parsed.name == "Unsqueeze":
-            return table.unsqueeze(self, self._data[parsed.basic].shape)
+            part = _part(self, tuple(key for key in parsed.basic if key is not None))
+            return table.unsqueeze(part, np.asarray(self._data)[parsed.basic].shape)
         return VIEWS[parsed.name](self, parsed.basic)
     return table.pick(_part(self, parsed.basic), parsed.advanced)
 
@@ -69,7 +70,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         touch(self._counter)
         return
     if parsed.advanced is None:
-        inplace.write(table.slice_(self, parsed.basic), more.copied, source)
+        inplace.write(table.slice_(self, parsed.basic), more.copied, _cast(source, self))
     else:
         view = _part(self, parsed.basic)
         inplace.write(view, more.index_put, _cast(source, view), parsed.advanced, False)

@@ -35,7 +35,7 @@ F = mg.nn.functional
 PROGRAMS: dict[str, Any] = {
     **{name: getattr(mg, name) for name in ("asin asinh atan atanh erf erfinv expm1 log1p tan ceil floor frac trunc".split())},
     "gelu": F.gelu, "hardswish": F.hardswish, "leaky_relu": lambda x: F.leaky_relu(x - 0.5),
-    "remainder": lambda x: mg.remainder(x * 7, x + 1.3), "fmod": lambda x: mg.fmod(x * 7, x + 1.3),
+    "remainder": lambda x: mg.remainder(x * 7, 1.3) + mg.fmod(x * 7, 1.3), "remainder 2": lambda x: mg.remainder(x * 7, x + 1.3), "fmod": lambda x: mg.fmod(x * 7, x + 1.3),
     "copysign": lambda x: mg.copysign(x, x.detach() - 0.5), "flip": lambda x: x.flip(1) * x, "roll": lambda x: x.roll(1, 0) * x,
     "mv": lambda x: x @ x[0], "bmm": lambda x: mg.bmm(x[None], x.mT[None]), "matmul": lambda x: x.expand(4, 2, 3) @ x.mT,
     "embedding": lambda x: F.embedding(mg.tensor([0, 1, 0]), x) ** 2,
