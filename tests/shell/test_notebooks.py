@@ -98,9 +98,7 @@ def test_our_layout_is_jupyters(tmp_path: Path) -> None:
     nbformat.validate(nb)
 
 
-@pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"cells": 3}', '{"worksheets": []}', '{"cells": [1]}', "\xff"]
-)
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"cells": 3}', '{"worksheets": []}', '{"cells": [1]}', "\xff"])
 def test_what_is_no_notebook_is_refused_in_words(content: str, tmp_path: Path) -> None:
     file = tmp_path / "odd.ipynb"
     file.write_bytes(content.encode("latin-1"))
@@ -115,9 +113,7 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_code_cells_and_exercise_ids() -> None:
-    nb = notebook(
-        prose('check("9.9")'), code(" \n"), code('check("5.1")'), code('predict("5.2", guess)\ncheck("5.1")')
-    )
+    nb = notebook(prose('check("9.9")'), code(" \n"), code('check("5.1")'), code('predict("5.2", guess)\ncheck("5.1")'))
     assert notebooks.code_cells(nb) == ['check("5.1")', 'predict("5.2", guess)\ncheck("5.1")']
     assert notebooks.exercise_ids(nb) == ["5.1", "5.2"]
 
@@ -132,9 +128,7 @@ def test_tidy_keeps_ids_and_mends_doubles() -> None:
 
 
 def exercise(*cells: notebooks.Cell) -> notebooks.Notebook:
-    return notebooks.exercise_from_solution(
-        notebooks.mark_for_nbgrader(notebooks.tidy(notebook(*cells), "05_vectors"))
-    )
+    return notebooks.exercise_from_solution(notebooks.mark_for_nbgrader(notebooks.tidy(notebook(*cells), "05_vectors")))
 
 
 def test_a_blank_is_a_stub_in_place_of_the_solution() -> None:
@@ -144,12 +138,7 @@ def test_a_blank_is_a_stub_in_place_of_the_solution() -> None:
 
 
 def test_two_blanks_in_a_cell() -> None:
-    source = (
-        "class V:\n"
-        + FUNCTION.replace("\n", "\n    ")
-        + "\n    kept = 1\n"
-        + FUNCTION.replace("\n", "\n    ")
-    )
+    source = "class V:\n" + FUNCTION.replace("\n", "\n    ") + "\n    kept = 1\n" + FUNCTION.replace("\n", "\n    ")
     (cell,) = exercise(code(source))["cells"]
     assert cell["source"].count(notebooks.STUB) == 2
     assert "kept = 1" in cell["source"] and "2 * x * v" not in cell["source"]
@@ -178,9 +167,7 @@ def test_an_exercise_has_no_outputs_and_is_not_compared() -> None:
 
 
 def test_answers_and_checks_carry_nbgraders_metadata() -> None:
-    nb = exercise(
-        prose("# x"), code("import numpy"), code(FUNCTION), code('check("5.1")'), code('check("5.1")')
-    )
+    nb = exercise(prose("# x"), code("import numpy"), code(FUNCTION), code('check("5.1")'), code('check("5.1")'))
     marks = [cell["metadata"].get("nbgrader") for cell in nb["cells"]]
     assert marks[:2] == [None, None]
     shared = {"schema_version": 3, "task": False}
@@ -188,9 +175,7 @@ def test_answers_and_checks_carry_nbgraders_metadata() -> None:
     check = shared | {"grade": True, "solution": False, "locked": True, "points": marks[3]["points"]}
     assert marks[3:] == [check | {"grade_id": "check-5-1"}, check | {"grade_id": "check-5-1-2"}]
     assert marks[3]["points"] > 0
-    assert (
-        nb["cells"][3]["metadata"]["editable"] is False and nb["cells"][3]["metadata"]["deletable"] is False
-    )
+    assert nb["cells"][3]["metadata"]["editable"] is False and nb["cells"][3]["metadata"]["deletable"] is False
 
 
 NBGRADER_FIELDS = {"schema_version", "grade", "locked", "solution", "task", "grade_id", "points"}

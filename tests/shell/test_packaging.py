@@ -37,9 +37,7 @@ def test_the_wheel_carries_all_that_runs_and_nothing_else(wheel: Path) -> None:
     for file in (ROOT / "minigrad").rglob("*"):
         if file.is_file() and "__pycache__" not in file.parts:
             assert file.relative_to(ROOT).as_posix() in names
-    assert not [
-        name for name in names if name.split("/")[0] not in ("minigrad",) and ".dist-info/" not in name
-    ]
+    assert not [name for name in names if name.split("/")[0] not in ("minigrad",) and ".dist-info/" not in name]
 
 
 @pytest.mark.slow
@@ -48,9 +46,7 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     install = [str(python), "-m", "pip", "install", "-q", str(wheel)]
     subprocess.run(install, check=True, timeout=600, cwd=tmp_path)
-    shown = subprocess.run(
-        [str(python), "-I", "-c", TRY], check=True, capture_output=True, text=True, cwd=tmp_path
-    )
+    shown = subprocess.run([str(python), "-I", "-c", TRY], check=True, capture_output=True, text=True, cwd=tmp_path)
     assert shown.stdout == "tensor([2., 4.]) True\nTrue True\n"
     command = [str(python), "-I", str(python.with_name("minigrad")), "lab", "--no-browser"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
