@@ -403,7 +403,8 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         if isinstance(truth, bool | np.bool_) and isinstance(got, bool | np.bool_):
             return "" if bool(got) == bool(truth) else "The value is not right."
         return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
-    if isinstance(truth, list | tuple) and not flat_numbers(truth):
+    arrays = isinstance(got, list | tuple) and any(isinstance(part, np.ndarray | Tensor) for part in got)
+    if isinstance(truth, list | tuple) and (arrays or not flat_numbers(truth)):
         several = list(got) if isinstance(got, list | tuple) else None
         if several is None:
             return f"That is {kind_of(got)}; {len(truth)} values are asked for."

@@ -1,6 +1,7 @@
 """The catalogue is true: each example prints what the entry says, on minigrad and on PyTorch where it is
 installed."""
 
+import re
 import contextlib
 import io
 import warnings
@@ -60,4 +61,4 @@ def test_the_page_holds_every_entry_and_says_where_it_is_met():
     page = misconceptions.page()
     for entry in ENTRIES:
         assert f"## {entry.id} {entry.name}\n" in page and entry.feedback in page and entry.docs in page
-    assert "exercises 5.1" in page and 'with minigrad.broken("M19"):' in page
+    assert re.search(r"exercises [^\n]*\b5\.1,", page) and 'with minigrad.broken("M19"):' in page
