@@ -1,0 +1,816 @@
+"""Lesson 03: the student's own engine on single numbers: two operations, tanh, the order, the walk.
+
+Each exercise is judged alone. The operations are asked through their own `_backward`, with an upstream gradient
+that is not 1; the order and the walk get graphs built by `plus` and `times` below, so that a slip in an earlier
+exercise cannot spoil a later one. The graph y = c + d + c*d with c = a + b, d = a*b tells seven slips apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..exercise import Exercise, Lesson, Probe, Wrong, numbers, prediction, program, run
+
+
+def given() -> dict[str, Any]:
+    """The code that the exercise notebook hands out, freshly made."""
+
+    class Value:
+        def __init__(self, data: float, parents: tuple[Any, ...] = (), op: str = "") -> None:
+            self.data = data
+            self.grad = 0.0
+            self.parents = parents
+            self.op = op
+            self._backward: Callable[[], None] = lambda: None
+
+    return {"Value": Value}
+
+
+def made(self: Any, other: Any, data: float, op: str, push: Callable[[Any], None]) -> Any:
+    """A new value with this push; `push` gets the new value."""
+    out = type(self)(data, (self, other) if other is not None else (self,), op)
+    out._backward = lambda: push(out)
+    return out
+
+
+# --- 3.1 add --------------------------------------------------------------------------------------------------
+
+ADD = "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\n[c.data, a.grad, b.grad]"
+ADD_SAME = "x = Value(x)\nc = x + x\nc.grad = g\nc._backward()\nx.grad"
+ADD_TWICE = "a, b = Value(a), Value(b)\na.grad = 10.0\nc = a + b\nc.grad = g\nc._backward()\n[a.grad, b.grad]"
+ADD_QUIET = "a, b = Value(a), Value(b)\nc = a + b\n[a.grad, b.grad, c.grad]"
+ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[p.data for p in c.parents] + [c.op]"
+
+
+def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b, g = (float(n) for n in numbers(rng, 3))
+    yield run(ADD, a=2.0, b=3.0, g=5.0).expect([5.0, 5.0, 5.0]).show()
+    yield run(ADD, a=a, b=b, g=g).expect([a + b, g, g])
+    yield run(ADD_SAME, x=2.0, g=1.5).expect(3.0)
+    yield run(ADD_TWICE, a=a, b=b, g=g).expect([10 + g, g])
+    yield run(ADD_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
+    yield run(ADD_PARENTS, a=a, b=b).expect([a, b, "+"])
+
+
+def add_overwrites(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad = out.grad
+        other.grad = out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_of_itself(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += self.grad
+        other.grad += other.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_ones(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += 1.0
+        other.grad += 1.0
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_one_side(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_like_times(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += other.data * out.grad
+        other.grad += self.data * out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_at_once(self: Any, other: Any) -> Any:
+    out = type(self)(self.data + other.data, (self, other), "+")
+    self.grad += 1.0
+    other.grad += 1.0
+    return out
+
+
+def add_forgotten(self: Any, other: Any) -> Any:
+    return type(self)(self.data + other.data, (self, other), "+")
+
+
+def add_without_parents(self: Any, other: Any) -> Any:
+    out = add_plainly(self, other)
+    out.parents = ()
+    return out
+
+
+def add_without_name(self: Any, other: Any) -> Any:
+    out = add_plainly(self, other)
+    out.op = ""
+    return out
+
+
+def add_plainly(self: Any, other: Any) -> Any:
+    out = type(self)(self.data + other.data, (self, other), "+")
+
+    def push() -> None:
+        self.grad += out.grad
+        other.grad += out.grad
+
+    out._backward = push
+    return out
+
+
+def add_in_a_loop(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        for parent in out.parents:
+            parent.grad = parent.grad + 1.0 * out.grad
+
+    return made(self, other, sum([self.data, other.data]), "+", push)
+
+
+EXERCISE_3_1 = program(
+    "3.1", "Value.__add__",
+    title="a sum that can hand back",
+    minutes=8,
+    scaffold=given,
+    probes=probes_3_1,
+    wrong=[
+        Wrong(add_overwrites, "M19", "What was in .grad before is gone. In x + x two shares arrive at x, and you kept "
+              "the last one. What do two paths do where they meet?"),
+        Wrong(add_of_itself, "M23", "Each input adds its *own* gradient to itself; c's never enters, so nothing "
+              "comes back. Whose gradient has to travel?"),
+        Wrong(add_ones, "M23", "Each input gets 1, the slope of a sum. Right when the sum is the last node; here 5 "
+              "arrives at it from behind. Where does that enter?"),
+        Wrong(add_one_side, "", "The left input has its gradient, the right one got nothing. How many inputs has a "
+              "sum?"),
+        Wrong(add_like_times, "M29", "Each input got the other's value as its slope. That is the rule of another "
+              "operation. How far does a + b move when a moves by a hair?"),
+        Wrong(add_at_once, "M09", "The gradients were written while the sum was computed. Nobody has said yet what "
+              "arrives from behind. When should this code run, and how can it wait?"),
+        Wrong(add_forgotten, "", "The value is right, and nothing comes back: c has no _backward of its own. Where is "
+              "the inner function put, so that c can run it later?"),
+        Wrong(add_without_parents, "", "Values and gradients are right, but c does not know its parents. How will a "
+              "walk find the way back from c?"),
+        Wrong(add_without_name, "", 'All numbers are right; c.op is missing. Give it the name "+", so that the '
+              "stepper can read it."),
+    ],
+    alternatives=[add_plainly, add_in_a_loop],
+    hints=[
+        "__add__ makes a new Value and leaves with it a function that will run later, when its grad is known.",
+        "In the lesson, minus does the same with another sign: make the result, write the inner function, attach it.",
+        "Look at the two lines of the inner function: they read the result's grad and add to the inputs' grads.",
+    ],
+    worked="Make out = Value(sum of data, (self, other), '+'). Inner function: add out.grad to self.grad and to "
+           "other.grad. Put it into out._backward and return out.",
+)  # fmt: skip
+
+# --- 3.2 mul --------------------------------------------------------------------------------------------------
+
+MUL, MUL_SAME, MUL_TWICE, MUL_QUIET, MUL_PARENTS = (
+    text.replace("a + b", "a * b").replace("x + x", "x * x")
+    for text in (ADD, ADD_SAME, ADD_TWICE, ADD_QUIET, ADD_PARENTS)
+)
+MUL_THREE = "a, b = Value(a), Value(b)\nc = a * b\nd = c * a\nd.grad = g\nd._backward()\nc._backward()\n[a.grad, b.grad]"
+
+
+def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b, g = (float(n) for n in numbers(rng, 3))
+    yield run(MUL, a=2.0, b=3.0, g=5.0).expect([6.0, 15.0, 10.0])
+    yield run(MUL, a=a, b=b, g=g).expect([a * b, b * g, a * g])
+    yield run(MUL, a=0.0, b=b, g=g).expect([0.0, b * g, 0.0])
+    yield run(MUL_SAME, x=2.0, g=1.0).expect(4.0)
+    yield run(MUL_TWICE, a=a, b=b, g=g).expect([10 + b * g, a * g])
+    yield run(MUL_THREE, a=a, b=b, g=g).expect([2 * a * b * g, a * a * g])
+    yield run(MUL_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
+    yield run(MUL_PARENTS, a=a, b=b).expect([a, b, "*"])
+
+
+def product(push: Callable[[Any, Any, Any], None]) -> Callable[[Any, Any], Any]:
+    """A __mul__ with this push(self, other, out)."""
+
+    def method(self: Any, other: Any) -> Any:
+        return made(self, other, self.data * other.data, "*", lambda out: push(self, other, out))
+
+    method.__name__ = push.__name__
+    return method
+
+
+@product
+def mul_own_value(self: Any, other: Any, out: Any) -> None:
+    self.grad += self.data * out.grad
+    other.grad += other.data * out.grad
+
+
+@product
+def mul_no_upstream(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data
+    other.grad += self.data
+
+
+@product
+def mul_overwrites(self: Any, other: Any, out: Any) -> None:
+    self.grad = other.data * out.grad
+    other.grad = self.data * out.grad
+
+
+@product
+def mul_like_add(self: Any, other: Any, out: Any) -> None:
+    self.grad += out.grad
+    other.grad += out.grad
+
+
+@product
+def mul_by_the_result(self: Any, other: Any, out: Any) -> None:
+    self.grad += out.data * out.grad
+    other.grad += out.data * out.grad
+
+
+@product
+def mul_adds_upstream(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data + out.grad
+    other.grad += self.data + out.grad
+
+
+@product
+def mul_one_side(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data * out.grad
+
+
+@product
+def mul_by_gradients(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.grad * out.grad
+    other.grad += self.grad * out.grad
+
+
+@product
+def mul_plainly(self: Any, other: Any, out: Any) -> None:
+    self.grad += out.grad * other.data
+    other.grad += out.grad * self.data
+
+
+def mul_with_slopes(self: Any, other: Any) -> Any:
+    out = type(self)(self.data * other.data, (self, other), "*")
+    slopes = ((self, other.data), (other, self.data))
+
+    def push() -> None:
+        for parent, slope in slopes:
+            parent.grad = parent.grad + slope * out.grad
+
+    out._backward = push
+    return out
+
+
+def mul_without_parents(self: Any, other: Any) -> Any:
+    out = mul_plainly(self, other)
+    out.parents = ()
+    return out
+
+
+EXERCISE_3_2 = program(
+    "3.2", "Value.__mul__",
+    title="a product that can hand back",
+    minutes=8,
+    scaffold=given,
+    probes=probes_3_2,
+    wrong=[
+        Wrong(mul_own_value, "M43", "Each input was multiplied with its own value: a got 2 * 5. Lengthen one side of "
+              "a field by a hair: which side gives the length of the new strip?"),
+        Wrong(mul_no_upstream, "M23", "The slopes 3 and 2 are right, but 5 arrived at the product and left no trace. "
+              "What does a node do with what arrives?"),
+        Wrong(mul_overwrites, "M19", "x * x at 2 leaves 2 in x.grad; two shares of 2 arrived. What became of the "
+              "first one?"),
+        Wrong(mul_like_add, "M29", "Both inputs got what arrived, unchanged: the rule of a sum. What is the slope of "
+              "a * b when only a moves?"),
+        Wrong(mul_by_the_result, "M43", "You multiplied with the value of the product. How far does a * b move when "
+              "a moves by a hair: by a * b hairs?"),
+        Wrong(mul_adds_upstream, "M22", "You added slope and upstream: 3 + 5. Along a path, what happens to factors?"),
+        Wrong(mul_one_side, "", "The left input has its gradient, the right one got nothing. How many inputs has a "
+              "product?"),
+        Wrong(mul_by_gradients, "M43", "You multiplied with the other input's *gradient*. The slope of a product is a "
+              "value: which one?"),
+        Wrong(mul_without_parents, "", "Values and gradients are right, but c does not know its parents. How will a "
+              "walk find the way back from c?"),
+    ],
+    alternatives=[mul_plainly, mul_with_slopes],
+    hints=[
+        "Like 3.1, with a slope on each edge: what arrives is multiplied with it before it is added.",
+        "For 7 * 4 with 10 arriving, the 7 gets 40 and the 4 gets 70.",
+        "Check three things in each line: it adds to what is there, it uses the partner's data, it uses out.grad.",
+    ],
+    worked="As in 3.1 with data multiplied and '*'. Inner function: self.grad gets other.data * out.grad added, "
+           "other.grad gets self.data * out.grad added.",
+)  # fmt: skip
+
+# --- 3.3 tanh -------------------------------------------------------------------------------------------------
+
+TANH = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\n[t.data, n.grad]"
+TANH_TWICE = "n = Value(n)\nn.grad = 10.0\nt = n.tanh()\nt.grad = g\nt._backward()\nn.grad"
+TANH_LINKS = "n = Value(n)\nt = n.tanh()\n[len(t.parents), t.parents[0] is n, n.grad]"
+
+
+def tanh_slope(n: float) -> float:
+    """4 / (e^n + e^-n)^2: the slope of tanh without tanh."""
+    return 4 / (math.exp(n) + math.exp(-n)) ** 2
+
+
+def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
+    n, g = float(numbers(rng, 1)[0]) / 2, float(numbers(rng, 1)[0])
+
+    def right(n: float, g: float) -> list[float]:
+        return [(math.exp(2 * n) - 1) / (math.exp(2 * n) + 1), g * tanh_slope(n)]
+
+    yield run(TANH, n=0.7, g=1.0).expect(right(0.7, 1.0)).show()
+    yield run(TANH, n=0.7, g=2.5).expect(right(0.7, 2.5))
+    yield run(TANH, n=n, g=g).expect(right(n, g))
+    yield run(TANH, n=0.0, g=g).expect([0.0, g])
+    yield run(TANH_TWICE, n=n, g=g).expect(10 + right(n, g)[1])
+    yield run(TANH_LINKS, n=n).expect([1, True, 0.0])
+
+
+def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[Any], Any]:
+    """A tanh method whose push adds slope(x, t, g)."""
+
+    def method(self: Any) -> Any:
+        t = math.tanh(self.data)
+
+        def push(out: Any) -> None:
+            self.grad += slope(self.data, t, out.grad)
+
+        return made(self, None, t, "tanh", push)
+
+    method.__name__ = name
+    return method
+
+
+def tanh_overwrites(self: Any) -> Any:
+    t = math.tanh(self.data)
+
+    def push(out: Any) -> None:
+        self.grad = (1 - t * t) * out.grad
+
+    return made(self, None, t, "tanh", push)
+
+
+def tanh_late(self: Any) -> Any:
+    """Right: the slope is worked out from the result when it is needed."""
+
+    def push(out: Any) -> None:
+        self.grad += out.grad - out.data**2 * out.grad
+
+    return made(self, None, math.tanh(self.data), "tanh", push)
+
+
+def tanh_without_parents(self: Any) -> Any:
+    out = tanh_late(self)
+    out.parents = ()
+    return out
+
+
+EXERCISE_3_3 = program(
+    "3.3", "Value.tanh",
+    title="tanh",
+    minutes=6,
+    scaffold=given,
+    probes=probes_3_3,
+    rtol=1e-8,
+    wrong=[
+        Wrong(bent(lambda x, t, g: (1 - x * x) * g, "input_for_output"), "M43", "1 - 0.7 * 0.7 = 0.51: you squared "
+              "the input. Which number does the formula call t?"),
+        Wrong(bent(lambda x, t, g: (1 + t * t) * g, "plus_for_minus"), "M43", "Your slope is larger than 1. tanh is "
+              "steepest in the middle, where its slope is 1, and flat far out. Which sign makes it flatter?"),
+        Wrong(bent(lambda x, t, g: 1 - t * t, "no_upstream"), "M23", "Right as long as 1 arrives. When 2.5 arrives, "
+              "your tanh hands on the same number. Where does what arrives come in?"),
+        Wrong(bent(lambda x, t, g: t * g, "value_for_slope"), "M43", "You handed on the value of tanh. How fast does "
+              "it move?"),
+        Wrong(bent(lambda x, t, g: (1 - t) * g, "square_forgotten"), "M43", "1 - t: near, but t is not squared. At "
+              "-0.7 the slope must be the same as at 0.7: is it?"),
+        Wrong(bent(lambda x, t, g: 1 - t * t + g, "adds_upstream"), "M22", "You added the slope to what arrived. "
+              "Along a path, what happens to factors?"),
+        Wrong(tanh_overwrites, "M19", "What was in n.grad before is gone. May n have been used elsewhere as well?"),
+        Wrong(tanh_without_parents, "", "The numbers are right, but t does not know its parent. How will a walk find "
+              "the way back?"),
+    ],
+    alternatives=[bent(lambda x, t, g: g * (1 - t * t), "plain"), tanh_late,
+                  bent(lambda x, t, g: g / math.cosh(x) ** 2, "by_cosh")],
+    hints=[
+        "math.tanh gives the value t. The slope of tanh at that point is 1 - t**2.",
+        "At n = 0 the value is 0 and the slope 1; at n = 2 the value is 0.964 and the slope 0.071.",
+        "One input, so one line in the inner function. It has the same three parts as in 3.2.",
+    ],
+    worked="t = math.tanh(self.data); out = Value(t, (self,), 'tanh'); the inner function adds (1 - t**2) * out.grad "
+           "to self.grad.",
+)  # fmt: skip
+
+# --- 3.4 the order --------------------------------------------------------------------------------------------
+
+GRAPHS = """
+def plus(a, b):
+    out = Value(a.data + b.data, (a, b), "+")
+    def push():
+        a.grad += out.grad
+        b.grad += out.grad
+    out._backward = push
+    return out
+
+def times(a, b):
+    out = Value(a.data * b.data, (a, b), "*")
+    def push():
+        a.grad += b.data * out.grad
+        b.grad += a.data * out.grad
+    out._backward = push
+    return out
+
+def leaf(name, data):
+    out = Value(data)
+    out.name = name
+    return out
+
+def walk(order, root):
+    root.grad = 1.0
+    for v in reversed(order):
+        v._backward()
+"""
+SHARED = (
+    "a, b = Value(a), Value(b)\nc = plus(a, b)\nd = times(a, b)\ny = plus(plus(c, d), times(c, d))\n"
+    "walk(topological_order(y), y)\n[a.grad, b.grad]"
+)
+SKIP = (
+    "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\n"
+    "walk(topological_order(y), y)\nx.grad"
+)
+ONCE = "a, b = Value(a), Value(b)\nc = plus(a, b)\ny = times(c, plus(c, a))\nlen(topological_order(y))"
+ENDS = "a, b = Value(a), Value(b)\ny = times(a, b)\norder = topological_order(y)\n[order[-1] is y, y.grad, len(order)]"
+ALONE = "x = Value(x)\n[v.data for v in topological_order(x)]"
+DEEP = "x = y = Value(1.0)\nfor _ in range(4000):\n    y = plus(y, x)\nlen(topological_order(y))"
+
+
+def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b = (float(n) for n in numbers(rng, 2))
+    yield run(SHARED, a=2.0, b=3.0).expect([25.0, 19.0]).show()
+    yield run(SHARED, a=a, b=b).expect([1 + b + a * b + (a + b) * b, 1 + a + a * b + (a + b) * a])
+    yield run(SKIP, x=a).expect(24 * a**2)
+    yield run(ONCE, a=a, b=b).expect(5)
+    yield run(ENDS, a=a, b=b).expect([True, 0.0, 3])
+    yield run(ALONE, x=a).expect([a])
+    yield run(DEEP).expect(4001)
+
+
+def post_order(root: Any) -> list[Any]:
+    """Right: a stack of (value, has it been opened)."""
+    order: list[Any] = []
+    seen: set[Any] = set()
+    stack = [(root, False)]
+    while stack:
+        v, opened = stack.pop()
+        if opened:
+            order.append(v)
+        elif v not in seen:
+            seen.add(v)
+            stack.append((v, True))
+            stack += [(p, False) for p in v.parents]
+    return order
+
+
+def by_counting(root: Any) -> list[Any]:
+    """Right: a value is ready when all its users have been listed."""
+    found = [root]
+    seen = {id(root)}
+    users: dict[int, int] = {}
+    for v in found:
+        for p in v.parents:
+            users[id(p)] = users.get(id(p), 0) + 1
+            if id(p) not in seen:
+                seen.add(id(p))
+                found.append(p)
+    ready, order = [root], []
+    while ready:
+        v = ready.pop()
+        order.append(v)
+        for p in v.parents:
+            users[id(p)] -= 1
+            if users[id(p)] == 0:
+                ready.append(p)
+    return order[::-1]
+
+
+def by_iterators(root: Any) -> list[Any]:
+    """Right: the recursion, with its stack written out."""
+    order: list[Any] = []
+    seen = {root}
+    stack = [(root, iter(root.parents))]
+    while stack:
+        v, rest = stack[-1]
+        p = next(rest, None)
+        if p is None:
+            order.append(v)
+            stack.pop()
+        elif p not in seen:
+            seen.add(p)
+            stack.append((p, iter(p.parents)))
+    return order
+
+
+def recursive(root: Any) -> list[Any]:
+    order: list[Any] = []
+    seen: set[Any] = set()
+
+    def visit(v: Any) -> None:
+        if v not in seen:
+            seen.add(v)
+            for p in v.parents:
+                visit(p)
+            order.append(v)
+
+    visit(root)
+    return order
+
+
+def pre_order(root: Any) -> list[Any]:
+    """The order of the first visit, root first."""
+    order: list[Any] = []
+    seen: set[Any] = set()
+    stack = [root]
+    while stack:
+        v = stack.pop()
+        if v not in seen:
+            seen.add(v)
+            order.append(v)
+            stack += reversed(v.parents)
+    return order
+
+
+def pre_order_reversed(root: Any) -> list[Any]:
+    return pre_order(root)[::-1]
+
+
+def backwards(root: Any) -> list[Any]:
+    return post_order(root)[::-1]
+
+
+def level_by_level(root: Any) -> list[Any]:
+    order, seen = [root], {root}
+    for v in order:
+        order += [p for p in dict.fromkeys(v.parents) if p not in seen]
+        seen.update(v.parents)
+    return order[::-1]
+
+
+def without_visited(root: Any) -> list[Any]:
+    order: list[Any] = []
+    for p in root.parents:
+        order += without_visited(p)
+    return [*order, root]
+
+
+def without_root(root: Any) -> list[Any]:
+    return post_order(root)[:-1]
+
+
+def without_leaves(root: Any) -> list[Any]:
+    return [v for v in post_order(root) if v.parents]
+
+
+# No probe tells these two apart: the inputs speak first in both, and hand on nothing.
+ROOT_FIRST = (
+    "The root comes first in your list. The walk begins at the list's *end*, so the inputs speak before anything has "
+    "arrived. Which end does the root belong to?"
+)
+
+EXERCISE_3_4 = program(
+    "3.4", "topological_order",
+    title="who speaks when",
+    minutes=14,
+    seconds=4.0,
+    scaffold=given,
+    prelude=GRAPHS,
+    probes=probes_3_4,
+    wrong=[
+        Wrong(recursive, "M20", "The order is right on every small graph. On a chain of 4,000 values the function calls "
+              "itself 4,000 times, and Python stops it. Which list could remember what is still to be done?"),
+        Wrong(pre_order_reversed, "M21", "Your list is in the order of the first visit: c spoke before c * d had "
+              "written to it. Who has to stand behind whom?"),
+        Wrong(pre_order, "M21", ROOT_FIRST, alike="root first"),
+        Wrong(backwards, "M21", ROOT_FIRST, alike="root first"),
+        Wrong(level_by_level, "M20", "You listed the graph level by level. In y = a * b with b made from a, a is one "
+              "step from y and also two. On which of its users did it not wait?"),
+        Wrong(without_visited, "M21", "a and b stand in your list several times and speak several times: 46 and 35. "
+              "When has a value been dealt with? How can you know?"),
+        Wrong(without_root, "M21", "The root is missing. It is the one that holds the first gradient: who starts?"),
+        Wrong(without_leaves, "", "Values without parents are missing in the list. They have nothing to hand on, but "
+              "they belong to the graph. How many values has a * b?"),
+    ],
+    alternatives=[post_order, by_counting, by_iterators],
+    hints=[
+        "Every value of the graph once; each one behind all its parents. The walk then goes through the list from "
+        "its end.",
+        "For c = a + b, y = c * a a right list is [a, b, c, y]; [b, a, c, y] is another.",
+        "Keep a list of things to do. A value goes in twice: once to have its parents put before it, and once to be "
+        "written down. What marks the second time?",
+    ],
+    worked="Keep a stack of pairs (value, opened), starting with (root, False), and a set of values seen. Pop a pair. "
+           "Opened: append the value to the order. Not opened and not seen: mark it as seen, push (value, True), then "
+           "push (parent, False) for each parent.",
+)  # fmt: skip
+
+# --- 3.5 the walk ---------------------------------------------------------------------------------------------
+
+ISSUE_68 = (
+    "a, b = Value(a), Value(b)\nc = plus(a, b)\nd = times(a, b)\ny = plus(plus(c, d), times(c, d))\n"
+    "y.backward()\n[a.grad, b.grad]"
+)
+CHAIN = "x = Value(x)\ny = times(times(x, x), x)\ny.backward()\n[x.grad, y.grad]"
+ACCUMULATES = "x = Value(x)\ntimes(x, x).backward()\ntimes(x, x).backward()\nx.grad"
+AGAIN = (
+    "a, b, d = Value(a), Value(b), Value(d)\nc = plus(a, b)\ne = times(c, d)\n"
+    "e.backward()\ne.backward()\n[a.grad, b.grad, d.grad, c.grad]"
+)
+
+
+def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b, d = (float(n) for n in numbers(rng, 3))
+    yield run(ISSUE_68, a=2.0, b=3.0).expect([25.0, 19.0]).show()
+    yield run(CHAIN, x=a).expect([3 * a * a, 1.0])
+    yield run(ACCUMULATES, x=3.0).expect(12.0).show()
+    yield run(AGAIN, a=3.0, b=2.0, d=1.0).expect([2.0, 2.0, 10.0, 1.0])
+    yield run(AGAIN, a=a, b=b, d=d).expect([2 * d, 2 * d, 2 * (a + b), d])
+
+
+def walker(
+    start: Callable[[Any], float] = lambda root: 1.0, clear: Callable[[Any], bool] = lambda v: bool(v.parents),
+    order: Callable[[Any], list[Any]] = backwards, name: str = "walker",
+) -> Callable[[Any], None]:  # fmt: skip
+    """A backward method: clear what is to be cleared, start, let everyone speak in this order."""
+
+    def backward(self: Any) -> None:
+        for v in order(self):
+            if clear(v):
+                v.grad = 0.0
+        self.grad = start(self)
+        for v in order(self):
+            v._backward()
+
+    backward.__name__ = name
+    return backward
+
+
+def naive_recursion(self: Any) -> None:
+    def visit(v: Any) -> None:
+        v._backward()
+        for p in v.parents:
+            visit(p)
+
+    for v in post_order(self):
+        v.grad = 0.0 if v.parents else v.grad
+    self.grad = 1.0
+    visit(self)
+
+
+def only_the_last_node(self: Any) -> None:
+    self.grad = 1.0
+    self._backward()
+
+
+def clears_afterwards(self: Any) -> None:
+    """Right while nobody looks at inner gradients: but they are gone after the pass."""
+    walker()(self)
+    for v in post_order(self):
+        if v.parents:
+            v.grad = 0.0
+
+
+def backward_in_one_loop(self: Any) -> None:
+    order = post_order(self)
+    for v in order:
+        v.grad = v.grad * (len(v.parents) == 0)
+    self.grad = 1.0
+    while order:
+        order.pop()._backward()
+
+
+EXERCISE_3_5 = program(
+    "3.5", "Value.backward",
+    title="the walk",
+    minutes=10,
+    seconds=2.0,
+    scaffold=given,
+    prelude=GRAPHS,
+    probes=probes_3_5,
+    wrong=[
+        Wrong(walker(start=lambda root: 0.0, name="starts_from_zero"), "M21", "All gradients are 0: the pass started "
+              "from 0, and everything is multiplied with the start. What is the slope of y for y?"),
+        Wrong(walker(start=lambda root: float(root.data), name="starts_from_the_value"), "M21", "1025 and 779: 41 "
+              "times too much, and 41 is the value of y. What is the slope of y for y?"),
+        Wrong(walker(clear=lambda v: True, name="clears_leaves"), "M01", "After two passes PyTorch shows 12 = 6 + 6; "
+              "you show 6. You cleared the leaves as well. Which gradients does the user want to see added up?"),
+        Wrong(walker(clear=lambda v: False, name="leaves_inner_gradients"), "M24", "The first pass is right, the second "
+              "adds too much: 3 where PyTorch shows 2. Inner values still held the gradients of the first pass. Who "
+              "starts each pass from zero, and who does not?"),
+        Wrong(walker(order=post_order, name="from_the_inputs"), "M21", "You walked from the inputs to the root: they "
+              "spoke before anything had arrived. Where does a backward pass begin?"),
+        Wrong(naive_recursion, "M20", "29 and 22: c sent its gradient on before all its users had written to it, and "
+              "later once more. Exercise 3.4 found an order: is it used?"),
+        Wrong(only_the_last_node, "M21", "Only the root has spoken; its parents got their share and kept it. Who hands "
+              "it on?"),
+        Wrong(clears_afterwards, "M24", "The gradients of the inputs are right. The root's own is gone: you cleared "
+              "after the pass, and then nobody can look at it. When else could inner values be cleared?"),
+    ],
+    alternatives=[walker(), backward_in_one_loop,
+                  walker(order=lambda root: by_counting(root)[::-1], name="by_counting")],
+    hints=[
+        "Three steps: inner values start from 0, the root from 1, then everyone speaks once, the root first.",
+        "A value without parents is an input: its grad belongs to the user, who may want sums over several passes.",
+        "Ask your order once and go through it twice: forwards to clear, from its end to let each value speak.",
+    ],
+    worked="order = topological_order(self). For each v with parents: v.grad = 0. self.grad = 1. Then for v in "
+           "reversed(order): v._backward().",
+)  # fmt: skip
+
+# --- predictions of the reading notebook ----------------------------------------------------------------------
+
+PREDICTION_3_0 = prediction(
+    "3.0", "b", points=0,
+    title="the last node of a function of one's own",
+    options={"a": "a node named after the Python function", "b": "the node of the product",
+             "c": "the node of exp, which is computed first"},
+    wrong=[
+        Wrong("a", "M09", "A def writes nothing into the graph; what runs inside it does. Which operation runs last?"),
+        Wrong("c", "M09", "exp is in the graph, further back. Which operation made y?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_3_1A = prediction(
+    "3.1a", -1, points=0,
+    title="x - x with overwriting",
+    wrong=[
+        Wrong(0, "M19", "0 is the true slope. This engine writes with =: which of its two lines runs last?"),
+        Wrong(1, "M19", "1 is written first. What does the next line do to it?"),
+        Wrong(2, "M19", "Nothing is added here: both lines write with =."),
+    ],
+)  # fmt: skip
+
+PREDICTION_3_2A = prediction(
+    "3.2a", 108, points=0,
+    title="the slope of x to the fourth at 3",
+    wrong=[
+        Wrong(6, "M23", "6 is the slope of the first square alone."),
+        Wrong(24, "M22", "24 is 18 + 6. Along a path slopes multiply."),
+        Wrong(81, "M43", "81 is the value. How fast does it move?"),
+        Wrong(36, "M43", "The outer square's slope is taken at its own input, 9, and not at 3."),
+    ],
+)  # fmt: skip
+
+PREDICTION_3_4A = prediction(
+    "3.4a", "c", points=0,
+    title="a walk by plain recursion",
+    options={"a": "less than 5", "b": "5", "c": "more than 5"},
+    wrong=[
+        Wrong("a", "M20", "c has two users, and is visited by way of each of them. How often does it speak?"),
+        Wrong("b", "M20", "Follow the visits: y, then its first parent, then that one's parent c, then y's second "
+              "parent. Who is that?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_3_4B = prediction(
+    "3.4b", 1, points=0,
+    title="how often a shared node runs",
+    wrong=[
+        Wrong(2, "M20", "Two edges arrive at each node. Does it speak after each, or once, when both are in?"),
+        Wrong(2**30, "M20", "That many paths lead to x. How many of them does a node have to know?"),
+        Wrong(30, "M20", "30 nodes run in this pass. How often does one of them?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_3_5A = prediction(
+    "3.5a", 18, points=0,
+    title="a second pass over the same graph",
+    wrong=[
+        Wrong(12, "M24", "12 = 6 + 6 would be right. What does c still hold from the first pass, when the second "
+              "share arrives?"),
+        Wrong(6, "M01", "6 is what one pass adds. Is anything cleared here?"),
+        Wrong(24, "M24", "How much does c hold when it speaks for the second time: 6 + 6. That is added to 6."),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_3_0, PREDICTION_3_1A, PREDICTION_3_2A, PREDICTION_3_4A, PREDICTION_3_4B, PREDICTION_3_5A,
+    EXERCISE_3_1, EXERCISE_3_2, EXERCISE_3_3, EXERCISE_3_4, EXERCISE_3_5,
+)  # fmt: skip
+
+LESSON = Lesson(
+    number=3,
+    slug="03_scalar_engine",
+    title="Your own scalar engine",
+    minutes=60,
+    introduces=("M09", "M19", "M21", "M24"),
+    with_engine=False,
+    exercises=EXERCISES,
+)
