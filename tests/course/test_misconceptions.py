@@ -1,9 +1,9 @@
 """The catalogue is true: each example prints what the entry says, on minigrad and on PyTorch where it is
 installed."""
 
-import re
 import contextlib
 import io
+import re
 import warnings
 
 import pytest
