@@ -13,8 +13,20 @@ import numpy as np
 from workloads import BATCH, EPS, HEADS, LENGTH, RATE, SEQUENCES, WIDTH, Step, block, digits
 
 
-def train_step() -> Step:
+def as_modules_store(weight: Any) -> Any:
+    """The same (in, out) matrix, lying in memory as (out, in): OpenBLAS takes longer over it."""
+    return np.ascontiguousarray(weight.T).T
+
+
+def weight_gradient(x: Any, g: Any, weight: Any) -> Any:
+    """x.T @ g, lying in memory as the weight does."""
+    return x.T @ g if weight.flags.c_contiguous else (g.T @ x).T
+
+
+def train_step(modules: bool = False) -> Step:
     x, labels, parameters = digits()
+    if modules:
+        parameters = [as_modules_store(p) if p.ndim == 2 else p for p in parameters]
     w1, b1, w2, b2 = parameters
     rows = np.arange(BATCH)
 
@@ -34,7 +46,8 @@ def train_step() -> Step:
 
         g_hidden = g_scores @ w2.T
         g_hidden *= hidden > 0
-        gradients = [x.T @ g_hidden, g_hidden.sum(0), hidden.T @ g_scores, g_scores.sum(0)]
+        g_w1, g_w2 = weight_gradient(x, g_hidden, w1), weight_gradient(hidden, g_scores, w2)
+        gradients = [g_w1, g_hidden.sum(0), g_w2, g_scores.sum(0)]
         for p, g in zip(parameters, gradients, strict=True):
             p -= np.float32(RATE) * g
         return gradients
@@ -42,8 +55,10 @@ def train_step() -> Step:
     return step
 
 
-def transformer() -> Step:
+def transformer(modules: bool = False) -> Step:
     batch, p = block()
+    if modules:
+        p = {name: as_modules_store(v) if v.ndim == 2 else v for name, v in p.items()}
     x = batch.reshape(-1, WIDTH)  # all positions of all sequences
     scale = np.float32((WIDTH // HEADS) ** -0.5)
     heads_shape = (SEQUENCES, LENGTH, 3, HEADS, WIDTH // HEADS)
@@ -72,12 +87,12 @@ def transformer() -> Step:
         return out
 
     def linear_back(g: Any, x: Any, name: str, gradients: dict[str, Any]) -> Any:
-        gradients[f"{name}.weight"] = x.T @ g
+        gradients[f"{name}.weight"] = weight_gradient(x, g, p[f"{name}.weight"])
         gradients[f"{name}.bias"] = g.sum(0)
         return g @ p[f"{name}.weight"].T
 
     def step() -> Any:
-        first, unit1, inverse1 = normalise(x, "norm1")
+        first, unit1, _ = normalise(x, "norm1")
         q, k, v = linear(first, "qkv").reshape(heads_shape).transpose(2, 0, 3, 1, 4)
         attention = q @ k.swapaxes(-1, -2)
         attention *= scale

@@ -135,7 +135,7 @@ def train_step_modules(lib: Any) -> Step:
     def step() -> Any:
         optimizer.zero_grad()
         loss_function(model(x), y).backward()
-        gradients = [p.grad.T for p in model.parameters()]
+        gradients = [p.grad.T if p.grad.ndim == 2 else p.grad for p in model.parameters()]
         optimizer.step()
         return gradients
 
@@ -407,13 +407,13 @@ def rows() -> list[Row]:
             "mygrad": lambda lib: mygrad_chain(lib, shape, operations),
         }
 
-    def training(ours: Callable[[Any], Step]) -> dict[str, Callable[[Any], Step]]:
-        others = {"autograd": hips_train_step, "mygrad": mygrad_train_step, "numpy": lambda _: by_hand_train_step()}
-        return {"minigrad": ours, "torch": ours, **others}
+    def training(ours: Callable[[Any], Step], modules: bool) -> dict[str, Callable[[Any], Step]]:
+        others = {"autograd": hips_train_step, "mygrad": mygrad_train_step}
+        return {"minigrad": ours, "torch": ours, "numpy": lambda _: by_hand_train_step(modules), **others}
 
-    def attention(ours: Callable[[Any], Step]) -> dict[str, Callable[[Any], Step]]:
-        others = {"autograd": hips_transformer, "mygrad": mygrad_transformer, "numpy": lambda _: by_hand_transformer()}
-        return {"minigrad": ours, "torch": ours, **others}
+    def attention(ours: Callable[[Any], Step], modules: bool) -> dict[str, Callable[[Any], Step]]:
+        others = {"autograd": hips_transformer, "mygrad": mygrad_transformer}
+        return {"minigrad": ours, "torch": ours, "numpy": lambda _: by_hand_transformer(modules), **others}
 
     scalars = {**chains((), 999), "micrograd": lambda lib: micrograd_chain(lib, 999)}
     second = {
@@ -428,8 +428,8 @@ def rows() -> list[Row]:
         Row("(8, 8) chain, 201 operations", chains((8, 8), 201), {"torch": 0.70, **half}),
         Row("(64, 128) chain, 201 operations", chains((64, 128), 201), {"torch": 1.0, **half}),
         Row("second order, (8, 8) chain", second, {"torch": 1.1, **half}),
-        Row("train step, written with tensors", training(train_step), trained),
-        Row("train step, nn and optim", training(train_step_modules), trained),
-        Row("transformer block, written with tensors", attention(transformer), attended),
-        Row("transformer block, nn", attention(transformer_modules), attended),
+        Row("train step, written with tensors", training(train_step, False), trained),
+        Row("train step, nn and optim", training(train_step_modules, True), trained),
+        Row("transformer block, written with tensors", attention(transformer, False), attended),
+        Row("transformer block, nn", attention(transformer_modules, True), attended),
     ]
