@@ -68,8 +68,12 @@ def left_running(level: str) -> list[str]:
 WATCHED = [Path(p) for p in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", str(Path.home())) if Path(p).is_dir()]
 
 
+QUICK = ("an object that equals everything", "reads its caller", "reads the tests", "imports the oracles", "system calls",
+         "answers in the worker's place")  # fmt: skip
+
+
 @pytest.mark.parametrize("level", BOUNDARIES)
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in ATTACKS])
 def test_attack_fails(name: str, level: str, prize: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("minigrad.course.grading.grader.CELLS_SECONDS", 1.0)
     honest = notebook(*RIGHT)

@@ -156,7 +156,7 @@ class Forger(Remote):
             os.close(descriptor)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_judge_survives_any_reply(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     monkeypatch.setattr("minigrad.course.student.secrets.token_hex", lambda n: Forger.ticket)

@@ -91,6 +91,7 @@ def test_twenty_kills_lose_nothing(hand_ins: Path, tmp_path: Path) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_a_lost_process_of_the_pool_costs_nobody_anything(hand_ins: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(b"0123456789abcdef")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import csv
+import functools
 import io
 import json
 import os
@@ -28,6 +29,12 @@ def level() -> str:
         return sandbox.choose()
     except Unavailable as error:
         pytest.skip(f"optional: no isolation level holds here: {error}")
+
+
+@functools.cache
+def one_thread() -> futures.Executor:
+    """The quickest executor: one thread of this process, whose sandbox stays up from test to test."""
+    return futures.ThreadPoolExecutor(1)
 
 
 def hand_in(folder: Path, **students: str | bytes) -> Path:
@@ -74,12 +81,12 @@ def test_seeds_differ_by_student_exercise_and_key(tmp_path: Path, level: str) ->
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT)
     seeds = set()
     for key in (b"k" * 16, b"l" * 16):
-        runs.grade(hand_ins, out=tmp_path / key.decode(), key=key, jobs=1)
+        runs.grade(hand_ins, out=tmp_path / key.decode(), key=key, executor=one_thread())
         found = results(tmp_path / key.decode())
         seeds |= {(v["exercise"], v["seed"]) for r in found.values() for v in r["verdicts"]}
     exercises = {exercise for exercise, _ in seeds}
     assert len(seeds) == 4 * len(exercises) and len({seed for _, seed in seeds}) == len(seeds)
-    again = runs.grade(hand_ins, out=tmp_path / "again", key=b"k" * 16, jobs=1)
+    again = runs.grade(hand_ins, out=tmp_path / "again", key=b"k" * 16, executor=one_thread())
     assert again.graded == 2
     first, second = (results(tmp_path / name) for name in ("k" * 16, "again"))
     assert [r["verdicts"] for r in first.values()] == [r["verdicts"] for r in second.values()]
@@ -89,48 +96,48 @@ def test_nothing_is_graded_twice_and_only_what_changed_again(
     tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG), tmp_path / "out"
-    runs.grade(hand_ins, out=out, jobs=1)
+    runs.grade(hand_ins, out=out, executor=one_thread())
     before = (out / "results.jsonl").read_bytes()
-    count = runs.grade(hand_ins, out=out, jobs=1)
+    count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert (count.kept, count.graded) == (2, 0)
     assert (out / "results.jsonl").read_bytes() == before
 
     hand_in(hand_ins, bob=RIGHT, cy=WRONG)
-    count = runs.grade(hand_ins, out=out, jobs=1)
+    count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert (count.kept, count.graded) == (1, 2)
     assert [status(out, name) for name in ("ann", "bob", "cy")] == ["passed", "passed", "wrong"]
 
     monkeypatch.setattr(journal, "pack_hash", lambda number: "another")
-    assert runs.grade(hand_ins, out=out, jobs=1).graded == 3
-    assert runs.grade(hand_ins, out=out, jobs=1, fresh=True).graded == 3
+    assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 3
+    assert runs.grade(hand_ins, out=out, executor=one_thread(), fresh=True).graded == 3
 
     (hand_ins / "cy" / "05_vectors.ipynb").unlink()
-    runs.grade(hand_ins, out=out, jobs=1)
+    runs.grade(hand_ins, out=out, executor=one_thread())
     assert set(results(out)) == {"ann", "bob"}
     assert not (out / "feedback" / "cy" / "05_vectors.html").exists()
 
 
 def test_a_changed_limit_grades_again(tmp_path: Path, level: str) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann="def vjp_square(x, v):\n    while True: pass"), tmp_path / "out"
-    runs.grade(hand_ins, out=out, jobs=1, seconds=0.3)
+    runs.grade(hand_ins, out=out, executor=one_thread(), seconds=0.3)
     assert "0.3 s" in " ".join(results(out)["ann"]["verdicts"][0]["lines"])
-    assert runs.grade(hand_ins, out=out, jobs=1, seconds=0.4).graded == 1
+    assert runs.grade(hand_ins, out=out, executor=one_thread(), seconds=0.4).graded == 1
 
 
 def test_the_same_key_or_none(tmp_path: Path, level: str) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT), tmp_path / "out"
-    runs.grade(hand_ins, out=out, jobs=1, key=b"k" * 16)
+    runs.grade(hand_ins, out=out, executor=one_thread(), key=b"k" * 16)
     with pytest.raises(ValueError, match="another key"):
-        runs.grade(hand_ins, out=out, jobs=1, key=b"l" * 16)
-    assert runs.grade(hand_ins, out=out, jobs=1).kept == 1
-    assert runs.grade(hand_ins, out=out, jobs=1, key=b"l" * 16, fresh=True).graded == 1
+        runs.grade(hand_ins, out=out, executor=one_thread(), key=b"l" * 16)
+    assert runs.grade(hand_ins, out=out, executor=one_thread()).kept == 1
+    assert runs.grade(hand_ins, out=out, executor=one_thread(), key=b"l" * 16, fresh=True).graded == 1
 
 
 def test_two_runs_do_not_write_to_one_report(tmp_path: Path, level: str) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT), tmp_path / "out"
     out.mkdir()
     with journal.Journal(out), pytest.raises(ValueError, match="another run"):
-        runs.grade(hand_ins, out=out, jobs=1)
+        runs.grade(hand_ins, out=out, executor=one_thread())
 
 
 def test_of_several_copies_the_best_counts(tmp_path: Path, level: str) -> None:
@@ -140,7 +147,7 @@ def test_of_several_copies_the_best_counts(tmp_path: Path, level: str) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(notebook(source, 'check("5.1")'))
     out = tmp_path / "out"
-    assert runs.grade(hand_ins, out=out, jobs=1).graded == 4
+    assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 4
     assert rows(out)[0]["Total"] == "1"
     assert len(list((out / "feedback" / "ann").iterdir())) == 4
 
@@ -155,7 +162,7 @@ def test_what_lies_around_a_notebook_is_no_matter(tmp_path: Path, level: str) ->
     (here / "leak.ipynb").symlink_to("/etc/passwd")
     (hand_ins / "eve").symlink_to("/etc")
     out = tmp_path / "out"
-    runs.grade(hand_ins, out=out, jobs=1)
+    runs.grade(hand_ins, out=out, executor=one_thread())
     assert (status(out, "ann"), status(out, "bob")) == ("wrong", "passed")
     assert "root:" not in (out / "results.jsonl").read_text()
     assert not list(tmp_path.rglob("pwned"))
@@ -165,7 +172,7 @@ def test_a_stray_file_is_named_and_stops_nobody(tmp_path: Path, level: str) -> N
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT)
     (hand_ins / "ann" / "holiday.ipynb").write_bytes(notebook("x = 1"))
     out = tmp_path / "out"
-    assert runs.grade(hand_ins, out=out, jobs=1).total == 1
+    assert runs.grade(hand_ins, out=out, executor=one_thread()).total == 1
     assert "holiday.ipynb" in (out / "report.html").read_text()
 
 
@@ -179,7 +186,7 @@ def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
         (folder / "05_vectors.ipynb").write_bytes(notebook(RIGHT))
         (folder / ("<img src=x onerror=alert(1)>" + name[:20] + ".ipynb")).write_bytes(notebook(RIGHT))
     out = tmp_path / "out"
-    count = runs.grade(hand_ins, out=out, jobs=1)
+    count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert count.graded == 2 * len(names)
     found = rows(out)
     assert len(found) == len(names) and all(row["Total"] == "1" for row in found)
@@ -198,15 +205,12 @@ def test_any_executor_will_do(kind: str, tmp_path: Path, level: str) -> None:
     pool: futures.Executor = futures.ThreadPoolExecutor(2) if kind == "thread" else futures.ProcessPoolExecutor(2)
     with pool:
         count = runs.grade(hand_ins, out=tmp_path / "out", executor=pool)
-    runs.close_graders()
     assert count.graded == 6
     assert [row["Total"] for row in rows(tmp_path / "out")] == ["0", "1"] * 3
 
 
 def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT), tmp_path / "out"
-    runs.close_graders()
-    runs._here.__dict__.clear()
     with monkeypatch.context() as patch:
         def broken(*args: Any, **kwargs: Any) -> Any:
             raise Unavailable("the sandbox could not start")
@@ -217,7 +221,7 @@ def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.
     assert status(out, "ann") == "not graded"
     assert rows(out)[0]["Total"] == "" and rows(out)[0]["05_vectors"] == "", "no grade is not a zero"
     assert "not graded" in (out / "report.html").read_text()
-    assert runs.grade(hand_ins, out=out, jobs=1).graded == 1, "and it is tried again"
+    assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 1, "and it is tried again"
     assert status(out, "ann") == "passed"
 
 
@@ -239,20 +243,20 @@ def test_auto_falls_back_and_never_below_a_boundary(monkeypatch: pytest.MonkeyPa
 
 def test_a_journal_line_that_was_cut_off_is_graded_again(tmp_path: Path, level: str) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG), tmp_path / "out"
-    runs.grade(hand_ins, out=out, jobs=1)
+    runs.grade(hand_ins, out=out, executor=one_thread())
     whole = (out / "results.jsonl").read_bytes()
     (out / "results.jsonl").write_bytes(whole[:-30])
-    count = runs.grade(hand_ins, out=out, jobs=1)
+    count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert (count.kept, count.graded) == (1, 1)
     assert set(results(out)) == {"ann", "bob"}
 
 
 def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=WRONG, cy=WRONG)
-    runs.grade(hand_ins, out=tmp_path / "old", jobs=1, key=b"k" * 16)
+    runs.grade(hand_ins, out=tmp_path / "old", executor=one_thread(), key=b"k" * 16)
     hand_in(hand_ins, bob=RIGHT, dan=RIGHT)
     (hand_ins / "cy" / "05_vectors.ipynb").unlink()
-    runs.grade(hand_ins, out=tmp_path / "new", jobs=1, key=b"k" * 16)
+    runs.grade(hand_ins, out=tmp_path / "new", executor=one_thread(), key=b"k" * 16)
     moved = [m for m in report.write_differences(tmp_path / "new", tmp_path / "old") if m["exercise"] == "5.1"]
     assert [(m["student"], m["before"], m["after"], m["points"], m["why"]) for m in moved] == [
         ("bob", "wrong", "passed", 1.0, "another notebook"),
@@ -276,7 +280,7 @@ def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
         ann=f"def vjp_square(x, v):\n    raise ValueError('{evil}')", bob=f"def vjp_square(x, v):\n    return '{evil}'",
         cy=f"raise ValueError('{evil}')",
     )  # fmt: skip
-    runs.grade(hand_ins, out=tmp_path / "out", jobs=1)
+    runs.grade(hand_ins, out=tmp_path / "out", executor=one_thread())
     for page in (tmp_path / "out").rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert "<script>alert" not in text and "<img" not in text and "\u202e" not in text

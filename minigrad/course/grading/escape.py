@@ -91,7 +91,7 @@ def attempt(sandbox: Sandbox) -> Iterator[str]:
         secret.write_text("hidden", encoding="utf-8")
         secret.chmod(0o666)
         worker = sandbox.worker(memory=256 << 20, cpu=20)
-        worker.limit(10.0, 30.0)
+        worker.limit(5.0, 10.0)
         try:
             cells = worker.exec([HONEST, HOSTILE])
             if cells != [None, None]:

@@ -28,6 +28,7 @@ from minigrad.course.verdict import Verdict, judge
 from minigrad.course.wire import Failure
 
 CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
+MOST_TOLD = 20  # cells that did not run through; who has more has read enough
 MOST_LEFT_OUT = 2  # cells that never end; who has more of them is not waited for
 NOT_GRADED = "not graded"
 
@@ -236,13 +237,13 @@ class Session:
             sentence(number, failure)
             for number, failure in sorted((self.failures | self.left_out).items())
             if any(word in cells.get(number, "") for word in words)
-        ]
+        ][:3]
 
     def cell_problems(self) -> list[dict[str, Any]]:
         """The cells that did not run through, as plain data."""
         return [
             {"cell": number, "line": failure.line, "says": sentence(number, failure)}
-            for number, failure in sorted((self.failures | self.left_out).items())
+            for number, failure in sorted((self.failures | self.left_out).items())[:MOST_TOLD]
         ]
 
 

@@ -51,7 +51,7 @@ def read(data: bytes) -> Submission:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Submission((), "the file is not text, so it is no notebook")
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, MemoryError):
         return Submission((), "the file is cut off or is no notebook: it is not complete JSON")
     cells: list[Cell] = []
     size = 0

@@ -90,8 +90,11 @@ class Sandbox:
             "with_engine": self.with_engine,
             "leave_root": unmapped_user() if hasattr(os, "geteuid") and os.geteuid() == 0 else 0,
         }
-        self._control.sendall(json.dumps(settings).encode())
-        answer = self._line(_START_SECONDS)
+        try:
+            self._control.sendall(json.dumps(settings).encode())
+            answer = self._line(_START_SECONDS)
+        except OSError:
+            answer = None  # it was gone before it could say why; its last words may
         if answer is None or not answer.get("ready"):
             why = answer.get("why") if answer else self._last_words()
             self.close()
@@ -307,6 +310,8 @@ def _site() -> Iterator[Path]:
 @functools.cache
 def problems(level: str) -> tuple[str, ...]:
     """What is wrong with a level on this machine: empty if its self-test could not escape."""
+    if os.name != "posix":
+        return (f"{level} needs a POSIX system: on Windows grade inside WSL2",)
     if platform.system() != "Linux" and level != "process":
         return (f"{level} needs Linux",)
     try:

@@ -22,12 +22,15 @@ from typing import Any, NoReturn
 
 # What an honest cell may import when the standard library cannot be reached after root is left behind.
 _STANDARD = (
-    "abc array ast asyncio base64 bisect calendar cmath collections.abc colorsys concurrent.futures contextlib contextvars copy"
-    " csv ctypes dataclasses datetime decimal difflib dis doctest enum fnmatch fractions functools getpass glob"
-    " graphlib hashlib heapq html inspect io itertools json keyword linecache locale logging math numbers operator os"
-    " pathlib pickle platform pprint queue random re reprlib secrets shutil statistics string struct subprocess symtable"
-    " tempfile textwrap threading time timeit token tokenize traceback types typing unicodedata unittest uuid"
-    " warnings weakref zipfile zlib"
+    "abc array ast asyncio base64 bisect calendar cmath collections.abc colorsys concurrent.futures.process"
+    " concurrent.futures.thread contextlib contextvars copy csv ctypes.util dataclasses datetime decimal"
+    " difflib dis doctest email.message enum fnmatch fractions functools getpass glob graphlib hashlib heapq"
+    " hmac html importlib.metadata importlib.resources importlib.util inspect io itertools json keyword"
+    " linecache locale logging.handlers math multiprocessing.pool numbers operator os pathlib pickle platform"
+    " pprint queue random re reprlib sched secrets shelve shutil socket sqlite3 statistics string struct"
+    " subprocess symtable sysconfig tempfile textwrap threading time timeit token tokenize tomllib traceback"
+    " types typing unicodedata unittest.mock urllib.request uuid warnings wave weakref xml.etree.ElementTree"
+    " zipfile zlib zoneinfo"
 )
 _CODECS = "encodings.ascii encodings.latin_1 encodings.utf_8 encodings.idna"
 _NUMPY = "numpy numpy.random numpy.linalg numpy.fft numpy.polynomial numpy.testing numpy.lib.stride_tricks"
@@ -84,7 +87,8 @@ def preload(settings: dict[str, Any]) -> None:
         try:
             importlib.import_module(name)
         except ModuleNotFoundError as error:
-            if not (error.name or "").startswith(("numpy.", "minigrad.")):
+            # Pythons are built with and without some parts; only the worker cannot do without numpy and itself.
+            if name in ("numpy", "minigrad", "minigrad.course.worker") or error.name == "minigrad.course.wire":
                 raise
 
 

@@ -1,0 +1,157 @@
+"""The sandbox itself: what it promises to the grader, and that its self-test would notice a hole."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import pytest
+
+from minigrad.course.grading import LEVELS, confine, package, sandbox, zygote
+from minigrad.course.wire import Failure
+from tests.grading.classroom import BOUNDARIES, grade, grader, notebook
+
+
+def worker(level: str, **limits: Any) -> sandbox.Worker:
+    made = grader(level).sandbox(False).worker(memory=limits.get("memory", 256 << 20), cpu=limits.get("cpu", 20))
+    made.limit(limits.get("seconds", 5.0), limits.get("wall", 15.0))
+    return made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_way_to_end_has_its_own_name(level: str) -> None:
+    ways = {
+        "while True: pass": "timeout",
+        "import time; time.sleep(60)": "timeout",
+        "import os; os._exit(3)": "killed",
+        "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": "killed" if level == "process" else "raised",
+        "import ctypes; ctypes.string_at(0)": "killed",
+    }
+    for source, kind in ways.items():
+        student = worker(level, seconds=0.3, wall=0.9)
+        outcome = student.exec([source])
+        found = outcome.kind if isinstance(outcome, Failure) else outcome[0] and outcome[0].kind
+        assert found == kind, (source, outcome)
+        student.close()
+        student.close()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_memory_is_what_the_exercise_says(level: str) -> None:
+    student = worker(level, memory=128 << 20)
+    assert student.exec(["x = bytearray(64 << 20)", "del x", "y = bytearray(200 << 20)"])[2].type == "MemoryError"
+    student.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_processor_time_ends_who_ignores_it(level: str) -> None:
+    """Behind our own watch stands the kernel's limit, which nobody can raise or ignore."""
+    student = worker(level, cpu=1, seconds=30.0, wall=30.0)
+    started = time.monotonic()
+    outcome = student.exec(["import signal\nfor s in range(1, 65):\n    try: signal.signal(s, signal.SIG_IGN)\n"
+                            "    except BaseException: pass\nwhile True: pass"])  # fmt: skip
+    assert isinstance(outcome, Failure) and outcome.kind in ("killed", "timeout")
+    assert time.monotonic() - started < 25
+    student.close()
+
+
+@pytest.mark.parametrize("level", BOUNDARIES)
+def test_threads_numpy_and_late_imports_work_inside(level: str) -> None:
+    result = grade(
+        notebook(
+            "import threading, concurrent.futures, asyncio, decimal, colorsys",
+            "with concurrent.futures.ThreadPoolExecutor(4) as pool:\n    n = sum(pool.map(abs, range(10)))",
+            "import numpy as np\nanswer = 66.0 if n == 45 and np.linalg.eigvals(np.eye(3)).sum() == 3 else 0",
+        ),
+        level,
+    )
+    assert result["verdicts"][2]["status"] == "passed", result["cells"]
+
+
+def test_every_student_meets_the_same_random_numbers_and_orders() -> None:
+    source = "import numpy as np, random\nanswer = [np.random.rand(), random.random(), *{'a', 'b', 'c', 'd'}].__repr__()"
+    got = {grade(notebook(source), level)["verdicts"][2]["got"] for level in BOUNDARIES for _ in range(3)}
+    assert len(got) == 1
+
+
+@pytest.mark.slow
+def test_the_self_test_notices_each_wall_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take one wall away and the level is refused. (The walls run in the sandbox's copy, so the copy is edited.)"""
+    whole = package.build
+    holes = {
+        "confine.seccomp()": "start a process",
+        "confine.landlock(opened, listable)": "read a file outside",
+        'confine.limits(**limits | more)': "the limit of memory does not hold",
+    }
+    for wall, escape in holes.items():
+
+        def build(site: Any, *, with_engine: bool, wall: str = wall) -> Any:
+            made = whole(site, with_engine=with_engine)
+            path = made / "minigrad" / "course" / "grading" / "zygote.py"
+            text = path.read_text(encoding="utf-8")
+            assert text.count(wall) == 1
+            instead = "confine.prctl(confine.PR_SET_NO_NEW_PRIVS, 1)"  # which Landlock and seccomp both ask for
+            path.write_text(text.replace(wall, instead), encoding="utf-8")
+            return made
+
+        grader("landlock")
+        with monkeypatch.context() as patch:
+            patch.setattr(package, "build", build)
+            found = sandbox.problems.__wrapped__("landlock")
+        assert any(escape in problem for problem in found), (wall, found)
+
+
+def test_a_zygote_that_is_lost_is_replaced() -> None:
+    box = grader("landlock").sandbox(False)
+    box.start()
+    assert box._process is not None
+    box._process.kill()
+    box._process.wait()
+    student = worker("landlock")
+    assert student.exec(["x = 1"]) == [None]
+    student.close()
+
+
+def test_a_sandbox_that_cannot_start_says_why(tmp_path: Any) -> None:
+    site = package.build(tmp_path / "site", with_engine=False)
+    (site / "minigrad" / "course" / "grading" / "zygote.py").write_text("raise SystemExit('no such luck')")
+    with sandbox.Sandbox("landlock", site) as box, pytest.raises(sandbox.Unavailable, match="no such luck"):
+        box.start()
+
+
+def test_other_systems_are_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = sandbox.problems.__wrapped__
+    with monkeypatch.context() as patch:
+        patch.setattr("platform.system", lambda: "Darwin")
+        assert "Linux" in ask("namespace")[0] and "Linux" in ask("landlock")[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "name", "nt")
+        assert "WSL2" in ask("process")[0]
+
+
+def test_a_machine_without_a_list_of_calls_is_refused() -> None:
+    with pytest.raises(OSError, match="riscv64"):
+        confine._program("riscv64")
+    for machine in ("x86_64", "aarch64"):
+        program = confine._program(machine)
+        assert len(program) % 8 == 0 and len(program) // 8 < 4096
+
+
+def test_the_unmapped_user_is_nobody() -> None:
+    import pwd
+
+    uid = sandbox.unmapped_user()
+    assert uid > 60_000
+    with pytest.raises(KeyError):
+        pwd.getpwuid(uid)
+
+
+def test_reachable_looks_at_every_folder(tmp_path: Any) -> None:
+    inner = tmp_path / "closed" / "inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "closed").chmod(0o700)
+    assert not zygote.reachable(str(inner))
+    assert zygote.reachable("/usr")
