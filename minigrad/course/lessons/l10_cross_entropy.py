@@ -1,0 +1,465 @@
+"""Lesson 10: activations with corners, softmax without overflow, cross-entropy and its gradient.
+
+The first four exercises are judged by calls on numpy arrays, against formulas of another form: a branch for each
+number, hyperbolic cosines, `logaddexp`, the engine's own derivative. The last one is tensor code, judged by
+programs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import minigrad as torch
+
+from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, program, run
+
+Array = np.ndarray[Any, Any]
+
+# --- 10.1 corners --------------------------------------------------------------------------------------
+
+
+def branches(name: str, *given: Any) -> Any:
+    """The slope of each entry by cases."""
+    if name == "relu_vjp":
+        x, g = given
+        shares = [upstream if value > 0 else 0.0 for value, upstream in zip(x.ravel(), g.ravel(), strict=True)]
+        return np.reshape(shares, x.shape)
+    a, b, g = given
+    first = np.zeros(a.shape)
+    for i in np.ndindex(a.shape):
+        first[i] = g[i] if a[i] > b[i] else g[i] / 2 if a[i] == b[i] else 0.0
+    return first, g - first
+
+
+def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
+    x = np.array([[2.5, 0.0, -1.5], [0.0, -0.4, 0.3]])
+    yield call(x, np.array([[0.5, -2.0, 3.0], [-1.5, 0.7, -4.0]])).of("relu_vjp").show()
+    yield call(numbers(rng, 4), numbers(rng, 4)).of("relu_vjp")
+    a = np.array([2.5, -1.5, 0.5, 3.0])
+    b = np.array([0.7, -1.5, 2.0, 3.0])
+    yield call(a, b, np.array([2.0, -5.0, 3.0, 0.6])).of("maximum_vjp")
+    yield call(numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)).of("maximum_vjp")
+
+
+def relu_rule(x: Any, g: Any) -> Any:
+    return np.where(x > 0, g, 0.0)
+
+
+def maximum_rule(a: Any, b: Any, g: Any) -> Any:
+    first = g * (np.sign(a - b) + 1) / 2
+    return first, g - first
+
+
+def corners(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
+    return {"relu_vjp": relu, "maximum_vjp": maximum}
+
+
+EXERCISE_10_1 = function(
+    "10.1", ("relu_vjp", "maximum_vjp"),
+    title="slopes at a corner",
+    minutes=8,
+    oracle=branches,
+    probes=probes_10_1,
+    wrong=[
+        Wrong(corners(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp lets the positive part of g "
+              "through. Which of the two arrays decides whether the gate was open: what went in, or what "
+              "comes back?", name="mask on g"),
+        Wrong(corners(relu=lambda x, g: np.maximum(x, 0)), "M43", "relu_vjp returns the value of relu. How "
+              "fast does that value move when x does?", name="value"),
+        Wrong(corners(relu=lambda x, g: np.where(x >= 0, g, 0)), "M35", "Right everywhere but at 0 exactly, "
+              "where your gate is open. PyTorch has chosen a slope for the corner: which?", name="open at 0"),
+        Wrong(corners(relu=lambda x, g: (x > 0) * 1.0), "M23", "relu_vjp returns the slopes 0 and 1 and never "
+              "uses g. What arrives from behind?", name="relu without g"),
+        Wrong(corners(relu=lambda x, g: g * ((x > 0) + 0.5 * (x == 0))), "M35", "Half at the corner: that is "
+              "what maximum(x, 0) does. relu has its own convention.", name="half at 0"),
+        Wrong(corners(relu=lambda x, g: g), "M35", "Everything passes through relu_vjp, also where relu had "
+              "closed the gate. A net that learns like this still reaches 98 %: who would notice?",
+              name="no mask"),
+        Wrong(corners(maximum=lambda a, b, g: (g * (a > b), g * (a < b))), "M35", "Where a and b tie, nobody "
+              "gets anything from maximum_vjp. Both are the greatest there: how would you share?",
+              name="nobody at a tie"),
+        Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (a < b))), "M35", "At a tie, a gets "
+              "everything. Would the answer be the same with a and b swapped?", name="a at a tie"),
+        Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (b >= a))), "M35", "At a tie both get all of "
+              "g: more leaves than arrived.", name="both at a tie"),
+    ],
+    alternatives=[corners(), corners(lambda x, g: g * (x > 0),
+                  lambda a, b, g: (g * ((a > b) + 0.5 * (a == b)), g * ((b > a) + 0.5 * (a == b))))],
+    hints=[
+        "A gate: what arrives is either let through or stopped, entry by entry. The input decided which.",
+        "For a gate that opens below 3, g passes where x < 3 and nothing passes elsewhere.",
+        "A comparison of arrays gives True and False, which count as 1 and 0. At a tie of a and b, each gets "
+        "half.",
+    ],
+    worked="relu: g * (x > 0). maximum: tie = 0.5 * (a == b); return g * ((a > b) + tie), g * ((b > a) + tie).",
+)  # fmt: skip
+
+# --- 10.2 from the output ------------------------------------------------------------------------------
+
+
+def by_cosh(name: str, out: Array, g: Array) -> Array:
+    """The slopes, from the inputs that gave these outputs."""
+    if name == "sigmoid_vjp":
+        return g / (2 * np.cosh(np.log(out / (1 - out)) / 2)) ** 2  # type: ignore[no-any-return]
+    return g / np.cosh(np.arctanh(out)) ** 2  # type: ignore[no-any-return]
+
+
+def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
+    g, v = numbers(rng, 3), numbers(rng, 2, 3)
+    s = np.array([0.5, 0.9, 0.2])
+    yield call(s, np.array([1.0, 10.0, -2.0])).of("sigmoid_vjp")
+    yield call(np.round(rng.uniform(0.1, 0.9, (2, 3)), 2), v).of("sigmoid_vjp")
+    yield call(np.array([0.4, -0.6, 0.0]), g).of("tanh_vjp")
+    yield call(np.round(rng.uniform(-0.9, 0.9, (2, 3)), 2), v).of("tanh_vjp")
+
+
+def squash(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def from_outputs(
+    sigmoid: Callable[..., Any] = lambda s, g: g * (s - s * s),
+    tanh: Callable[..., Any] = lambda t, g: g - g * t * t,
+) -> dict[str, Any]:
+    return {"sigmoid_vjp": sigmoid, "tanh_vjp": tanh}
+
+
+EXERCISE_10_2 = function(
+    "10.2", ("sigmoid_vjp", "tanh_vjp"),
+    title="slopes from the output",
+    minutes=8,
+    oracle=by_cosh,
+    probes=probes_10_2,
+    rtol=1e-8,
+    wrong=[
+        Wrong(from_outputs(sigmoid=lambda s, g: g * squash(s) * (1 - squash(s))), "M43", "sigmoid_vjp "
+              "squashes s once more. s is already what came out: must it be computed again?",
+              name="squashes again"),
+        Wrong(from_outputs(sigmoid=lambda s, g: g * s), "M43", "g times s: that would be the slope of exp. At "
+              "s near 1 the sigmoid is flat. Which factor is small there?", name="s only"),
+        Wrong(from_outputs(sigmoid=lambda s, g: g * (1 - s)), "M43", "g times (1 - s): flat at the top, and "
+              "steep at the bottom. The sigmoid is flat at both ends.", name="1 - s only"),
+        Wrong(from_outputs(sigmoid=lambda s, g: s * (1 - s)), "M23", "The slope of the sigmoid, and g is not "
+              "used. What arrives from behind?", name="sigmoid without g"),
+        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.tanh(t) ** 2)), "M43", "tanh_vjp takes tanh of t. t "
+              "is already the output: the rule needs no second tanh.", name="tanh again"),
+        Wrong(from_outputs(tanh=lambda t, g: g * t * (1 - t)), "M43", "That is the sigmoid's rule. tanh runs "
+              "from -1 to 1: where does its slope vanish?", name="sigmoid's rule"),
+        Wrong(from_outputs(tanh=lambda t, g: g * (1 + t * t)), "M30", "With a plus the slope grows where tanh "
+              "goes flat. Look at the sign.", name="plus"),
+        Wrong(from_outputs(tanh=lambda t, g: 1 - t * t), "M23", "The slope of tanh, and g is not used.",
+              name="tanh without g"),
+    ],
+    alternatives=[from_outputs(), from_outputs(lambda s, g: g * s * (1 - s), lambda t, g: g * (1 - t) * (1 + t))],
+    hints=[
+        "Both slopes can be written with the output alone: nothing else needs to be kept.",
+        "For exp the rule from the output is g * out: exp is its own slope.",
+        "sigmoid: a product of three, zero where s is 0 and where s is 1. tanh: zero where t is 1 and -1.",
+    ],
+    worked="sigmoid: g * s * (1 - s). tanh: g * (1 - t * t).",
+)  # fmt: skip
+
+# --- 10.3 log-softmax ----------------------------------------------------------------------------------
+
+
+def by_logaddexp(z: Array) -> Array:
+    """Row by row, adding logarithms in pairs."""
+    return np.array([row - np.logaddexp.reduce(row) for row in z])
+
+
+def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
+    yield call(np.array([[2.0, 1.0, 0.1], [0.3, -1.2, 0.8]]))
+    yield call(numbers(rng, 4, 2))
+    yield call(np.array([[1000.0, 999.0, 998.5]])).show()
+    yield call(np.array([[-1000.0, -1001.5], [-2000.0, -2000.5]]))
+    yield call(np.array([[1000.0, 0.0, -1000.0], [-3000.0, -3001.0, -2999.5]]))
+
+
+def stable(z: Any) -> Any:
+    shifted = z - z.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def row_by_row(z: Any) -> Any:
+    out = np.empty(z.shape)
+    for i, row in enumerate(z):
+        top = max(row)
+        out[i] = row - top - math.log(sum(math.exp(v - top) for v in row))
+    return out
+
+
+def softmax_rows(z: Any) -> Any:
+    return np.exp(stable(z))
+
+
+def maximum_of_columns(z: Any) -> Any:
+    shifted = z - z.max(axis=0)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def maximum_of_all(z: Any) -> Any:
+    shifted = z - z.max()
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def shifts_one_side(z: Any) -> Any:
+    top = z.max(axis=1, keepdims=True)
+    return z - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
+
+
+EXERCISE_10_3 = function(
+    "10.3", "log_softmax",
+    title="a log-softmax that survives 1000",
+    minutes=12,
+    oracle=by_logaddexp,
+    probes=probes_10_3,
+    wrong=[
+        Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, and "
+              "exp(1000) is inf. Adding a number to a whole row changes nothing in softmax: which number "
+              "would you take away?", name="naive"),
+        Wrong(lambda z: np.log(softmax_rows(z)), "M51", "softmax itself survives, but a tiny probability was "
+              "rounded to 0, and log(0) is -inf. Can the logarithm be taken before the numbers get tiny?",
+              name="log of softmax"),
+        Wrong(lambda z: np.log(softmax_rows(z) + 1e-12), "M51", "A small number inside the log: no inf any "
+              "more, and the answers are off, most where the probability is smallest. What is the exact "
+              "way?", name="epsilon"),
+        Wrong(softmax_rows, "", "These are probabilities. Where is the logarithm?", name="no log"),
+        Wrong(lambda z: stable(z.T).T, "M52", "Each *column* adds up to one in your answer. The classes stand "
+              "side by side in a row.", name="columns"),
+        Wrong(maximum_of_columns, "M52", "You took away the maximum of each column, which shifts the entries of "
+              "one row by different amounts. Which maximum belongs to a row?", name="columns' maxima"),
+        Wrong(maximum_of_all, "M51", "One maximum for the whole table: a row far below it is lost, exp gives "
+              "zeros and log gives -inf. Each row needs its own.", name="one maximum"),
+        Wrong(shifts_one_side, "M51", "The maximum was taken away inside the exp and not outside. Both places "
+              "show the same numbers: they have to be shifted together.", name="one side"),
+        Wrong(lambda z: z - z.max(axis=1, keepdims=True), "", "The largest entry is 0 now, and the rows are not "
+              "normalised: exp of a row has to add up to 1.", name="only shifted"),
+    ],
+    alternatives=[stable, row_by_row],
+    hints=[
+        "Softmax looks only at differences within a row: [1000, 999] and [1, 0] give the same.",
+        "log(e^5 + e^7) = 7 + log(e^-2 + 1): the largest comes out of the log, and nothing big is left inside.",
+        "Shift each row by its own maximum (axis=1, keepdims=True), then subtract the log of the sum of exps "
+        "of the shifted row from the shifted row.",
+    ],
+    worked="s = z - z.max(axis=1, keepdims=True); return s - np.log(np.exp(s).sum(axis=1, keepdims=True)).",
+)  # fmt: skip
+
+# --- 10.4 cross-entropy --------------------------------------------------------------------------------
+
+
+def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
+    """Loss and gradient from the engine's own cross-entropy, in float64."""
+    scores = torch.tensor(z, requires_grad=True)
+    loss = torch.nn.functional.cross_entropy(scores, torch.tensor(targets))
+    if name == "cross_entropy":
+        return loss.item()
+    (loss * g).backward()
+    return scores.grad.numpy()
+
+
+def probes_10_4(rng: np.random.Generator) -> Iterator[Probe]:
+    z, targets = np.array([[2.0, 1.0, 0.1], [0.3, -1.2, 0.8]]), np.array([0, 2])
+    yield call(z, targets).of("cross_entropy").show()
+    yield call(z, targets, 10.0).of("cross_entropy_grad")
+    more, picked = numbers(rng, 5, 3), np.array([2, 0, 1, 1, 2])
+    yield call(more, picked).of("cross_entropy")
+    yield call(more, picked, -2.5).of("cross_entropy_grad")
+    yield call(np.array([[1000.0, 0.0], [0.0, 500.0], [3.0, 3.0]]), np.array([1, 1, 0])).of("cross_entropy")
+
+
+def mean_surprise(z: Any, targets: Any) -> Any:
+    return -stable(z)[np.arange(len(z)), targets].mean()
+
+
+def softmax_minus_one_hot(z: Any, targets: Any, g: Any) -> Any:
+    return g * (softmax_rows(z) - np.eye(z.shape[1])[targets]) / len(z)
+
+
+def losses(
+    loss: Callable[..., Any] = mean_surprise, grad: Callable[..., Any] = softmax_minus_one_hot
+) -> dict[str, Any]:
+    return {"cross_entropy": loss, "cross_entropy_grad": grad}
+
+
+def looped_loss(z: Any, targets: Any) -> Any:
+    total = 0.0
+    for row, target in zip(row_by_row(z), targets, strict=True):
+        total -= row[target]
+    return total / len(targets)
+
+
+def changed_in_place(z: Any, targets: Any, g: Any) -> Any:
+    p = softmax_rows(z)
+    p[np.arange(len(z)), targets] -= 1
+    return p * (g / len(z))
+
+
+def next_row(z: Any, targets: Any, g: Any) -> Any:
+    return g * (softmax_rows(z) - np.eye(z.shape[1])[np.roll(targets, 1)]) / len(z)
+
+
+EXERCISE_10_4 = function(
+    "10.4", ("cross_entropy", "cross_entropy_grad"),
+    title="cross-entropy and its gradient",
+    minutes=14,
+    oracle=by_engine,
+    probes=probes_10_4,
+    wrong=[
+        Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
+              "times too big. The loss is a *mean* over the rows: what does that leave on the way back?",
+              name="no 1/N"),
+        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, g) / z.shape[1]), "M30", "Divided by the "
+              "number of all scores. The mean goes over rows only: how many losses were averaged?",
+              name="1/entries"),
+        Wrong(losses(grad=lambda z, t, g: -softmax_minus_one_hot(z, t, g)), "M30", "The sign is turned: with "
+              "this a step makes the right class less likely. In which direction does a gradient point?",
+              name="sign"),
+        Wrong(losses(grad=next_row), "", "The -1 stands in the wrong row: each row needs the one-hot of its "
+              "own target.", name="wrong row"),
+        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(softmax_rows(z), t, g)), "M39", "Softmax was "
+              "taken twice in the gradient. Scores go in, not probabilities.", name="gradient, softmax twice"),
+        Wrong(losses(loss=lambda z, t: mean_surprise(softmax_rows(z), t)), "M39", "Softmax was taken twice in "
+              "the loss: even a perfect answer cannot get near 0 any more. What squashes twice?",
+              name="loss, softmax twice"),
+        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, 1.0)), "M23", "Right when the loss comes "
+              "last. Here something multiplies it: where does g enter?", name="no upstream"),
+        Wrong(losses(grad=lambda z, t, g: g * softmax_rows(z) / len(z)), "", "Only the probabilities. What "
+              "does the target's own score do to the loss besides?", name="no one-hot"),
+        Wrong(losses(loss=lambda z, t: len(z) * mean_surprise(z, t)), "M30", "The loss is summed over the rows, "
+              "not averaged.", name="sum"),
+        Wrong(losses(loss=lambda z, t: -mean_surprise(z, t)), "M30", "The loss is negative: a logarithm of a "
+              "probability is below zero. What turns it into a cost?", name="negative"),
+        Wrong(losses(loss=lambda z, t: -np.log(softmax_rows(z)[np.arange(len(z)), t]).mean()), "M51", "The "
+              "last probe gives inf: a probability was rounded to 0 before the logarithm. Exercise 10.3 has "
+              "what you need.", name="log of softmax"),
+    ],
+    alternatives=[losses(), losses(looped_loss, changed_in_place)],
+    hints=[
+        "The loss asks of each row: how surprised were you by the right class? That is minus its "
+        "log-probability; then the mean.",
+        "For one row with probabilities [.7, .2, .1] and target 1 the gradient is [.7, -.8, .1].",
+        "np.arange(len(z)) and targets together pick one entry of each row. Divide by the number of rows, "
+        "multiply by g.",
+    ],
+    worked="p = np.exp(log_softmax(z)); p[np.arange(len(z)), targets] -= 1; return g * p / len(z). The loss: "
+           "-log_softmax(z)[np.arange(len(z)), targets].mean().",
+)  # fmt: skip
+
+# --- 10.5 where and nan --------------------------------------------------------------------------------
+
+ENGINE = "import minigrad as torch"
+ROOTS = "x = torch.tensor(x, requires_grad=True)\nsafe_sqrt(x).backward(torch.tensor(v))\nx.grad"
+
+
+def probes_10_5(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = np.abs(numbers(rng, 2, 3)), numbers(rng, 2, 3)
+    yield run("safe_sqrt(torch.tensor(x))", x=np.array([4.0, 0.0, -9.0, 0.25])).expect(np.array([2.0, 0.0, 0.0, 0.5]))
+    yield run(ROOTS, x=x, v=v).expect(v / (2 * np.sqrt(x)))
+    yield run(ROOTS, x=np.array([4.0, 0.0, 0.25]), v=np.array([2.0, 5.0, -3.0])).expect(np.array([0.5, 0.0, -3.0]))
+    yield run(ROOTS, x=np.array([-4.0, 0.01]), v=np.array([3.0, 0.7])).expect(np.array([0.0, 3.5]))
+
+
+def safe_inside(x: Any) -> Any:
+    inside = torch.where(x > 0, x, torch.ones_like(x))
+    return torch.where(x > 0, torch.sqrt(inside), torch.zeros_like(x))
+
+
+def safe_by_mask(x: Any) -> Any:
+    open_ = (x > 0).to(x.dtype)
+    return torch.sqrt(x * open_ + (1 - open_)) * open_
+
+
+def safe_by_index(x: Any) -> Any:
+    out = torch.zeros_like(x)
+    out[x > 0] = torch.sqrt(x[x > 0])
+    return out
+
+
+NAN = (
+    "The values are right, and the gradient at 0 is nan: a slope of 0 outside the root meets an infinite one "
+    "inside it, and 0 times infinity is nan. Which has to be made safe, the root's output or its input?"
+)
+
+EXERCISE_10_5 = program(
+    "10.5", "safe_sqrt",
+    title="a root without nan",
+    minutes=8,
+    prelude=ENGINE,
+    probes=probes_10_5,
+    wrong=[
+        Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
+              alike="nan", name="where outside"),
+        Wrong(lambda x: torch.sqrt(torch.clamp(x, min=0.0)), "M35", "The values are right. At 0 the clamp lets "
+              "everything pass and the root's slope is infinite. What may never reach the root?", name="clamp"),
+        Wrong(lambda x: torch.sqrt(torch.relu(x)), "M37", NAN,
+              alike="nan", name="relu"),
+        Wrong(lambda x: torch.sqrt(torch.relu(x) + 1e-8), "M51", "No nan, and the values are a little off, the "
+              "slopes near 0 more so. A small number is a compromise: is there an exact way?", name="epsilon"),
+        Wrong(lambda x: torch.sqrt(x), "M37", "Negative numbers have no root: nan in the values already. They "
+              "should give 0.", name="plain"),
+        Wrong(lambda x: torch.sqrt(torch.abs(x)), "", "The root of the absolute value. Below zero the answer "
+              "should be 0, and flat.", name="abs"),
+        Wrong(lambda x: safe_inside(x.detach()), "M12", "The values are right, and no gradient comes back: the "
+              "history was cut off.", name="detached"),
+    ],
+    alternatives=[safe_inside, safe_by_mask, safe_by_index],
+    hints=[
+        "Both branches of where are computed and differentiated; where only chooses between results.",
+        "For 1/x: give the division a 1 wherever x is 0, divide, and throw those results away afterwards.",
+        "Two wheres: one in front of the root that replaces what it must not see, one behind it.",
+    ],
+    worked="inside = torch.where(x > 0, x, torch.ones_like(x)); return torch.where(x > 0, torch.sqrt(inside), "
+           "torch.zeros_like(x)).",
+)  # fmt: skip
+
+# --- predictions of the reading notebook ---------------------------------------------------------------
+
+PREDICTION_10_0 = prediction(
+    "10.0", [0, 0.5, 1, 0], points=0,
+    title="four slopes at a corner",
+    wrong=[
+        Wrong([0, 0, 0, 0], "M35", "Flat for all four would be one convention. Do you believe they agree?"),
+        Wrong([1, 1, 1, 1], "M35", "Open for all four would be one convention. Do you believe they agree?"),
+        Wrong([0.5, 0.5, 0.5, 0], "M35", "Half would be fair, and two of them are not."),
+    ],
+)  # fmt: skip
+
+PREDICTION_10_3A = prediction(
+    "10.3a", "b", points=0,
+    title="softmax of [1000, 999]",
+    options={"a": "[0.7311, 0.2689]", "b": "[nan, nan]", "c": "[inf, inf]"},
+    wrong=[
+        Wrong("a", "M51", "So mathematics says. How large is exp(1000) in float32?"),
+        Wrong("c", "M51", "exp gives inf twice. And then they are divided by their sum."),
+    ],
+)  # fmt: skip
+
+PREDICTION_10_4A = prediction(
+    "10.4a", [0.7, -0.8, 0.1], points=0, atol=0.01,
+    title="which way the scores want to go",
+    wrong=[
+        Wrong([0.7, 0.2, 0.1], "", "Those are the probabilities. The right class should go *up*."),
+        Wrong([-0.7, 0.8, -0.1], "M30", "That is the direction of the step. The gradient points uphill."),
+        Wrong([0, -1, 0], "", "Do the other scores have no say? They stand in the denominator."),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_10_0, PREDICTION_10_3A, PREDICTION_10_4A,
+    EXERCISE_10_1, EXERCISE_10_2, EXERCISE_10_3, EXERCISE_10_4, EXERCISE_10_5,
+)  # fmt: skip
+
+LESSON = Lesson(
+    number=10,
+    slug="10_cross_entropy",
+    title="Activations and cross-entropy",
+    minutes=60,
+    introduces=("M35", "M37", "M39", "M51"),
+    with_engine=True,
+    exercises=EXERCISES,
+)
