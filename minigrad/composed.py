@@ -18,7 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, products, reductions, shapes
 from minigrad import more_derivatives as more
-from minigrad.operations import operation
+from minigrad.operations import note_lost, operation
 from minigrad.public import (
     converted,
     as_tensor_like,
@@ -649,6 +649,8 @@ def detach(self: Tensor) -> Tensor:
     """The same numbers in the same memory, cut off from the graph."""
     out = wrap(self._writable())
     out._counter = self._counter
+    if self._node is not None:
+        note_lost(out, "detach")
     return out
 
 
