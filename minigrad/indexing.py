@@ -104,6 +104,10 @@ def _advanced(picks: dict[int, Array], view: Shape) -> tuple[Any, ...]:
             parts.append(item)
     picked = [(part, view[position]) for position, part in enumerate(parts) if isinstance(part, np.ndarray)]
     _check_broadcast([part for part, _ in picked])
+    chosen = np.broadcast_shapes(*(part.shape for part, _ in picked))
+    rest = [n for d, n in enumerate(view) if d >= len(parts) or not isinstance(parts[d], np.ndarray)]
+    if 0 in (*chosen, *rest) and all(size for _, size in picked):  # nothing is picked, so nothing is checked
+        return tuple(np.zeros_like(part) if isinstance(part, np.ndarray) else part for part in parts)
     for ordinal, (part, size) in enumerate(picked):
         _check_range(part, ordinal, size)
     return tuple(parts)
