@@ -179,7 +179,9 @@ MUL, MUL_SAME, MUL_TWICE, MUL_QUIET, MUL_PARENTS = (
     text.replace("a + b", "a * b").replace("x + x", "x * x")
     for text in (ADD, ADD_SAME, ADD_TWICE, ADD_QUIET, ADD_PARENTS)
 )
-MUL_THREE = "a, b = Value(a), Value(b)\nc = a * b\nd = c * a\nd.grad = g\nd._backward()\nc._backward()\n[a.grad, b.grad]"
+MUL_THREE = (
+    "a, b = Value(a), Value(b)\nc = a * b\nd = c * a\nd.grad = g\nd._backward()\nc._backward()\n[a.grad, b.grad]"
+)
 
 
 def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
@@ -443,10 +445,7 @@ SHARED = (
     "a, b = Value(a), Value(b)\nc = plus(a, b)\nd = times(a, b)\ny = plus(plus(c, d), times(c, d))\n"
     "walk(topological_order(y), y)\n[a.grad, b.grad]"
 )
-SKIP = (
-    "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\n"
-    "walk(topological_order(y), y)\nx.grad"
-)
+SKIP = "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\nwalk(topological_order(y), y)\nx.grad"
 ONCE = "a, b = Value(a), Value(b)\nc = plus(a, b)\ny = times(c, plus(c, a))\nlen(topological_order(y))"
 ENDS = "a, b = Value(a), Value(b)\ny = times(a, b)\norder = topological_order(y)\n[order[-1] is y, y.grad, len(order)]"
 ALONE = "x = Value(x)\n[v.data for v in topological_order(x)]"
