@@ -20,8 +20,8 @@ from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, 
 from minigrad import more_derivatives as more
 from minigrad.operations import note_lost, operation
 from minigrad.public import (
-    converted,
     as_tensor_like,
+    converted,
     function,
     in_place,
     into,

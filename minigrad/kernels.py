@@ -1130,18 +1130,21 @@ def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Arra
 # ------------------------------------------------------------------------------------------- reductions
 
 
+_add: Any = np.add.reduce
+
+
 def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
     over = (dims,) if isinstance(dims, int) else dims
     if x.size < 1000 or x.dtype.char not in "fd" or not over or len(over) == x.ndim:
-        return np.add.reduce(x, dims, None, None, keepdim)
+        return _add(x, dims, None, None, keepdim)
     k, n = len(over), math.prod([x.shape[d] for d in over])
     if over == tuple(range(k)):
         sums, left = _ones(n, x.dtype) @ x.reshape((n, -1)), (1,) * (k * keepdim) + x.shape[k:]
     elif n <= 1024 and over in (tuple(range(x.ndim - k, x.ndim)), (-1,)):  # longer rows numpy adds with less rounding
         sums, left = x.reshape((-1, n)) @ _ones(n, x.dtype), x.shape[: x.ndim - k] + (1,) * (k * keepdim)
     else:
-        return np.add.reduce(x, dims, None, None, keepdim)
+        return _add(x, dims, None, None, keepdim)
     return sums if sums.shape == left else sums.reshape(left)
 
 

@@ -158,7 +158,8 @@ def wrapped(array: Array) -> Tensor:
 
 def converted(x: Tensor, dtype: Any) -> Tensor:
     """x in another number type; in an integer type it has no gradient, and so no history."""
-    return table.cast(x if dtype.is_floating_point else wrap(x._data), dtype)
+    made: Tensor = table.cast(x if dtype.is_floating_point else wrap(x._data), dtype)
+    return made
 
 
 def as_tensor_like(value: Any, like: Tensor) -> Tensor:
