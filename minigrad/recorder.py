@@ -108,7 +108,7 @@ class Recorder:
         place = Place(
             i, name, kind, tuple(node.shape or ()), str(node.dtype), leaf=not node.parents, named=named,
             expression=found.expression if fits and node.parents else "", where=found.where, source=found.line,
-            value=self.values.get(node), symbol=symbol(kind), spot=f"{id(node.code)}:{node.at}",
+            value=self.values.get(node), symbol=symbol(kind), spot=spot_of(node),
         )  # fmt: skip
         if not node.parents and node.variable is not None and node.variable._grad is not None:  # type: ignore[attr-defined]
             place.old_grad = np.array(node.variable._grad._data)  # type: ignore[attr-defined]
@@ -255,6 +255,11 @@ def record(
         array_of(seed._data),
         seed_given=gradient is not None,
     )
+
+
+def spot_of(node: Node) -> str:
+    """The instruction that made a node, as a key: the turns of a loop share it."""
+    return f"{node.code.co_name}:{node.code.co_firstlineno}:{node.at}" if node.code else ""
 
 
 def ancestry(root: Node) -> list[Node]:

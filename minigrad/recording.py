@@ -192,7 +192,7 @@ class Recording:
         ]
 
     # ------------------------------------------------------------ reading it aloud
-    def sentences(self, step: Step, share: Share | None = None) -> list[str]:
+    def sentences(self, step: Step, share: Share | None = None, brief: bool = False) -> list[str]:
         """One sentence for each beat of a share (focus, rule, product, sum, accumulate), or of a step
         without.
         """
@@ -204,7 +204,7 @@ class Recording:
         target = self.places[share.parent].name
         if share.skipped:
             return [f"{name} sends nothing to {target}: {share.reason}."]
-        return share_sentences(name, target, step, share)
+        return (few_words if brief else share_sentences)(name, target, step, share)
 
     def start(self) -> str:
         """The sentence that begins the pass: what the seed is and why."""
@@ -291,9 +291,10 @@ class Recording:
         )
 
     # ------------------------------------------------------------ plain data
-    def to_dict(self, sample: int = SAMPLE) -> dict[str, Any]:
-        """Plain lists, numbers and strings, version 1. Arrays are pooled in `vals`; longer sides than
-        `sample` are cut.
+    def to_dict(self, sample: int = SAMPLE, brief: bool = False) -> dict[str, Any]:
+        """Plain lists, numbers and strings, version 1. Arrays are pooled in `vals`.
+
+        sample: longer rows and columns are cut there. brief: short sentences, for long recordings.
         """
         pool = Pool(sample)
         nodes = [
@@ -333,7 +334,7 @@ class Recording:
                 )
             elif not step.shares:
                 steps.append({"kind": "end", "node": step.node, "up": up, "text": self.sentences(step)})
-            steps.extend(self._share(step, share, up, pool) for share in step)
+            steps.extend(self._share(step, share, up, pool, brief) for share in step)
         return {
             "v": VERSION,
             "root": self.root,
@@ -343,20 +344,25 @@ class Recording:
             "vals": pool.values,
         }
 
-    def _share(self, step: Step, share: Share, up: int | None, pool: Pool) -> dict[str, Any]:
+    def pooled(self, sample: int) -> list[Any]:
+        """`vals` alone, cut elsewhere; the numbers that point into it stay what they are."""
+        pooled: list[Any] = self.to_dict(sample, brief=True)["vals"]
+        return pooled
+
+    def _share(self, step: Step, share: Share, up: int | None, pool: Pool, brief: bool) -> dict[str, Any]:
         row: dict[str, Any] = {
             "kind": "skip" if share.skipped else "share",
             "node": step.node,
             "parent": share.parent,
             "slot": share.slot,
             "up": up,
-            "text": self.sentences(step, share),
+            "text": self.sentences(step, share, brief),
         }
         if share.skipped:
             return row
         row.update(
             rule=share.rule,
-            latex=share.latex,
+            latex="" if brief else share.latex,
             how=share.how,
             sub=substituted(step, share),
             kept=[[k.name, k.label, pool.add(k.value)] for k in share.kept],
@@ -452,6 +458,14 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
             f"is now the gradient of {target} ({count})."
         )
     return beats
+
+
+def few_words(name: str, target: str, _step: Step, share: Share) -> list[str]:
+    """The same beats, shorter."""
+    assert share.raw is not None
+    summed = [f"Summed over axis {', '.join(map(str, share.summed))}."] if share.summed else []
+    return [f"{name} speaks.", f"For {target}: {share.rule}.", f"{target} gets {short(share.raw)}.", *summed,
+            f"{share.arrived} of {share.expected} arrived at {target}."]  # fmt: skip
 
 
 def kept_text(kept: Kept) -> str:

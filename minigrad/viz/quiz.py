@@ -20,6 +20,7 @@ from ..recording import Recording, Share, Step, number, rounded, short
 from ..tape import TABLE
 
 Quiz = dict[str, Any]
+MOST_QUESTIONS = 80
 
 
 def add(data: dict[str, Any], recording: Recording) -> None:
@@ -52,6 +53,15 @@ def add(data: dict[str, Any], recording: Recording) -> None:
                 move["quiz"] = quiz
                 asked += 1
         spoken.add(step.node)
+    thin_out(data)
+
+
+def thin_out(data: dict[str, Any]) -> None:
+    """Of very many questions only every so-manieth is asked."""
+    asked = [move for move in data["steps"] if "quiz" in move]
+    for i, move in enumerate(asked):
+        if i % -(-len(asked) // MOST_QUESTIONS):
+            del move["quiz"]
 
 
 def question(recording: Recording, step: Step, share: Share, asked: int) -> Quiz | None:

@@ -23,14 +23,15 @@ import anywidget
 import traitlets
 
 from ..recorder import record
-from ..recording import Recording
+from ..recording import SAMPLE, Recording
 from . import foreign, quiz
 from .layout import lay_out
 from .svg import describe, picture
 
 HERE = Path(__file__).parent
 BUDGET = 480_000  # bytes of JSON: samples shrink until it fits
-MOST_STEPS = 3_000  # moves that are ever shown
+MOST_MOVES = 3_000  # more are never shown
+LONG = 400  # moves from which on the sentences are short
 MIME = "application/vnd.jupyter.widget-view+json"
 
 PAGE = """<!doctype html> <html lang="en"><head><meta charset="utf-8"><meta name="viewport"
@@ -119,20 +120,23 @@ def data_of(
 
 
 def dress(recording: Recording) -> dict[str, Any]:
-    """A recording's plain data with layout and questions, within the budget of bytes."""
-    if sum(max(1, len(s.shares)) for s in recording.steps) > MOST_STEPS:
-        raise ValueError(
-            f"this graph has {len(recording.steps)} nodes: too many to step through (at most about {MOST_STEPS}). "
-            "Step through a shorter piece: fewer turns of the loop, or fewer layers, show the same thing."
-        )
-    data: dict[str, Any] = {}
-    for sample in (16, 12, 8, 6, 4, 2):
-        data = recording.to_dict(sample)
+    """A recording's plain data with layout and questions, within the budget of bytes.
+
+    ValueError if the graph is too long to step through.
+    """
+    moves = 1 + sum(max(1, len(step.shares)) for step in recording.steps)
+    if moves <= MOST_MOVES:
+        data = recording.to_dict(brief=moves > LONG)
         quiz.add(data, recording)
         data["layout"] = lay_out(data)
-        if len(as_json(data)) <= BUDGET:
-            break
-    return data
+        for sample in (SAMPLE, 12, 8, 6, 4, 2):
+            data["vals"] = recording.pooled(sample)
+            if len(as_json(data).encode()) <= BUDGET:
+                return data
+    raise ValueError(
+        f"this graph has {len(recording.steps)} nodes and {moves} moves: too many to step through. "
+        "Fewer turns of the loop, or fewer layers, show the same thing; print(minigrad.record(loss)) has it all as text."
+    )
 
 
 def as_json(data: Any) -> str:

@@ -117,3 +117,22 @@ def test_budgets_of_size(name: str) -> None:
     assert len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000
     start = made["layout"][made["layout"]["start"]]
     assert len(start["nodes"]) <= 300
+
+
+def stack_of_layers(n: int):
+    torch.manual_seed(0)
+    h, kept = torch.rand(8, 16), []
+    for _ in range(n):
+        W, b = torch.rand(16, 16, requires_grad=True), torch.rand(16, requires_grad=True)
+        kept += [W, b]
+        h = torch.relu(h @ W + b) * 0.1
+    return (h * h).sum(), kept
+
+
+def test_sixty_layers_fit_and_a_thousand_are_refused_with_advice() -> None:
+    loss, _kept = stack_of_layers(60)
+    made = data_of(loss, None, {"loss": loss}, None)[0]
+    assert len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000
+    loss, _kept = stack_of_layers(700)
+    with pytest.raises(ValueError, match="fewer layers, show the same thing"):
+        data_of(loss, None, {"loss": loss}, None)
