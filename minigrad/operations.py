@@ -45,6 +45,22 @@ class Operation:
         self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
         where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
         self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
+        self.plans: dict[tuple[bool, ...], tuple[Any, Any, bool]] = {}
+
+    def plan(self, wanted: tuple[bool, ...]) -> tuple[Any, Any, bool]:
+        """For operations of three inputs or more: which values to keep for each rule, which inputs to watch.
+
+        Values are counted in the order inputs, statics, result, shapes of the inputs; what is watched in the order
+        inputs, result.  The third answer: whether a backward pass gives memory back even if nothing is watched.
+        """
+        order = (*self.inputs, *self.statics, "out", *(f"{name}_shape" for name in self.inputs))
+        used = [names if want else None for want, names in zip(wanted, self.arguments, strict=True)]
+        named = dict.fromkeys(name for names in used for name in names or ())
+        picks = tuple(None if names is None else tuple(map(order.index, names)) for names in used)
+        watched = (*self.inputs, "out")
+        guarded = tuple(watched.index(name) for name in named if name in watched)
+        self.plans[wanted] = picks, guarded, any(name in SAVED_STATICS for name in named)
+        return self.plans[wanted]
 
     @property
     def source(self) -> str:
@@ -251,27 +267,21 @@ def _general(made: Operation) -> Callable[..., Any]:
     def apply(*args: Any) -> Any:
         inputs, statics = args[:n], args[n:]
         tensors = [x if isinstance(x, Tensor) else None for x in inputs]
-        if not any(t is not None for t in tensors):
-            return made.forward(*args)
         arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
-        out = wrap(made.forward(*arrays, *statics))
-        parents = tuple(None if t is None else t._node for t in tensors)
-        if mode.record is None or not any(p is not None for p in parents):
+        c = made.forward(*arrays, *statics)
+        if all([t is None for t in tensors]):
+            return c
+        out = wrap(c)
+        parents = tuple([None if t is None else t._node for t in tensors])
+        wanted = tuple([p is not None for p in parents])
+        if mode.record is None or True not in wanted:
             return out
-        values = {"out": out._data, **dict(zip(made.inputs, arrays, strict=True)),
-                  **dict(zip(made.statics, statics, strict=True))}  # fmt: skip
-        values |= {f"{name}_shape": np.shape(array) for name, array in zip(made.inputs, arrays, strict=True)}
-        used = [names if p is not None else () for p, names in zip(parents, made.arguments, strict=True)]
-        kept = tuple(None if p is None else tuple(values[n] for n in names)
-                     for p, names in zip(parents, made.arguments, strict=True))  # fmt: skip
-        counters = {
-            "out": out._counter,
-            **{n: t._counter for n, t in zip(made.inputs, tensors, strict=True) if t is not None},
-        }
-        named = dict.fromkeys(n for names in used for n in names if n in values)
-        guards = [v for n in named if n in counters for v in (counters[n], counters[n][0])]
-        frees = bool(guards) or any(n in SAVED_STATICS for n in named)
-        out._node = record(made.node, parents, kept, tuple(guards) if frees else None, out._data)
+        picks, guarded, frees = made.plans.get(wanted) or made.plan(wanted)
+        values = (*arrays, *statics, c, *[getattr(a, "shape", ()) for a in arrays])
+        kept = tuple([None if places is None else tuple([values[i] for i in places]) for places in picks])
+        holders = [t for t in ((*tensors, out)[i] for i in guarded) if t is not None]
+        guards = tuple([v for t in holders for v in (t._counter, t._counter[0])])
+        out._node = record(made.node, parents, kept, guards if guards or frees else None, out._data)
         return out
 
     apply.operation = made  # type: ignore[attr-defined]
