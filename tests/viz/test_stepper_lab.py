@@ -53,7 +53,8 @@ def test_no_key_on_any_control_reaches_the_notebook(walk: Walk) -> None:
     assert elements > 20
     for i in range(elements):
         tried = page.evaluate(f"(i) => {{ const e = document.querySelectorAll('{FOCUSABLE}')[i]; "
-                              "if (!e || e.disabled) return false; e.focus(); return document.activeElement === e; }", i)  # fmt: skip
+                              "if (!e || e.disabled) return false; e.focus(); "
+                              "return document.activeElement === e; }", i)  # fmt: skip
         if tried:
             for key in ("x", "b", "m", "d", "d", "a"):
                 page.keyboard.press(key)
@@ -162,7 +163,9 @@ def test_an_exported_page_is_live_and_offline(page: Any, lab: Server, tmp_path: 
 
 
 def test_static_outputs_are_an_svg_and_words(lab: Server, tmp_path: Path) -> None:
-    notebook = executed(lab, tmp_path, "import os; os.environ['MINIGRAD_DISPLAY'] = 'static'", SETUP, "step(loss)", "draw(loss)")
+    notebook = executed(
+        lab, tmp_path, "import os; os.environ['MINIGRAD_DISPLAY'] = 'static'", SETUP, "step(loss)", "draw(loss)"
+    )
     for cell in notebook.cells[2:]:
         (output,) = cell.outputs
         assert set(output.data) == {"image/svg+xml", "text/plain"}

@@ -16,7 +16,8 @@ from . import cases
 pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
 ALL = {case.__name__: case for case in cases.CASES}
 STATE = """() => { const m = document.querySelector(".mg"); return [m.querySelector(".mg-main").innerHTML,
-    m.querySelector(".mg-words").textContent, m.querySelector(".mg-pos").textContent, m.dataset.step, m.dataset.beat].join("|"); }"""
+    m.querySelector(".mg-words").textContent, m.querySelector(".mg-pos").textContent,
+    m.dataset.step, m.dataset.beat].join("|"); }"""
 GO = """(n) => { const r = document.querySelector(".mg input[type=range]"); r.value = n;
     r.dispatchEvent(new Event("input", { bubbles: true })); }"""
 FOCUSABLE = "button, input, select, textarea, a[href], summary, [tabindex]"
@@ -315,7 +316,8 @@ def test_every_focusable_element_keeps_the_notebooks_commands_away(show, name: s
     assert bare == []
 
 
-AXE = """async () => { const r = await axe.run(".mg", { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+AXE = """async () => { const r = await axe.run(".mg",
+    { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
     return r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 100)).join(" ; ")); }"""
 
 
@@ -361,8 +363,10 @@ CONTRAST = """() => {
     if (!text.textContent || !text.getClientRects().length) continue;
     const box = text.getBoundingClientRect();
     const x = box.left + box.width / 2, y = box.top + box.height / 2;
-    const below = document.elementsFromPoint(x, y).filter((e) => e !== text && e.tagName === "rect" && getComputedStyle(e).fill !== "none");
-    const fill = below.length ? getComputedStyle(below[0]).fill : getComputedStyle(document.querySelector(".mg")).backgroundColor;
+    const below = document.elementsFromPoint(x, y)
+      .filter((e) => e !== text && e.tagName === "rect" && getComputedStyle(e).fill !== "none");
+    const fill = below.length ? getComputedStyle(below[0]).fill
+      : getComputedStyle(document.querySelector(".mg")).backgroundColor;
     seen.push([ratio(parse(getComputedStyle(text).fill), parse(fill)), text.textContent, fill]);
   }
   return seen;
@@ -397,7 +401,8 @@ def test_nothing_is_cut_off_or_overlaps(show, name: str, width: int) -> None:
         assert wide[0] <= wide[1], f"the page scrolls sideways at frame {n}"
         out = page.evaluate("""() => [...document.querySelectorAll(".mg [data-node]")].flatMap((g) => {
             const box = g.querySelector(".box:last-of-type, .box").getBoundingClientRect();
-            return [...g.querySelectorAll("text")].filter((t) => t.textContent && t.getBoundingClientRect().right > box.right + 8)
+            return [...g.querySelectorAll("text")]
+                .filter((t) => t.textContent && t.getBoundingClientRect().right > box.right + 8)
                 .map((t) => t.textContent); })""")
         assert out == [], f"text leaves its box at frame {n}"
         crossed = page.evaluate("""() => [...document.querySelectorAll(".mg [data-node]")].filter((g) => {
