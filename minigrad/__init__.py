@@ -23,6 +23,7 @@ from minigrad import creation as _creation
 from minigrad import dtypes as _dtypes
 from minigrad import public as _public
 from minigrad import sampling as _sampling
+from minigrad.creation import tensor as tensor
 from minigrad.dtypes import DType as dtype
 from minigrad.dtypes import (
     can_cast,

@@ -10,14 +10,14 @@ A version counter is a list: [number of writes, (who wrote last, the line), weak
 
 from __future__ import annotations
 
-import operator
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from minigrad import dtypes, tape
-from minigrad.operations import operation
+from minigrad.operations import Operation, operation
 from minigrad.tape import Node, guarded_names, hooks_of, mode, touch
 from minigrad.tensor import Tensor, method, wrap
 
@@ -54,7 +54,7 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     _check_overlap(target, args)
     result = operation(target, *args)
     if result is NotImplemented:
-        return result
+        return result  # type: ignore[no-any-return]
     commit(target, result)
     return target
 
@@ -87,9 +87,10 @@ def check_writable(target: Tensor) -> None:
     """Raise if PyTorch would not let anybody write into this tensor now."""
     check_history(target)
     array = target._data
-    if isinstance(array, np.ndarray) and 0 in array.strides and array.size:
-        if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-            raise RuntimeError(OVERLAP)
+    if not isinstance(array, np.ndarray) or 0 not in array.strides or not array.size:
+        return
+    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise RuntimeError(OVERLAP)
 
 
 def check_history(target: Tensor) -> None:
@@ -124,9 +125,10 @@ def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
     array = target._data
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
-        if isinstance(data, np.ndarray) and isinstance(array, np.ndarray) and data is not array:
-            if np.may_share_memory(array, data) and not _same_place(array, data) and np.shares_memory(array, data):
-                raise RuntimeError(PARTIAL_OVERLAP)
+        if not isinstance(data, np.ndarray) or not isinstance(array, np.ndarray) or data is array:
+            continue
+        if np.may_share_memory(array, data) and not _same_place(array, data) and np.shares_memory(array, data):
+            raise RuntimeError(PARTIAL_OVERLAP)
 
 
 def _same_place(a: Any, b: Any) -> bool:
@@ -218,7 +220,7 @@ def _rewrite_history(target: Tensor, node: Node) -> None:
         path = path_of(target)
         parents = (base._node, node)
         kept = tuple(None if p is None else (path,) for p in parents)
-        base._node = tape.record(COPY_SLICES.operation.node, parents, kept, None, base._data)
+        base._node = tape.record(COPY_SLICES.node, parents, kept, None, base._data)
     for reference in list(base._counter[2:]):
         view = reference()
         if view is not None:
@@ -288,5 +290,7 @@ def reshaped_in_place(target: Tensor, result: Tensor) -> Tensor:
 
 
 # The old base loses the part that was overwritten; what was written there gets the gradient of that part.
-erase = operation("Erase", lambda x, path: _without(x, path), lambda g, path: erase(g, path))
-COPY_SLICES = operation("CopySlices", _copied_slice, lambda g, path: erase(g, path), lambda g, path: follow(g, path))
+erase: Any = operation("Erase", lambda x, path: _without(x, path), lambda g, path: erase(g, path))
+COPY_SLICES: Operation = operation(
+    "CopySlices", _copied_slice, lambda g, path: erase(g, path), lambda g, path: follow(g, path)
+).operation  # type: ignore[attr-defined]

@@ -347,7 +347,7 @@ def _like(cls: type[Tensor], array: Array) -> Tensor:
 
 def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
     t = _like(cls, array)
-    return t.requires_grad_() if requires_grad else t  # type: ignore[no-any-return]
+    return t.requires_grad_() if requires_grad else t
 
 
 def wrap(array: Array, node: Node | None = None) -> Tensor:

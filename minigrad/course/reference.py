@@ -3,7 +3,7 @@
 `minigrad build` writes them to `notebooks/reference/`, and a test fails when they differ from the code.
 """
 
-from minigrad import derivatives
+from minigrad import tape
 from minigrad.course import misconceptions
 from minigrad.formulas import formulas_of
 
@@ -25,7 +25,7 @@ def rules() -> str:
         "| operation | node | gradient of each input | kept until backward |",
         "|---|---|---|---|",
     ]
-    for name, operation in derivatives.TABLE.items():
+    for name, operation in tape.TABLE.items():
         given = zip(operation.inputs, formulas_of(operation), operation.rules, strict=True)
         shares = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
         kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = sampling.randperm(total, generator=generator).tolist()
     starts = np.cumsum([0, *sizes])
-    return [Subset(dataset, order[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [Subset(dataset, order[a:b]) for a, b in pairwise(starts)]
 
 
 class DataLoader:

@@ -15,15 +15,85 @@ from typing import Any
 import numpy as np
 
 SHAPES = [(), (1,), (3,), (2, 3), (3, 1), (1, 3), (3, 3), (2, 1, 3), (2, 3, 4), (4,), (0, 3)]
-UNARY = "sin() cos() tanh() sigmoid() exp() abs() relu() neg() square() sign() clone() detach() contiguous()  \
-logsumexp(-1) cumsum(-1) sum() mean() prod() max() min() sum(0) sum(-1,True) mean(0) \
-mean(-1,keepdim=True) amax(0) amin(-1) max(-1).values min(0).values var(0) std(-1) norm() norm(dim=-1) t() \
-flatten() reshape(-1) view(-1) unsqueeze(0) unsqueeze(-1) squeeze() flip(0) transpose(0,-1) tril() triu() \
-expm1() atan() sinh() clamp(-0.5,0.5) clamp(min=0) pow(2) pow(3) erf() rsqrt() reciprocal() log() sqrt() \
-floor() round() sort(-1).values median() cumprod(-1) mT T float() double() \
-expand(2,-1,-1) expand(2,-1) narrow(0,0,1) select(0,0) repeat(2,1) \
-logcumsumexp(-1) trace() count_nonzero() nansum() celu() silu() leaky_relu() hardtanh() softplus() \
-elu() logsigmoid()".split()
+UNARY = [
+    "sin()",
+    "cos()",
+    "tanh()",
+    "sigmoid()",
+    "exp()",
+    "abs()",
+    "relu()",
+    "neg()",
+    "square()",
+    "sign()",
+    "clone()",
+    "detach()",
+    "contiguous()",
+    "logsumexp(-1)",
+    "cumsum(-1)",
+    "sum()",
+    "mean()",
+    "prod()",
+    "max()",
+    "min()",
+    "sum(0)",
+    "sum(-1,True)",
+    "mean(0)",
+    "mean(-1,keepdim=True)",
+    "amax(0)",
+    "amin(-1)",
+    "max(-1).values",
+    "min(0).values",
+    "var(0)",
+    "std(-1)",
+    "norm()",
+    "norm(dim=-1)",
+    "t()",
+    "flatten()",
+    "reshape(-1)",
+    "view(-1)",
+    "unsqueeze(0)",
+    "unsqueeze(-1)",
+    "squeeze()",
+    "flip(0)",
+    "transpose(0,-1)",
+    "tril()",
+    "triu()",
+    "expm1()",
+    "atan()",
+    "sinh()",
+    "clamp(-0.5,0.5)",
+    "clamp(min=0)",
+    "pow(2)",
+    "pow(3)",
+    "erf()",
+    "rsqrt()",
+    "reciprocal()",
+    "log()",
+    "sqrt()",
+    "floor()",
+    "round()",
+    "sort(-1).values",
+    "mT",
+    "T",
+    "float()",
+    "double()",
+    "expand(2,-1,-1)",
+    "expand(2,-1)",
+    "narrow(0,0,1)",
+    "select(0,0)",
+    "repeat(2,1)",
+    "trace()",
+    "count_nonzero()",
+    "nansum()",
+    "celu()",
+    "silu()",
+    "leaky_relu()",
+    "hardtanh()",
+    "softplus()",
+    "elu()",
+    "logsigmoid()",
+]
 FUNCTIONAL = {"celu()", "silu()", "leaky_relu()", "hardtanh()", "softplus()", "elu()", "logsigmoid()"}
 INDEX = [
     "0",
@@ -41,10 +111,30 @@ INDEX = [
     "..., :2",
     "[[0, 0], [0, 0]]",
 ]
-BINARY = ["{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / {b}", "T.maximum({a}, {b})", "T.minimum({a}, {b})", "{a} @ {b}",
-          "T.cat([{a}, {b}])", "T.stack([{a}, {b}])", "T.where({a} > {b}, {a}, {b})", "T.cat([{a}, {b}], -1)", "{a} ** {b}",
-          "T.atan2({a}, {b})", "T.outer({a}, {b})", "{a}.expand_as({b})", "{a}[{b} > 0]", "{a} * {b}.detach()", "T.dot({a}, {b})",
-          "{a}.masked_fill({b} > 0, 0.5)", "T.addcmul({a}, {b}, {b})", "T.lerp({a}, {b}, 0.3)", "{a} > {b}"]  # fmt: skip
+BINARY = [
+    "{a} + {b}",
+    "{a} - {b}",
+    "{a} * {b}",
+    "{a} / {b}",
+    "T.maximum({a}, {b})",
+    "T.minimum({a}, {b})",
+    "{a} @ {b}",
+    "T.cat([{a}, {b}])",
+    "T.stack([{a}, {b}])",
+    "T.where({a} > {b}, {a}, {b})",
+    "T.cat([{a}, {b}], -1)",
+    "{a} ** {b}",
+    "T.atan2({a}, {b})",
+    "T.outer({a}, {b})",
+    "{a}.expand_as({b})",
+    "{a}[{b} > 0]",
+    "{a} * {b}.detach()",
+    "T.dot({a}, {b})",
+    "{a}.masked_fill({b} > 0, 0.5)",
+    "T.addcmul({a}, {b}, {b})",
+    "T.lerp({a}, {b}, 0.3)",
+    "{a} > {b}",
+]
 NUMBER = [
     "{a} + {n}",
     "{n} - {a}",
@@ -56,16 +146,53 @@ NUMBER = [
     "{a} - {n}",
     "{a} ** {n}",
 ]
-INPLACE = ["{a}.add_({b})", "{a}.mul_({b})", "{a}.sub_({b})", "{a} += {b}", "{a} *= {b}", "{a}.add_(1)", "{a}.mul_(2)",
-           "{a}.exp_()", "{a}.tanh_()", "{a}.sigmoid_()", "{a}.relu_()", "{a}.copy_({b})",
-           "{a}[{i}] = {b}", "{a}[{i}] = 0.5", "{a}[{i}] += 1", "{a}[{i}].mul_(2)", "{a}.clamp_(min=0)", "{a}.neg_()",
-           "{a}.div_({b})", "{a}.detach().add_(1)", "{a}.abs_()", "{a}.neg_()"]  # fmt: skip
+INPLACE = [
+    "{a}.add_({b})",
+    "{a}.mul_({b})",
+    "{a}.sub_({b})",
+    "{a} += {b}",
+    "{a} *= {b}",
+    "{a}.add_(1)",
+    "{a}.mul_(2)",
+    "{a}.exp_()",
+    "{a}.tanh_()",
+    "{a}.sigmoid_()",
+    "{a}.relu_()",
+    "{a}.copy_({b})",
+    "{a}[{i}] = {b}",
+    "{a}[{i}] = 0.5",
+    "{a}[{i}] += 1",
+    "{a}[{i}].mul_(2)",
+    "{a}.clamp_(min=0)",
+    "{a}.neg_()",
+    "{a}.div_({b})",
+    "{a}.detach().add_(1)",
+    "{a}.abs_()",
+    "{a}.neg_()",
+]
 NAMES = "abcdefgh"
 OTHER_NAMES = (  # one node there; another, or several, here
-    "AliasBackward0", "RollBackward0", "TraceBackward0", "FillBackward1", "FillBackward2", "FillBackward3", "CopyBackwards", "SplitWithSizesBackward0", "ProdBackward0", "UnsafeViewBackward0",
-    "SoftmaxBackward0", "LogSoftmaxBackward0", "ZeroBackward0", "TBackward0", "TBackward1",
-    "SqueezeBackward3", "SqueezeBackward4", "AsStridedBackward0", "TransposeBackward0", "ReshapeAliasBackward0",
-)  # fmt: skip
+    "AliasBackward0",
+    "RollBackward0",
+    "TraceBackward0",
+    "FillBackward1",
+    "FillBackward2",
+    "FillBackward3",
+    "CopyBackwards",
+    "SplitWithSizesBackward0",
+    "ProdBackward0",
+    "UnsafeViewBackward0",
+    "SoftmaxBackward0",
+    "LogSoftmaxBackward0",
+    "ZeroBackward0",
+    "TBackward0",
+    "TBackward1",
+    "SqueezeBackward3",
+    "SqueezeBackward4",
+    "AsStridedBackward0",
+    "TransposeBackward0",
+    "ReshapeAliasBackward0",
+)
 KINKS = re.compile(r"relu|abs|clamp|max|min|sort|sign|floor|round|where|elu|> 0")
 TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 2e-5, "torch.int64": 0.0, "torch.bool": 0.0}
 
@@ -173,11 +300,15 @@ def seen(value: Any) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         grad = value.grad
         return {
-            "dtype": str(value.dtype), "shape": tuple(value.shape), "requires_grad": value.requires_grad,
-            "is_leaf": value.is_leaf, "version": value._version,
+            "dtype": str(value.dtype),
+            "shape": tuple(value.shape),
+            "requires_grad": value.requires_grad,
+            "is_leaf": value.is_leaf,
+            "version": value._version,
             "grad_fn": None if value.grad_fn is None else type(value.grad_fn).__name__,
-            "value": np.array(value.detach().numpy()), "grad": None if grad is None else np.array(grad.detach().numpy()),
-        }  # fmt: skip
+            "value": np.array(value.detach().numpy()),
+            "grad": None if grad is None else np.array(grad.detach().numpy()),
+        }
 
 
 def unreadable(value: Any) -> bool:
@@ -206,28 +337,41 @@ def disagreement(statements: list[str], torch: Any, ours: Any) -> str | None:
     failed = False
     for n, statement in enumerate(statements):
         expected, got = a.run(statement), b.run(statement)
-        if expected is not None and got is None and (not AUTOGRAD.search(str(expected)) or "multiple views" in str(expected)):
+        if (
+            expected is not None
+            and got is None
+            and (not AUTOGRAD.search(str(expected)) or "multiple views" in str(expected))
+        ):
             return None  # a number type that PyTorch has no kernel for, or a view it no longer lets us look at
         if type(expected) is not type(got):
             return f"statement {n + 1}: PyTorch {describe(expected)}, minigrad {describe(got)}"
         if expected is not None:
-            if AUTOGRAD.search(str(expected)) and "multiple views" not in str(expected) and sentence(expected) != sentence(got):
+            if (
+                AUTOGRAD.search(str(expected))
+                and "multiple views" not in str(expected)
+                and sentence(expected) != sentence(got)
+            ):
                 return f"statement {n + 1}, another message: PyTorch {describe(expected)}, minigrad {describe(got)}"
             failed = True
             break
-    rounded = any("float32" in s for s in statements) or any(v.dtype == torch.float32 for v in a.names.values() if isinstance(v, torch.Tensor))
+    found = [v for v in a.names.values() if isinstance(v, torch.Tensor)]
+    rounded = any("float32" in s for s in statements) or any(v.dtype == torch.float32 for v in found)
     written_to = any(re.search(r"_\(|[+*]=|\] =", s) for s in statements)
-    readable = [v for v in a.names.values() if isinstance(v, torch.Tensor) and not unreadable(v)]
-    finite = all(np.isfinite(v).all() for t in readable for k, v in seen(t).items() if k in ("value", "grad") and v is not None)
+    readable = [v for v in found if not unreadable(v)]
+    finite = all(
+        np.isfinite(v).all() for t in readable for k, v in seen(t).items() if k in ("value", "grad") and v is not None
+    )
     for name, value in a.names.items():
         if not isinstance(value, torch.Tensor) or unreadable(value):
             continue
         theirs, mine = seen(value), seen(b.names[name])
         for key in theirs:
-            if (key == "grad_fn" and (differentiated or theirs[key] in OTHER_NAMES)) or (key == "version" and (differentiated or not written_to)):
+            if key == "grad_fn" and (differentiated or theirs[key] in OTHER_NAMES):
+                continue
+            if key == "version" and (differentiated or not written_to):
                 continue  # how gradients are computed is nobody's contract, nor what PyTorch writes inside an operation
             if key == "grad" and (failed or not finite or (rounded and KINKS.search(" ".join(statements)))):
-                continue  # nor on which side of a kink a rounded number falls, how far a walk came before it raised, nor whether 0 * nan is reached
+                continue  # nor the side of a kink a rounded number falls on, how far a walk came, whether 0 * nan is reached
             tolerance = TOLERANCE[theirs["dtype"]] if not rounded else TOLERANCE["torch.float32"]
             same = agree(mine[key], theirs[key], tolerance) if key in ("value", "grad") else mine[key] == theirs[key]
             if not same:

@@ -45,7 +45,9 @@ def test_a_gradient_of_the_wrong_shape_names_the_operation() -> None:
     x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
     with mg.replace("exp", lambda g, out: (g * out).sum()):
         y = x.exp()
-        with pytest.raises(RuntimeError, match=r"ExpBackward0 returned an invalid gradient at index 0 - got \[\]") as caught:
+        with pytest.raises(
+            RuntimeError, match=r"ExpBackward0 returned an invalid gradient at index 0 - got \[\]"
+        ) as caught:
             y.sum().backward()
     assert '"y = x.exp()"' in notes(caught.value)
 

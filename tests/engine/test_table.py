@@ -33,18 +33,48 @@ F = mg.nn.functional
 
 # Rows that PyTorch's small samples do not reach: a program each, of a (2, 3) input between 0.2 and 0.8.
 PROGRAMS: dict[str, Any] = {
-    **{name: getattr(mg, name) for name in ("asin asinh atan atanh erf erfinv expm1 log1p tan ceil floor frac trunc".split())},
-    "gelu": F.gelu, "hardswish": F.hardswish, "leaky_relu": lambda x: F.leaky_relu(x - 0.5),
-    "remainder": lambda x: mg.remainder(x * 7, 1.3) + mg.fmod(x * 7, 1.3), "remainder 2": lambda x: mg.remainder(x * 7, x + 1.3), "fmod": lambda x: mg.fmod(x * 7, x + 1.3),
-    "copysign": lambda x: mg.copysign(x, x.detach() - 0.5), "flip": lambda x: x.flip(1) * x, "roll": lambda x: x.roll(1, 0) * x,
-    "mv": lambda x: x @ x[0], "bmm": lambda x: mg.bmm(x[None], x.mT[None]), "matmul": lambda x: x.expand(4, 2, 3) @ x.mT,
+    **{
+        name: getattr(mg, name)
+        for name in (
+            [
+                "asin",
+                "asinh",
+                "atan",
+                "atanh",
+                "erf",
+                "erfinv",
+                "expm1",
+                "log1p",
+                "tan",
+                "ceil",
+                "floor",
+                "frac",
+                "trunc",
+            ]
+        )
+    },
+    "gelu": F.gelu,
+    "hardswish": F.hardswish,
+    "leaky_relu": lambda x: F.leaky_relu(x - 0.5),
+    "remainder": lambda x: mg.remainder(x * 7, 1.3) + mg.fmod(x * 7, 1.3),
+    "remainder 2": lambda x: mg.remainder(x * 7, x + 1.3),
+    "fmod": lambda x: mg.fmod(x * 7, x + 1.3),
+    "copysign": lambda x: mg.copysign(x, x.detach() - 0.5),
+    "flip": lambda x: x.flip(1) * x,
+    "roll": lambda x: x.roll(1, 0) * x,
+    "mv": lambda x: x @ x[0],
+    "bmm": lambda x: mg.bmm(x[None], x.mT[None]),
+    "matmul": lambda x: x.expand(4, 2, 3) @ x.mT,
     "embedding": lambda x: F.embedding(mg.tensor([0, 1, 0]), x) ** 2,
-    "avg_pool": lambda x: F.avg_pool1d(x[None], 2) ** 2, "adaptive": lambda x: F.adaptive_avg_pool1d(x[None], 2) ** 2,
+    "avg_pool": lambda x: F.avg_pool1d(x[None], 2) ** 2,
+    "adaptive": lambda x: F.adaptive_avg_pool1d(x[None], 2) ** 2,
     "max_pool2d": lambda x: F.max_pool2d((x[None, None] * 1.7) ** 2, 2, 1),
     "max_pool3d": lambda x: F.max_pool3d((x[None, None, None] * 1.7) ** 2, (1, 2, 2), 1),
-    "im2col": lambda x: F.unfold(x[None, None] ** 2, (2, 2)), "col2im": lambda x: F.fold(x.reshape(1, 6, 1) ** 2, (2, 3), (2, 3)),
-    "add_slide": lambda x: (x**2).unfold(1, 2, 1), "erase": lambda x: overwritten(x * 1.0),
-}  # fmt: skip
+    "im2col": lambda x: F.unfold(x[None, None] ** 2, (2, 2)),
+    "col2im": lambda x: F.fold(x.reshape(1, 6, 1) ** 2, (2, 3), (2, 3)),
+    "add_slide": lambda x: (x**2).unfold(1, 2, 1),
+    "erase": lambda x: overwritten(x * 1.0),
+}
 
 
 def overwritten(y: mg.Tensor) -> mg.Tensor:
@@ -146,8 +176,13 @@ def test_no_row_is_missed() -> None:
 
 ELSEWHERE = {
     "cast": "finite differences of a rounded number; recorded cases dt-*",
-    "narrowed_alias": "recorded cases of narrow", "spread": "values in test_ops_golden", "cleared": "values in test_ops_golden",
-    "nll_spread": "losses in tests/library", "gather_cut": "recorded samples of gather", "scatter_erase": "recorded samples of scatter",
-    "embedding_padded": "gives no gradient on purpose: recorded samples of embedding", "erase": "in-place cases",
+    "narrowed_alias": "recorded cases of narrow",
+    "spread": "values in test_ops_golden",
+    "cleared": "values in test_ops_golden",
+    "nll_spread": "losses in tests/library",
+    "gather_cut": "recorded samples of gather",
+    "scatter_erase": "recorded samples of scatter",
+    "embedding_padded": "gives no gradient on purpose: recorded samples of embedding",
+    "erase": "in-place cases",
     "batch_mm": "recorded samples of matmul",
-}  # fmt: skip
+}
