@@ -182,6 +182,11 @@ def test_notebook_7(page: Any, lab: Server) -> None:
     for i in range(2):
         cells.nth(i).click()
         page.keyboard.press("Shift+Enter")
+        number = page.locator(".jp-CodeCell .jp-InputPrompt").nth(i)
+        for _ in range(300):  # the next cell is run when this one has its number
+            if number.inner_text() == f"[{i + 1}]:":
+                break
+            page.wait_for_timeout(200)
     page.locator(".mg svg").first.wait_for(timeout=60_000)
     page.locator(".mg [data-id=next]").first.focus()
     page.keyboard.press("ArrowRight")
