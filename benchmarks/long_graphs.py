@@ -12,6 +12,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -119,7 +120,7 @@ def cost(n: int) -> tuple[float, float, float]:
     times.append(process_time())
     del y
     times.append(process_time())
-    forward, backward, deletion = (b - a for a, b in zip(times, times[1:], strict=False))
+    forward, backward, deletion = (b - a for a, b in pairwise(times))
     return forward / n, backward / n, deletion / n
 
 

@@ -269,7 +269,7 @@ def _general(made: Operation) -> Callable[..., Any]:
         tensors = [x if isinstance(x, Tensor) else None for x in inputs]
         arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
         c = made.forward(*arrays, *statics)
-        if all([t is None for t in tensors]):
+        if all(t is None for t in tensors):
             return c
         out = wrap(c)
         parents = tuple([None if t is None else t._node for t in tensors])
