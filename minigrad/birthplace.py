@@ -7,12 +7,12 @@ somebody asks (an error, `explain`, the stepper) are they turned into a line; no
 from __future__ import annotations
 
 import linecache
+import os
 import sys
-from pathlib import Path
 from types import CodeType, FrameType
 
-PACKAGE = str(Path(__file__).parent)
-STUDENT_ROOMS = tuple(str(Path(PACKAGE, room)) for room in ("course", "viz"))
+PACKAGE = os.path.dirname(__file__)
+STUDENT_ROOMS = tuple(os.path.join(PACKAGE, room) for room in ("course", "viz"))
 
 
 class _Ours(dict[str, bool]):

@@ -10,7 +10,7 @@ tensors see (`minigrad.rand` and so on) wrap these arrays.
 from __future__ import annotations
 
 import math
-import secrets
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start again from a seed that nobody knows, and return it."""
-        seed = secrets.randbits(63)
+        seed = int.from_bytes(os.urandom(8)) >> 1
         self.manual_seed(seed)
         return seed
 
