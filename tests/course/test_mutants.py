@@ -104,7 +104,7 @@ def answers():
     for lesson in notebooks.lessons():
         file = notebooks.path("solutions", lesson)
         cells = notebooks.code_cells(notebooks.read(file)) if file.exists() else []
-        asked = [re.findall(r'^check\("(\d+\.\w+)"', cell, re.MULTILINE) for cell in cells]
+        asked = [re.findall(r'^(?:check|predict)\("(\d+\.\w+)"', cell, re.MULTILINE) for cell in cells]
         for place, cell in enumerate(cells):
             id = next((id for ids in asked[place:] for id in ids), None)
             if "BEGIN SOLUTION" in cell and id and lessons.find(id).kind in ("function", "program"):
