@@ -27,6 +27,13 @@ REDUCTIONS = {"sum": "mean", "mean": "sum", "max": "min", "min": "max"}
 WITHOUT_EFFECT: dict[str, set[str]] = {
     # exercise: changed lines that mean the same
     "8.1": {"return np.mean((t - p) ** 2)"},
+    "11.1": {"loss = ((t - x @ w) ** 2).mean()"},
+    "11.2": {"loss = ((t - h @ w2) ** 2).mean()"},
+    "11.5": {"loss = ((t - x @ w) ** 2).mean()"},
+    "11.6": {  # also a fair start
+        "w1 = (torch.randn(n_in, n_hidden) / (n_in * 0.5)).requires_grad_()",
+        "w2 = (torch.randn(n_hidden, n_out) / (n_hidden * 0.5)).requires_grad_()",
+    },
 }
 
 

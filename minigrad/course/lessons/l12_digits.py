@@ -1,0 +1,544 @@
+"""Lesson 12: layers, an optimiser, a loss and a training loop of one's own, on 1,797 handwritten digits.
+
+The verdict of the training loop is not its accuracy: it is the first twenty losses, which have to be those of
+PyTorch from the same start, in float64. They are recorded below; a slow test records them again and compares. The
+smaller probes are answered by a training run written in numpy with its gradients by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minigrad as torch
+
+from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, program, run
+
+Array = np.ndarray[Any, Any]
+DIGITS = Path(__file__).resolve().parents[1] / "data" / "digits.npz"
+PRELUDE = """
+import numpy as np
+import minigrad as torch
+class Relu:
+    def __call__(self, x):
+        return torch.relu(x)
+    def parameters(self):
+        return []
+class Net:
+    def __init__(self, n_in, n_hidden, n_out):
+        def start(*shape):
+            count = int(np.prod(shape))
+            return torch.tensor(np.sin(1.0 + np.arange(count)).reshape(shape) / 4, requires_grad=True)
+        self.all = [start(n_hidden, n_in), start(n_hidden), start(n_out, n_hidden), start(n_out)]
+    def __call__(self, x):
+        w1, b1, w2, b2 = self.all
+        return torch.relu(x @ w1.T + b1) @ w2.T + b2
+    def parameters(self):
+        return self.all
+"""
+
+# --- 12.1 layers ---------------------------------------------------------------------------------------
+
+MADE = "layer = Linear(3, 2, np.random.default_rng(0))\n"
+SHAPES = MADE + "[list(p.shape) for p in layer.parameters()]"
+ASKS = MADE + "[layer.weight.requires_grad, layer.weight.is_leaf, layer.bias.requires_grad, layer.bias.is_leaf]"
+KIND = MADE + "[p.detach().numpy().dtype.name for p in (layer.weight, layer.bias)]"
+FILLED = (
+    MADE + "with torch.no_grad():\n    layer.weight.copy_(torch.tensor(w))\n    layer.bias.copy_(torch.tensor(b))\n"
+    "layer(torch.tensor(x)).backward(torch.tensor(v))\n"
+    "[layer(torch.tensor(x)).detach(), layer.weight.grad, layer.bias.grad]"
+)
+TWO = "rng = np.random.default_rng(0)\na, b = Linear(3, 4, rng), Linear(4, 2, rng)\n"
+STACK = TWO + "[list(p.shape) for p in Sequential(a, Relu(), b).parameters()]"
+CHAIN = (
+    TWO + "same = b(torch.relu(a(torch.tensor(x))))\nbool((Sequential(a, Relu(), b)(torch.tensor(x)) == same).all())"
+)
+TWINS = (
+    "rng = np.random.default_rng(0)\na, b = Linear(3, 3, rng), Linear(3, 3, rng)\nbool((a.weight == b.weight).any())"
+)
+SPREAD = (
+    "w = Linear(100, 80, np.random.default_rng(0)).weight.detach()\n"
+    "[float(w.std()) > 0.005, float(w.std()) < 0.4, abs(float(w.mean())) < 0.03]"
+)
+
+
+def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
+    w, b, x, v = numbers(rng, 2, 3), numbers(rng, 2), numbers(rng, 4, 3), numbers(rng, 4, 2)
+    yield run(SHAPES).expect([[2, 3], [2]])
+    yield run(ASKS).expect([True] * 4)
+    yield run(KIND).expect(["float64", "float64"])
+    yield run(FILLED, w=w, b=b, x=x, v=v).expect([x @ w.T + b, v.T @ x, v.sum(axis=0)])
+    yield run(TWINS).expect(False)
+    yield run(SPREAD).expect([True, True, True])
+    yield run(STACK).expect([[4, 3], [4], [2, 4], [2]])
+    yield run(CHAIN, x=x).expect(True)
+
+
+def layers(
+    weight: Callable[..., Any] = lambda rng, o, i: rng.uniform(-1, 1, (o, i)) / np.sqrt(i),
+    apply: Callable[..., Any] = lambda s, x: x @ s.weight.T + s.bias,
+    own: Callable[..., Any] = lambda s: [s.weight, s.bias],
+    chain: Callable[..., Any] | None = None,
+    all_of: Callable[..., Any] = lambda s: [p for layer in s.layers for p in layer.parameters()],
+    bias: Callable[..., Any] = lambda o: torch.zeros(o, dtype=torch.float64, requires_grad=True),
+) -> dict[str, Any]:
+    """Linear and Sequential, with some of their parts exchanged."""
+
+    class Linear:
+        def __init__(self, n_in: int, n_out: int, rng: Any) -> None:
+            self.weight = torch.tensor(weight(rng, n_out, n_in), requires_grad=True)
+            self.bias = bias(n_out)
+
+        def __call__(self, x: Any) -> Any:
+            return apply(self, x)
+
+        def parameters(self) -> Any:
+            return own(self)
+
+    class Sequential:
+        def __init__(self, *layers: Any) -> None:
+            self.layers = layers
+
+        def __call__(self, x: Any) -> Any:
+            if chain:
+                return chain(self, x)
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+        def parameters(self) -> Any:
+            return all_of(self)
+
+    return {"Linear": Linear, "Sequential": Sequential}
+
+
+EXERCISE_12_1 = program(
+    "12.1", ("Linear", "Sequential"),
+    title="layers that know their parameters",
+    minutes=14, prelude=PRELUDE, probes=probes_12_1, seconds=3.0,
+    wrong=[
+        Wrong(layers(own=lambda s: [s.weight]), "M54", "parameters() of Linear names the weight only. The bias gets a "
+              "gradient, and no optimiser will ever hear of it.", name="bias not found"),
+        Wrong(layers(own=lambda s: [s.bias, s.weight]), "", "Bias first, weight second: PyTorch's order is the "
+              "other, and the optimiser's memory goes by order.", name="order"),
+        Wrong(layers(lambda rng, o, i: np.random.default_rng(0).uniform(-1, 1, (o, i)) / np.sqrt(i)), "M40", "Two "
+              "layers start with the same weights: a generator was made anew in each. Which one were you given?",
+              name="own generator"),
+        Wrong(layers(lambda rng, o, i: np.zeros((o, i))), "M40", "All weights start at 0: no gradient will ever get "
+              "past such a layer.", name="zeros"),
+        Wrong(layers(lambda rng, o, i: np.ones((o, i))), "M40", "All weights start at 1: all units are twins.",
+              name="ones"),
+        Wrong(layers(lambda rng, o, i: rng.normal(size=(o, i))), "M40", "Random, and large: the size should shrink "
+              "with the number of inputs.", name="large"),
+        Wrong(layers(apply=lambda s, x: x @ s.weight.T), "", "The bias takes no part in the output.", name="no bias"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(-1, 1, (i, o)) / np.sqrt(i), lambda s, x: x @ s.weight + s.bias),
+              "M42", "The weight lies on its side: one *row* for each output, as in PyTorch.", name="transposed"),
+        Wrong(layers(lambda rng, o, i: (rng.uniform(-1, 1, (o, i)) / np.sqrt(i)).astype(np.float32)), "M40",
+              "float32. The numbers of PyTorch are to be matched to nine digits: float64.", name="float32"),
+        Wrong(layers(bias=lambda o: torch.zeros(o, dtype=torch.float64)), "M54", "The bias does not ask for a "
+              "gradient.", name="deaf bias"),
+        Wrong(layers(all_of=lambda s: list(s.layers[0].parameters())), "M54", "Sequential names the parameters of its "
+              "first layer only.", name="first only"),
+        Wrong(layers(all_of=lambda s: [layer.parameters() for layer in s.layers]), "", "Sequential gives a list of "
+              "lists. An optimiser wants one flat list of tensors.", name="nested"),
+        Wrong(layers(chain=lambda s, x: [layer(x) for layer in s.layers[:1]][-1]), "", "Sequential stops after the "
+              "first layer.", name="stops"),
+        Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[0](x))), "", "A layer without parameters was skipped: it "
+              "still has to be applied.", name="skips relu"),
+    ],
+    alternatives=[
+        layers(),
+        layers(lambda rng, o, i: rng.normal(0, i**-0.5, (o, i)), lambda s, x: s.bias + torch.matmul(x, s.weight.t()),
+               all_of=lambda s: tuple(itertools.chain(*(layer.parameters() for layer in s.layers)))),
+    ],
+    hints=["A layer owns two tensors and can name them; a chain of layers owns what its layers own.",
+           "A layer of 5 inputs and 7 outputs: weight (7, 5), bias (7,), and x (n, 5) gives (n, 7).",
+           "torch.tensor(numbers from rng, requires_grad=True); x times the transposed weight, plus bias."],
+    worked="weight: torch.tensor(rng.uniform(-1, 1, (n_out, n_in)) / n_in**0.5, requires_grad=True). Sequential: a loop "
+           "in __call__, and [p for layer in self.layers for p in layer.parameters()].",
+)  # fmt: skip
+
+# --- 12.2 the optimiser --------------------------------------------------------------------------------
+
+DESCENT = (
+    "p, q = torch.tensor(p, requires_grad=True), torch.tensor([1.0], requires_grad=True)\n"
+    "optimizer = SGD([p, q], lr, momentum)\nfor _ in range(4):\n    optimizer.zero_grad()\n"
+    "    (p * p * torch.tensor(c)).sum().backward()\n    optimizer.step()\n[p.detach(), q.detach()]"
+)
+PLAIN = (
+    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1)\n"
+    "(p * torch.tensor(c)).sum().backward()\noptimizer.step()\noptimizer.step()\np.detach()"
+)
+CLEARED = (
+    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1)\n(3 * p).sum().backward()\n"
+    "optimizer.zero_grad()\n(p * torch.tensor(c)).sum().backward()\np.grad"
+)
+
+
+def rolled(p: Array, c: Array, lr: float, momentum: float) -> list[Any]:
+    """Four steps, by hand."""
+    p, v = p.copy(), np.zeros_like(p)
+    for _ in range(4):
+        v = momentum * v + 2 * p * c
+        p = p - lr * v
+    return [p, np.array([1.0])]
+
+
+def probes_12_2(rng: np.random.Generator) -> Iterator[Probe]:
+    p, c = numbers(rng, 3), np.abs(numbers(rng, 3))
+    yield run(PLAIN, p=p, c=c).expect(p - 0.2 * c)
+    yield run(CLEARED, p=p, c=c).expect(c)
+    yield run(DESCENT, p=p, c=c, lr=0.1, momentum=0.0).expect(rolled(p, c, 0.1, 0.0))
+    yield run(DESCENT, p=p, c=c, lr=0.05, momentum=0.9).expect(rolled(p, c, 0.05, 0.9))
+
+
+def optimiser(
+    velocity: Callable[..., Any] = lambda mu, v, g, lr: mu * v + g,
+    move: Callable[..., Any] = lambda p, lr, v: p.sub_(lr * v),
+    skip: bool = True, keep: bool = True, clear: bool = True,
+) -> type:  # fmt: skip
+    """SGD with some of its parts exchanged."""
+
+    class SGD:
+        def __init__(self, parameters: Any, lr: float, momentum: float = 0.0) -> None:
+            self.parameters, self.lr, self.momentum = list(parameters), lr, momentum
+            self.velocities: list[Any] = [0.0 for _ in self.parameters]
+
+        def step(self) -> None:
+            with torch.no_grad():
+                for i, p in enumerate(self.parameters):
+                    if skip and p.grad is None:
+                        continue
+                    v = velocity(self.momentum, self.velocities[i], p.grad, self.lr)
+                    if keep:
+                        self.velocities[i] = v
+                    move(p, self.lr, v)
+
+        def zero_grad(self) -> None:
+            for p in self.parameters:
+                if clear:
+                    p.grad = None
+
+    return SGD
+
+
+EXERCISE_12_2 = program(
+    "12.2", "SGD",
+    title="descent, with momentum",
+    minutes=12, prelude=PRELUDE, probes=probes_12_2, seconds=3.0,
+    wrong=[
+        Wrong(optimiser(keep=False), "", "With momentum the steps are those without: the velocity begins anew at each "
+              "step. Where must it live between two steps?", name="velocity forgotten"),
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + lr * g), "M30", "The learning rate is applied twice: once in the "
+              "velocity and once in the step.", name="rate twice"),
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + (1 - mu) * g), "M30", "Each gradient is weighed with 1 - momentum. "
+              "Some books do so; PyTorch's SGD takes it whole.", name="dampened"),
+        Wrong(optimiser(skip=False), "M05", "One of the parameters got no gradient (None), and step() fell over it. "
+              "No gradient is not gradient 0: what should happen to such a parameter?", name="trips over None"),
+        Wrong(optimiser(clear=False), "M01", "zero_grad clears nothing: the old gradient is still in the new one.",
+              name="does not clear"),
+        Wrong(optimiser(move=lambda p, lr, v: p - lr * v), "M17", "Nothing moves: a new tensor was computed, and the "
+              "parameter that the model holds is the old one. Change it in place.", name="rebinds"),
+        Wrong(optimiser(move=lambda p, lr, v: p.add_(lr * v)), "M30", "Uphill: the gradient points to where the loss "
+              "grows.", name="uphill"),
+    ],
+    alternatives=[
+        optimiser(),
+        optimiser(lambda mu, v, g, lr: mu * v + lr * g, lambda p, lr, v: p.sub_(v)),
+    ],
+    hints=["The velocity of a parameter is a running sum of its gradients that fades by a factor at each step.",
+           "Gradients 1, 1, 1 with momentum 0.5 give the velocities 1, 1.5, 1.75.",
+           "One velocity for each parameter, kept in the object; under no_grad, in place; skip where grad is None."],
+    worked="v = momentum * v + p.grad; keep v; p -= lr * v, all under torch.no_grad(). zero_grad: p.grad = None.",
+)  # fmt: skip
+
+# --- 12.3 what is learned on, and what is asked --------------------------------------------------------
+
+
+def by_list(name: str, *given: Any) -> Any:
+    """The split and the score, one example at a time."""
+    if name == "accuracy":
+        scores, labels = given
+        right = [max(range(len(row)), key=row.tolist().__getitem__) == int(t) for row, t in zip(scores, labels)]
+        return sum(right) / len(right)
+    images, labels, seed = given
+    order = list(np.random.default_rng(seed).permutation(len(images)))
+    cut = len(order) * 4 // 5
+    rows = [[float(v) / 16 for v in images[i].ravel()] for i in order]
+    picked = [int(labels[i]) for i in order]
+    return np.array(rows[:cut]), np.array(picked[:cut]), np.array(rows[cut:]), np.array(picked[cut:])
+
+
+def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
+    images = rng.integers(0, 17, (10, 2, 2)).astype(np.uint8)
+    yield call(images, np.arange(10), 3).of("split")
+    yield call(rng.integers(0, 17, (15, 3, 2)).astype(np.uint8), rng.permutation(15), 7).of("split")
+    yield (
+        call(
+            np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [0.2, 0.3, 0.1], [0.4, 0.3, 0.2], [3.0, 4.0, 5.0]]),
+            np.array([0, 2, 1, 1, 2]),
+        )
+        .of("accuracy")
+        .show()
+    )
+    yield call(numbers(rng, 6, 3), np.array([0, 1, 2, 0, 1, 1])).of("accuracy")
+
+
+def the_split(images: Any, labels: Any, seed: Any) -> Any:
+    order = np.random.default_rng(seed).permutation(len(images))
+    x, y, cut = images.reshape(len(images), -1)[order] / 16, labels[order], len(images) * 4 // 5
+    return x[:cut], y[:cut], x[cut:], y[cut:]
+
+
+def the_accuracy(scores: Any, labels: Any) -> Any:
+    return (scores.argmax(axis=1) == labels).mean()
+
+
+def held_out(split: Callable[..., Any] = the_split, accuracy: Callable[..., Any] = the_accuracy) -> dict[str, Any]:
+    return {"split": split, "accuracy": accuracy}
+
+
+def with_parts(change: Callable[..., Any]) -> Callable[..., Any]:
+    """A split whose four parts are changed afterwards."""
+    return lambda images, labels, seed: change(*the_split(images, labels, seed))
+
+
+def unshuffled_labels(images: Any, labels: Any, seed: Any) -> Any:
+    x, _, x2, _ = the_split(images, labels, seed)
+    return x, labels[: len(x)], x2, labels[len(x) :]
+
+
+def in_file_order(images: Any, labels: Any, seed: Any) -> Any:
+    x, cut = images.reshape(len(images), -1) / 16, len(images) * 4 // 5
+    return x[:cut], labels[:cut], x[cut:], labels[cut:]
+
+
+def probabilities(scores: Any) -> Any:
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+EXERCISE_12_3 = function(
+    "12.3", ("split", "accuracy"),
+    title="what is held out",
+    minutes=8, oracle=by_list, probes=probes_12_3,
+    wrong=[
+        Wrong(held_out(unshuffled_labels), "", "The images were shuffled and the labels were not: every image has "
+              "somebody else's label, and nothing better than chance can be learned.", name="labels left behind"),
+        Wrong(held_out(with_parts(lambda a, b, c, d: (a, b, a[: len(c)], b[: len(d)]))), "M53", "The test part is a "
+              "piece of the training part: that measures memory.", name="tests on training"),
+        Wrong(held_out(with_parts(lambda a, b, c, d: (16 * a, b, 16 * c, d))), "", "The pixels still run from 0 to 16. "
+              "They should run from 0 to 1.", name="not scaled"),
+        Wrong(held_out(in_file_order), "", "The file is in the order of the writers, and was not shuffled: the last "
+              "fifth is other people's handwriting.", name="not shuffled"),
+        Wrong(held_out(with_parts(lambda a, b, c, d: (c, d, a, b))), "", "The small part is for testing, the large one "
+              "for learning.", name="parts swapped"),
+        Wrong(held_out(accuracy=lambda s, t: (probabilities(s)[np.arange(len(t)), t] > 0.5).mean()), "M38", "A right "
+              "answer may win with less than one half when there are more than two classes. Who wins?", name="over half"),
+        Wrong(held_out(accuracy=lambda s, t: (s.argmax(axis=1) == t).sum()), "M30", "A count. Accuracy is a share.",
+              name="count"),
+        Wrong(held_out(accuracy=lambda s, t: (s.max(axis=1) == t).mean()), "M43", "The largest score, and not its place: "
+              "which *column* won?", name="max"),
+        Wrong(held_out(accuracy=lambda s, t: (s.argmin(axis=1) == t).mean()), "", "The least likely class is compared.",
+              name="argmin"),
+    ],
+    alternatives=[held_out(), held_out(by_list.__get__("split"), by_list.__get__("accuracy"))],
+    hints=["One permutation, used for images and labels alike; the first four fifths for learning.",
+           "np.random.default_rng(5).permutation(10) is an array of ten places; x[order] and y[order] go together.",
+           "Flatten each image to one row, divide by 16, index with the order, cut. Accuracy: argmax along a row."],
+    worked="order = np.random.default_rng(seed).permutation(len(images)); x = images.reshape(len(images), -1)[order] / "
+           "16; cut = len(images) * 4 // 5. accuracy: (scores.argmax(axis=1) == labels).mean().",
+)  # fmt: skip
+
+# --- 12.4 the loop, step by step with PyTorch ----------------------------------------------------------
+
+LOSS = (
+    "scores = torch.tensor(scores, requires_grad=True)\nloss = cross_entropy(scores, torch.tensor(labels))\n"
+    "(10 * loss).backward()\n[loss.item(), scores.grad]"
+)
+LOOP = (
+    "net = Net(x.shape[1], 5, 3)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.5)\n"
+    "train(net, optimizer, torch.tensor(x), torch.tensor(labels), batch=4, epochs=2)"
+)
+TWENTY = (
+    "net = Net(64, 16, 10)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
+    "train(net, optimizer, torch.tensor(images / 16), torch.tensor(labels), batch=8, epochs=4)"
+)
+FIRST = (
+    "net = Net(64, 16, 10)\ncross_entropy(net(torch.tensor(images / 16)), torch.tensor(labels)).backward()\n"
+    "[float((p.grad * p.grad).sum()) for p in net.parameters()]"
+)
+# PyTorch 2.13.0, CPU, float64: the programs TWENTY and FIRST on the first forty digits of the file.
+TWENTY_LOSSES: list[float] = [
+    2.281595327309435,
+    2.369311440033578,
+    2.1777541946963668,
+    2.256684555375801,
+    2.361024847962045,
+    2.027390676632998,
+    2.0604686725830077,
+    1.9615809797236663,
+    2.0341961264531117,
+    1.7713895207173997,
+    1.8498745104644203,
+    1.7742717387955274,
+    1.7572019450136793,
+    1.6437221644187536,
+    1.0880375716399235,
+    1.6029810551380856,
+    1.390961795805981,
+    1.4406060870148591,
+    1.2556642415824821,
+    0.6291617489873197,
+]
+FIRST_GRADIENTS: list[float] = [0.21288072887145787, 0.010903539743353789, 0.07308581051737685, 0.013818973647650359]
+
+
+def forty() -> dict[str, Array]:
+    """The first forty digits."""
+    with np.load(DIGITS) as file:
+        return {"images": file["images"][:40].reshape(40, 64), "labels": file["labels"][:40].astype(np.int64)}
+
+
+def start(*shape: int) -> Array:
+    return np.sin(1.0 + np.arange(np.prod(shape, dtype=int))).reshape(shape) / 4  # type: ignore[no-any-return]
+
+
+def by_hand(x: Array, labels: Array, batch: int, epochs: int, lr: float, momentum: float, hidden: int, out: int) -> Any:
+    """A training run with every gradient written out."""
+    theta = [start(hidden, x.shape[1]), start(hidden), start(out, hidden), start(out)]
+    speed, losses = [np.zeros_like(p) for p in theta], []
+    for _ in range(epochs):
+        for i in range(0, len(x), batch):
+            a, t = x[i : i + batch], labels[i : i + batch]
+            h = a @ theta[0].T + theta[1]
+            z = np.maximum(h, 0) @ theta[2].T + theta[3]
+            logs = z - np.logaddexp.reduce(z, axis=1)[:, None]
+            losses.append(float(-np.mean([row[k] for row, k in zip(logs, t, strict=True)])))
+            dz = (np.exp(logs) - np.eye(out)[t]) / len(t)
+            dh = dz @ theta[2] * (h > 0)
+            shares = [dh.T @ a, dh.sum(0), dz.T @ np.maximum(h, 0), dz.sum(0)]
+            speed = [momentum * v + g for v, g in zip(speed, shares, strict=True)]
+            theta = [p - lr * v for p, v in zip(theta, speed, strict=True)]
+    return losses
+
+
+def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
+    z, t = numbers(rng, 4, 3), np.array([2, 0, 1, 1])
+    logs = z - np.logaddexp.reduce(z, axis=1)[:, None]
+    yield run(LOSS, scores=z, labels=t).expect([-logs[np.arange(4), t].mean(), 10 * (np.exp(logs) - np.eye(3)[t]) / 4])
+    big = np.array([[900.0, 0.0], [0.0, 3.0]])
+    yield run("cross_entropy(torch.tensor(scores), torch.tensor(labels)).item()", scores=big,
+              labels=np.array([1, 1])).expect((900 + np.log1p(np.exp(-3.0))) / 2)  # fmt: skip
+    x, labels = numbers(rng, 10, 2) / 2, rng.permutation(np.arange(10) % 3)
+    yield run(LOOP, x=x, labels=labels).expect(by_hand(x, labels, 4, 2, 0.2, 0.5, 5, 3))
+    yield run(FIRST, **forty()).expect(FIRST_GRADIENTS)
+    yield run(TWENTY, **forty()).expect(TWENTY_LOSSES)
+
+
+def the_loss(scores: Any, labels: Any) -> Any:
+    shifted = scores - scores.detach().max(dim=1, keepdim=True).values
+    logs = shifted - torch.log(torch.exp(shifted).sum(dim=1, keepdim=True))
+    return -logs[torch.arange(len(labels)), labels].mean()
+
+
+def other_loss(scores: Any, labels: Any) -> Any:
+    return torch.nn.functional.nll_loss(torch.log_softmax(scores, dim=1), labels)
+
+
+def loops(
+    loss: Callable[..., Any] = the_loss, order: str = "zbs", first: bool = False, drop: bool = False, last: bool = False,
+    factor: float = 1.0,
+) -> dict[str, Any]:  # fmt: skip
+    """cross_entropy and train, with some of their parts exchanged; `order`: zero_grad, backward, step."""
+
+    def train(model: Any, optimizer: Any, x: Any, labels: Any, batch: int, epochs: int) -> Any:
+        losses = []
+        for _ in range(epochs):
+            for i in range(0, len(x) - (batch - 1 if drop else 0), batch):
+                i = 0 if first else i
+                value = loss(model(x[i : i + batch]), labels[i : i + batch])
+                for what in order:
+                    if what == "z":
+                        optimizer.zero_grad()
+                    elif what == "b":
+                        (factor * value).backward()
+                    else:
+                        optimizer.step()
+                losses.append(value.item())
+            losses = losses[-1:] if last else losses
+        return losses
+
+    return {"cross_entropy": loss, "train": train}
+
+
+EXERCISE_12_4 = program(
+    "12.4", ("cross_entropy", "train"),
+    title="twenty losses, to the ninth digit",
+    minutes=16, prelude=PRELUDE, probes=probes_12_4, seconds=5.0,
+    wrong=[
+        Wrong(loops(lambda s, t: the_loss(s, t) * len(t)), "M30", "The loss is a sum over the batch. PyTorch takes the "
+              "mean: what would change when the batch doubles?", name="sum"),
+        Wrong(loops(lambda s, t: -torch.log(torch.softmax(s, 1)[torch.arange(len(t)), t] + 1e-8).mean()), "M51", "A "
+              "small number inside the logarithm: nearly right, and twenty steps later it shows. Which form needs "
+              "none?", name="epsilon"),
+        Wrong(loops(lambda s, t: the_loss(torch.softmax(s, dim=1), t)), "M39", "Softmax twice: the loss cannot get near "
+              "0 any more.", name="softmax twice"),
+        Wrong(loops(lambda s, t: -torch.log(torch.softmax(s, 1)[torch.arange(len(t)), t]).mean()), "M51", "Scores of "
+              "900 give inf: the logarithm comes too late.", name="log of softmax"),
+        Wrong(loops(order="bs"), "M01", "Nothing is cleared between two steps.", name="no zero_grad"),
+        Wrong(loops(order="zsb"), "M40", "step() comes before backward(): it finds no gradient, and the weights never "
+              "move.", name="step first"),
+        Wrong(loops(order="szb"), "M40", "Each step uses the gradient of the batch before.", name="one late"),
+        Wrong(loops(first=True), "", "Every step sees the first batch again.", name="first batch"),
+        Wrong(loops(drop=True), "", "The last, smaller batch is left out.", name="drops the rest"),
+        Wrong(loops(last=True), "", "Only the last loss is left. One number for each step was asked for.", name="last"),
+        Wrong(loops(order="zbss"), "", "Two steps with one gradient.", name="two steps"),
+    ],
+    alternatives=[loops(), loops(other_loss, "bsz")],
+    hints=["A round: some rows, their scores, their loss; clear, backward, step; note the number.",
+           "range(0, 10, 4) gives 0, 4, 8; x[8:12] of ten rows holds the last two.",
+           "The losses are numbers: loss.item(). In the loss, take the row's maximum away before exp, and log before "
+           "anything is rounded."],
+    worked="for each epoch, for i in range(0, len(x), batch): loss = cross_entropy(model(x[i:i+batch]), "
+           "labels[i:i+batch]); zero_grad, backward, step; append loss.item().",
+)  # fmt: skip
+
+# --- predictions of the reading notebook ---------------------------------------------------------------
+
+PREDICTION_12_0 = prediction(
+    "12.0", 2410, points=0, rtol=1e-9,
+    title="how many numbers the net may turn",
+    wrong=[
+        Wrong(2368, "", "64 * 32 + 32 * 10: the weights. What else does a layer own?"),
+        Wrong(106, "", "The units, added up. How many lines join them?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_12_3A = prediction(
+    "12.3a", "a", points=0,
+    title="the first loss of an untrained net",
+    options={"a": "about 2.3", "b": "about 0.5", "c": "about 10"},
+    wrong=[
+        Wrong("b", "", "That would be a probability of 0.6 for the right one of ten, untrained."),
+        Wrong("c", "", "It is not that sure of anything yet. Ten classes, one guess: minus the log of 1/10."),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_12_0, PREDICTION_12_3A, EXERCISE_12_1, EXERCISE_12_2, EXERCISE_12_3, EXERCISE_12_4,
+)  # fmt: skip
+
+LESSON = Lesson(
+    number=12,
+    slug="12_digits",
+    title="A digit classifier",
+    minutes=60,
+    introduces=(),
+    with_engine=True,
+    exercises=EXERCISES,
+)
