@@ -123,7 +123,7 @@ EXERCISE_1_2 = value(
         "For a forward difference the best h is near 1e-8; a central one has its best place elsewhere.",
         "Read the lowest point of the line for the central difference.",
     ],
-    worked="The line of the central difference is lowest near h = 1e-5: error about 1e-11.",
+    worked="The line of the central difference is lowest near h = 1e-5: error about 2e-12.",
 )  # fmt: skip
 
 # --- 1.3 and 1.4 ----------------------------------------------------------------------------------------------
