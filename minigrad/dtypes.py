@@ -203,6 +203,16 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
+    """`promote` for subtraction, which takes no booleans."""
+    if any(getattr(operand, "dtype", None) is bool_.numpy for operand in (x, y)):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
+    return promote(x, y)
+
+
 def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for functions that give floats of integers, such as division."""
     target = result_type(x, y)

@@ -12,6 +12,7 @@ import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from sys import _getframe
 from types import FunctionType
 from typing import Any
@@ -67,10 +68,14 @@ class Operation:
         """The function that computes and records, as Python source."""
         return (_UNARY if len(self.rules) == 1 else _BINARY).format(**self._pieces())
 
-    def set_rules(self, rules: Sequence[Rule | None]) -> None:
-        """Use these rules from now on, for nodes that are already recorded too."""
+    def set_rules(self, rules: Sequence[Rule | None], node: type[Node] | None = None) -> None:
+        """Record with these rules from now on; what is recorded already keeps those it was recorded with."""
+        self.node.operation = copy(self)
+        self.node = node or type(self.node_name, (Node,), {"__slots__": ()})
+        self.node.operation = self
         self._take(rules)
         if len(rules) <= 2:
+            self.function.__globals__["Kind"] = self.node
             self.write()
 
     def write(self) -> Callable[..., Any]:
@@ -222,7 +227,8 @@ def _unwritten(made: Operation) -> Callable[..., Any]:
         "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "Untracked": Untracked, "make": object.__new__,
         "mode": mode, "unusual": unusual, "tick": tick, "getframe": _getframe, "outside": outside, "outsiders": outsiders,
         "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "number": number, "shape": np.shape,
-        "promote": dtypes.promote, "refused": errors.refused, "write": made.write, "__name__": __name__,
+        "promote": dtypes.promote_numbers if made.node_name in SUBTRACTIONS else dtypes.promote,
+        "refused": errors.refused, "write": made.write, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(_first_call.__code__, namespace, made.function_name)
     namespace[made.function_name] = function
@@ -236,6 +242,7 @@ def _first_call(*args: Any, **keywords: Any) -> Any:
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
 BARE = ("CopySlices", "CopyBackwards", "NotImplemented")  # node names that PyTorch writes without "Backward0"
+SUBTRACTIONS = ("SubBackward0", "RsubBackward1")  # which refuse booleans
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 
 
@@ -272,15 +279,21 @@ def _general(made: Operation) -> Callable[..., Any]:
         if all(t is None for t in tensors):
             return c
         out = wrap(c)
+        if unusual and mode.inference:
+            out._counter = Untracked(out._counter)
         parents = tuple([None if t is None else t._node for t in tensors])
         wanted = tuple([p is not None for p in parents])
-        if mode.record is None or True not in wanted:
+        if True not in wanted:
+            return out
+        if unusual and mode.record is None:
+            note_lost(out, "no_grad")
             return out
         picks, guarded, frees = made.plans.get(wanted) or made.plan(wanted)
         values = (*arrays, *statics, c, *[getattr(a, "shape", ()) for a in arrays])
         kept = tuple([None if places is None else tuple([values[i] for i in places]) for places in picks])
-        holders = [t for t in ((*tensors, out)[i] for i in guarded) if t is not None]
-        guards = tuple([v for t in holders for v in (t._counter, t._counter[0])])
+        holders = [(*tensors, out)[i] for i in guarded]
+        counters = [NEVER_WRITTEN if t is None else t._counter for t in holders]
+        guards = tuple([v for counter in counters for v in (counter, counter[0])])
         out._node = record(made.node, parents, kept, guards if guards or frees else None, out._data)
         return out
 
@@ -320,7 +333,7 @@ def number(value: Any) -> Any:
 
 @contextmanager
 def replace(name: str, rule: Any) -> Iterator[None]:
-    """Run another rule for the operation `name` inside the real engine, for all passes within the `with` block.
+    """Run another rule inside the real engine: for every operation `name` that is recorded within the `with` block.
 
     rule: a function of g and what it needs by name (x, y, out, ...) that returns one gradient for each input, or a tuple
     of such functions, one per input.  KeyError if there is no such operation.
@@ -328,7 +341,7 @@ def replace(name: str, rule: Any) -> Iterator[None]:
     if name not in TABLE:
         raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
     made = TABLE[name]
-    before = made.rules
+    before, node = made.rules, made.node
     n = len(before)
     rules = tuple(rule) if isinstance(rule, (tuple, list)) else tuple(_nth(rule, i, n) for i in range(n))
     if len(rules) != n:
@@ -337,7 +350,7 @@ def replace(name: str, rule: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        made.set_rules(before)
+        made.set_rules(before, node)
 
 
 def _nth(rule: Rule, i: int, n: int) -> Rule:

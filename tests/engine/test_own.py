@@ -163,6 +163,37 @@ def test_replace_with_a_rule_that_returns_what_it_was_given() -> None:
     assert x.grad.tolist() == [20.0, 28.0]
 
 
+def test_replace_leaves_earlier_graphs_their_rules() -> None:
+    x = mg.tensor([2.0, 3.0], requires_grad=True)
+    before = x.exp()
+    with mg.replace("exp", lambda g, x: g * x):
+        within = x.exp()
+        before.sum().backward()
+    assert x.grad.tolist() == before.tolist()
+    x.grad = None
+    within.sum().backward()
+    assert x.grad.tolist() == [2.0, 3.0]
+    x.grad = None
+    x.exp().sum().backward()
+    assert x.grad.tolist() == before.tolist()
+
+
+def test_replace_of_an_operation_with_three_inputs() -> None:
+    x, w = mg.ones(2, 3), mg.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    b = mg.tensor([0.5], requires_grad=True)
+    with mg.replace("linear", lambda g, x, y, z: (None, None, g.mT @ y * 2)):
+        mg.nn.functional.linear(x, w, b).sum().backward()
+    assert w.grad.tolist() == [[4.0, 4.0, 4.0]]
+    assert b.grad is None
+
+
+def test_booleans_cannot_be_subtracted() -> None:
+    mask = mg.tensor([True, False])
+    for operands in ((mg.ones(2), mask), (mask, mg.ones(2)), (mask, 1), (1, mask)):
+        with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
+            operands[0] - operands[1]
+
+
 def test_replace_refuses() -> None:
     with pytest.raises(KeyError, match="no operation 'mull'"), mg.replace("mull", lambda g: g):
         pass
