@@ -109,12 +109,12 @@ EXERCISE_1_2 = value(
     "1.2", "good_h", 1e-5,
     title="a good h",
     minutes=5,
-    accept=lambda v: 1e-7 < float(v) <= 2e-4,
+    accept=lambda v: 2e-7 <= float(v) <= 3.5e-5,
     wrong=[
         Wrong(1e-12, "M44", "Smaller is not better here: two nearly equal values are subtracted, and their digits "
-              "cancel. Where in the picture does the line turn up again?", when=lambda v: 0 < float(v) <= 1e-7),
+              "cancel. Where in the picture does the line turn up again?", when=lambda v: 0 < float(v) < 2e-7),
         Wrong(0.1, "M45", "At this distance the curve has bent away from its slope. How does the error change when h "
-              "becomes ten times smaller?", when=lambda v: float(v) > 2e-4),
+              "becomes ten times smaller?", when=lambda v: float(v) > 3.5e-5),
         Wrong(-1e-5, "", "h is a distance, and has to be larger than 0. How far to each side?",
               when=lambda v: float(v) <= 0),
     ],
