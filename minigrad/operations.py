@@ -37,12 +37,19 @@ class Operation:
         self.inputs = INPUTS[: len(rules)]
         self.statics = parameters(forward)[len(rules) :]
         self.node_name = node_name if re.search(r"Backward\d$", node_name) or node_name in BARE else f"{node_name}Backward0"
-        self.node: type[Node] = type(self.node_name, (Node,), {"__slots__": (), "operation": self})
+        self._node: type[Node] | None = None
         self._take(rules)
         self.function = _general(self) if len(rules) > 2 else _unwritten(self)
 
+    @property
+    def node(self) -> type[Node]:
+        """The class of its nodes, MulBackward0 for mul; made when it is first needed."""
+        if self._node is None:
+            self._node = type(self.node_name, (Node,), {"__slots__": (), "operation": self, "rules": self.rules})
+        return self._node
+
     def _take(self, rules: Sequence[Rule | None]) -> None:
-        self.rules = self.node.rules = tuple(rules)
+        self.rules = tuple(rules)
         self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
         where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
         self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
@@ -71,11 +78,10 @@ class Operation:
     def set_rules(self, rules: Sequence[Rule | None], node: type[Node] | None = None) -> None:
         """Record with these rules from now on; what is recorded already keeps those it was recorded with."""
         self.node.operation = copy(self)
-        self.node = node or type(self.node_name, (Node,), {"__slots__": ()})
-        self.node.operation = self
+        self._node = node
         self._take(rules)
+        self.node.operation, self.node.rules = self, self.rules
         if len(rules) <= 2:
-            self.function.__globals__["Kind"] = self.node
             self.write()
 
     def write(self) -> Callable[..., Any]:
@@ -85,6 +91,7 @@ class Operation:
         written: dict[str, Any] = {}
         exec(compile(self.source, filename, "exec"), written)
         self.function.__code__ = written[self.function_name].__code__
+        self.function.__globals__["Kind"] = self.node
         return self.function
 
     @property
@@ -224,7 +231,7 @@ _SHARE = "share(x, a, c, out, {name}, ({statics}))"
 def _unwritten(made: Operation) -> Callable[..., Any]:
     """A function that is written at its first call: `import minigrad` need not write two hundred."""
     namespace = {
-        "forward": made.forward, "Kind": made.node, "Tensor": Tensor, "Untracked": Untracked, "make": object.__new__,
+        "forward": made.forward, "Tensor": Tensor, "Untracked": Untracked, "make": object.__new__,
         "mode": mode, "unusual": unusual, "tick": tick, "getframe": _getframe, "outside": outside, "outsiders": outsiders,
         "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "number": number, "shape": np.shape,
         "promote": dtypes.promote_numbers if made.node_name in SUBTRACTIONS else dtypes.promote,
