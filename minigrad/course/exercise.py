@@ -205,8 +205,12 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson: its number, file name, and exercises in order. `introduces`: misconception ids met here
-    first."""
+    """One lesson: its number, file name, and exercises in order.
+
+    `introduces` are the names a student meets here first (of the library, of numpy and Python, of the student's
+    own code): solutions use only those of this lesson and of earlier ones. `misconceptions` are the ids of the
+    beliefs met here first.
+    """
 
     number: int
     slug: str
@@ -214,6 +218,7 @@ class Lesson:
     minutes: int
     exercises: tuple[Exercise, ...]
     introduces: tuple[str, ...] = ()
+    misconceptions: tuple[str, ...] = ()
     with_engine: bool = False
 
 

@@ -160,6 +160,10 @@ LESSON = Lesson(
     slug="00_start_here",
     title="Start here",
     minutes=10,
+    introduces=(
+        "minigrad", "minigrad.course", "hint", "predict", "minigrad.viz", "step", "tensor", "requires_grad",
+        "backward", "grad", "check", "progress", "double",
+    ),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

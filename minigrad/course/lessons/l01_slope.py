@@ -223,7 +223,10 @@ LESSON = Lesson(
     slug="01_slope",
     title="A derivative is a slope you can measure",
     minutes=30,
-    introduces=("M44", "M45", "M46"),
+    introduces=(
+        "math", "central", "sin", "cos", "exp",
+    ),
+    misconceptions=("M44", "M45", "M46"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

@@ -226,7 +226,11 @@ LESSON = Lesson(
     slug="02_chain_rule",
     title="The chain rule on a graph",
     minutes=40,
-    introduces=("M04", "M20", "M22", "M23"),
+    introduces=(
+        "draw", "manual_seed", "randn", "sum", "warnings", "catch_warnings", "simplefilter", "retain_grad",
+        "requires_grad_",
+    ),
+    misconceptions=("M04", "M20", "M22", "M23"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

@@ -809,7 +809,11 @@ LESSON = Lesson(
     slug="03_scalar_engine",
     title="Your own scalar engine",
     minutes=60,
-    introduces=("M09", "M19", "M21", "M24"),
+    introduces=(
+        "grad_fn", "next_functions", "Value", "data", "parents", "op", "_backward", "square", "register_hook",
+        "retain_graph", "tanh", "add", "mul", "topological_order",
+    ),
+    misconceptions=("M09", "M19", "M21", "M24"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

@@ -554,7 +554,12 @@ LESSON = Lesson(
     slug="04_pytorch_semantics",
     title="What PyTorch does with the same code",
     minutes=40,
-    introduces=("M01", "M02", "M03", "M05", "M07", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
+    introduces=(
+        "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "ones", "clone",
+        "add_", "item", "numel", "element_size", "autograd", "graph", "saved_tensors_hooks", "numpy", "recording",
+        "slopes", "asarray", "dtype", "keeps_grad", "zero_grad", "__enter__", "__exit__",
+    ),
+    misconceptions=("M01", "M02", "M03", "M05", "M07", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
     with_engine=True,
     exercises=EXERCISES,
-)
+)  # fmt: skip

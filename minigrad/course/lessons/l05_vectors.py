@@ -540,7 +540,11 @@ LESSON = Lesson(
     slug="05_vectors",
     title="Vectors: the gradient argument",
     minutes=40,
-    introduces=("M25", "M26"),
+    introduces=(
+        "mean", "pow", "shape", "full", "functional", "jacobian", "vjp_square", "array", "Graph", "outputs", "inputs",
+        "_wires", "ndenumerate", "zeros", "stack", "start", "prod",
+    ),
+    misconceptions=("M25", "M26"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

@@ -480,7 +480,11 @@ LESSON = Lesson(
     slug="06_broadcasting",
     title="Broadcasting and reductions",
     minutes=40,
-    introduces=("M27", "M28", "M52"),
+    introduces=(
+        "axis", "dim", "float32", "reshape", "unbroadcast", "ndim", "keepdims", "sum_backward", "expand_dims",
+        "broadcast_to", "mean_backward",
+    ),
+    misconceptions=("M27", "M28", "M52"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

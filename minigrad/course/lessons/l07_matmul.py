@@ -511,7 +511,11 @@ LESSON = Lesson(
     slug="07_matmul",
     title="Matrix multiply",
     minutes=45,
-    introduces=("M29", "M42"),
+    introduces=(
+        "mm", "@", "T", "tolist", "array_equal", "equal", "arange", "swapaxes", "matmul_backward", "dX_entry",
+        "dW_entry", "batch_backward", "vector_backward", "outer",
+    ),
+    misconceptions=("M29", "M42"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

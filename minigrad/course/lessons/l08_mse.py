@@ -616,7 +616,11 @@ LESSON = Lesson(
     slug="08_mse",
     title="MSE, a line, and the update",
     minutes=50,
-    introduces=("M30", "M31", "M43", "M50"),
+    introduces=(
+        "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "fit", "Loss", "alive", "most", "number",
+        "history", "__del__", "training", "average", "part_gradient", "accumulate",
+    ),
+    misconceptions=("M30", "M31", "M43", "M50"),
     with_engine=False,
     exercises=EXERCISES,
-)
+)  # fmt: skip

@@ -632,7 +632,13 @@ LESSON = Lesson(
     slug="09_custom_function",
     title="Custom Function",
     minutes=50,
-    introduces=("M32", "M33", "M34"),
+    introduces=(
+        "minigrad.autograd", "Function", "forward", "save_for_backward", "saved_tensors", "apply", "Scale", "k",
+        "round", "float64", "gradcheck", "raise_exception", "Square", "Hypot", "sqrt", "where", "ones_like", "Cube",
+        "RoundThrough", "Reverse", "view_as", "my_gradcheck", "random", "default_rng", "normal", "ndindex", "first",
+        "second",
+    ),
+    misconceptions=("M32", "M33", "M34"),
     with_engine=True,
     exercises=EXERCISES,
-)
+)  # fmt: skip

@@ -459,7 +459,12 @@ LESSON = Lesson(
     slug="10_cross_entropy",
     title="Activations and cross-entropy",
     minutes=60,
-    introduces=("M35", "M37", "M39", "M51"),
+    introduces=(
+        "minigrad.nn.functional", "nn", "relu", "maximum", "clamp", "abs", "sigmoid", "softmax", "log", "log_softmax",
+        "cross_entropy", "zeros_like", "relu_vjp", "maximum_vjp", "sigmoid_vjp", "tanh_vjp", "max",
+        "cross_entropy_grad", "safe_sqrt",
+    ),
+    misconceptions=("M35", "M37", "M39", "M51"),
     with_engine=True,
     exercises=EXERCISES,
-)
+)  # fmt: skip

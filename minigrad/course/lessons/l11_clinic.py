@@ -588,7 +588,12 @@ LESSON = Lesson(
     slug="11_clinic",
     title="The training-loop clinic",
     minutes=45,
-    introduces=("M40", "M53", "M54"),
+    introduces=(
+        "patient_1", "patient_2", "patient_3", "Patient4", "Module", "layers", "Linear", "head", "parameters",
+        "named_parameters", "patient_5", "optim", "SGD", "lr", "patient_6", "Patient7", "cure_1", "cure_2", "cure_3",
+        "Cure4", "ModuleList", "cure_5", "cure_6", "Cure7",
+    ),
+    misconceptions=("M40", "M53", "M54"),
     with_engine=True,
     exercises=EXERCISES,
-)
+)  # fmt: skip

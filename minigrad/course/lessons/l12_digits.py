@@ -538,7 +538,11 @@ LESSON = Lesson(
     slug="12_digits",
     title="A digit classifier",
     minutes=60,
-    introduces=(),
+    introduces=(
+        "importlib.resources", "files", "load", "astype", "int64", "Sequential", "ReLU", "momentum", "permutation",
+        "argmax", "weight", "uniform", "bias", "Relu", "velocities", "split", "ravel", "accuracy", "keepdim", "train",
+        "batch", "epochs", "read_digits",
+    ),
     with_engine=True,
     exercises=EXERCISES,
-)
+)  # fmt: skip
