@@ -128,4 +128,6 @@ def test_no_small_change_of_a_solution_passes(cells, place, exercise):
         space = namespace([*cells[:place], source, *cells[place + 1 :]])
         if all(examine(exercise, space, seed).passed for seed in (0, 1)):
             survivors.append(line)
+    # in 13.2 the student invents wrong rules: another wrong rule is as good
+    survivors = [line for line in survivors if not line.startswith("my_wrongs")]
     assert set(survivors) <= WITHOUT_EFFECT.get(exercise.id, set())

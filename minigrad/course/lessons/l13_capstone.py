@@ -1,0 +1,541 @@
+"""Lesson 13: an engine from an empty file, an operation of one's own, and derivatives that run forwards.
+
+The engine is judged by about sixty properties: values, gradients under uneven weights, shapes, the traversal, what is
+freed, what raises, what may not change. Right answers are formulas in numpy. Wrong engines are the right one's source
+with one thing changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, prediction, program, run
+
+Array = np.ndarray[Any, Any]
+
+# --- 13.1 the engine -----------------------------------------------------------------------------------
+
+ENGINE = """
+class Tensor:
+    recording, made = True, 0
+
+    def __init__(self, data, requires_grad=False):
+        self.data = np.array(data, dtype=float)
+        self.requires_grad = requires_grad
+        self.grad = None
+        self.version = 0
+        self.parents, self.rules, self.op = (), None, ""
+        Tensor.made += 1
+        self.number = Tensor.made
+
+    def backward(self, gradient=None, retain_graph=False):
+        walk(self, start(self, gradient), retain_graph)
+
+
+def unbroadcast(g, shape):
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    return g.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+def apply(name, forward, rules, *inputs):
+    inputs = [t if isinstance(t, Tensor) else Tensor(t) for t in inputs]
+    try:
+        out = Tensor(forward(*[t.data for t in inputs]))
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    if Tensor.recording and any(t.requires_grad for t in inputs):
+        out.requires_grad = True
+        out.op, out.parents, out.rules = name, inputs, rules
+        out.versions = [t.version for t in inputs]
+    return out
+
+
+def start(root, gradient):
+    if not root.requires_grad:
+        raise RuntimeError("this tensor does not require grad and has no history")
+    if gradient is None and root.data.size != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    gradient = np.ones(root.data.shape) if gradient is None else np.array(gradient, dtype=float)
+    if gradient.shape != root.data.shape:
+        raise RuntimeError(f"Mismatch in shape: {gradient.shape} for an output of {root.data.shape}")
+    return gradient
+
+
+def reachable(root):
+    found, waiting = {id(root): root}, [root]
+    while waiting:
+        for parent in waiting.pop().parents:
+            if parent.requires_grad and id(parent) not in found:
+                found[id(parent)] = parent
+                waiting.append(parent)
+    return sorted(found.values(), key=lambda t: -t.number)
+
+
+def walk(root, gradient, retain_graph):
+    arrived = {id(root): gradient}
+    for t in reachable(root):
+        g = arrived.pop(id(t))
+        if not t.parents:
+            t.grad = g.copy() if t.grad is None else t.grad + g
+            continue
+        for parent, share in shares(t, g):
+            arrived[id(parent)] = arrived.get(id(parent), 0) + share
+        if not retain_graph:
+            t.rules = None
+
+
+def shares(t, g):
+    if t.rules is None:
+        raise RuntimeError("Trying to backward through the graph a second time")
+    if t.versions != [p.version for p in t.parents]:
+        raise RuntimeError(f"{t.op}: an input was modified by an inplace operation")
+    arrays = [p.data for p in t.parents]
+    return [
+        (p, unbroadcast(np.asarray(rule(g, t.data, *arrays)), p.data.shape))
+        for p, rule in zip(t.parents, t.rules) if p.requires_grad
+    ]
+
+
+Tensor.__add__ = lambda a, b: apply("add", np.add, (lambda g, o, x, y: g, lambda g, o, x, y: g), a, b)
+Tensor.__radd__ = Tensor.__add__
+
+
+Tensor.__neg__ = lambda a: a * -1.0
+
+
+Tensor.__sub__ = lambda a, b: a + (-b if isinstance(b, Tensor) else -np.asarray(b))
+Tensor.__rsub__ = lambda a, b: -a + b
+
+
+Tensor.__mul__ = lambda a, b: apply("mul", np.multiply, (lambda g, o, x, y: g * y, lambda g, o, x, y: g * x), a, b)
+Tensor.__rmul__ = Tensor.__mul__
+
+
+Tensor.__truediv__ = lambda a, b: apply(
+    "div", np.divide, (lambda g, o, x, y: g / y, lambda g, o, x, y: -g * o / y), a, b
+)
+
+
+Tensor.__pow__ = lambda a, n: apply("pow", lambda x: x**n, (lambda g, o, x: g * n * x ** (n - 1),), a)
+
+
+Tensor.exp = lambda a: apply("exp", np.exp, (lambda g, o, x: g * o,), a)
+
+
+Tensor.log = lambda a: apply("log", np.log, (lambda g, o, x: g / x,), a)
+
+
+Tensor.tanh = lambda a: apply("tanh", np.tanh, (lambda g, o, x: g * (1 - o * o),), a)
+
+
+Tensor.relu = lambda a: apply("relu", lambda x: x * (x > 0), (lambda g, o, x: g * (x > 0),), a)
+
+
+def matmul(a, b):
+    rules = (lambda g, o, x, y: g @ y.T, lambda g, o, x, y: x.T @ g)
+    return apply("matmul", np.matmul, rules, a, b)
+
+Tensor.__matmul__ = matmul
+
+
+def total(a, axis=None):
+    def spread(g, o, x):
+        return np.broadcast_to(g if axis is None else np.expand_dims(g, axis), x.shape)
+
+    return apply("sum", lambda x: x.sum(axis=axis), (spread,), a)
+
+Tensor.sum = total
+Tensor.mean = lambda a: a.sum() / a.data.size
+
+
+def pick(a, index):
+    def put_back(g, o, x):
+        out = np.zeros(x.shape)
+        np.add.at(out, index, g)
+        return out
+
+    return apply("index", lambda x: x[index], (put_back,), a)
+
+Tensor.__getitem__ = pick
+Tensor.reshape = lambda a, *shape: apply("reshape", lambda x: x.reshape(shape), (lambda g, o, x: g.reshape(x.shape),), a)
+
+
+def change(a, amount):
+    if a.requires_grad and not a.parents and Tensor.recording:
+        raise RuntimeError("a leaf that requires grad is being used in an in-place operation")
+    a.data += amount.data if isinstance(amount, Tensor) else amount
+    a.version += 1
+    return a
+
+Tensor.add_ = change
+Tensor.detach = lambda a: Tensor(a.data)
+
+
+class no_grad:
+    def __enter__(self):
+        self.before = Tensor.recording
+        Tensor.recording = False
+
+    def __exit__(self, *error):
+        Tensor.recording = self.before
+"""
+
+
+def built(*changes: tuple[str, str]) -> dict[str, Any]:
+    """Tensor and no_grad of the engine's source, after these changes."""
+    source = ENGINE
+    for old, new in changes:
+        if old not in source:
+            raise ValueError(f"there is no {old!r} in the engine")
+        source = source.replace(old, new)
+    space: dict[str, Any] = {"np": np}
+    exec(source, space)
+    return {"Tensor": space["Tensor"], "no_grad": space["no_grad"]}
+
+
+ONE = "x = Tensor(x, requires_grad=True)\ny = {}\n"
+PAIR = "x, z = Tensor(x, requires_grad=True), Tensor(z, requires_grad=True)\ny = {}\n"
+Rule = Callable[..., Any]
+
+UNARY: dict[str, tuple[Rule, Rule]] = {
+    "-x": (lambda x: -x, lambda x: -np.ones_like(x)),
+    "x + 2.5": (lambda x: x + 2.5, lambda x: np.ones_like(x)),
+    "2.5 - x": (lambda x: 2.5 - x, lambda x: -np.ones_like(x)),
+    "3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3)),
+    "x / 4.0": (lambda x: x / 4, lambda x: np.full_like(x, 0.25)),
+    "x ** 3": (lambda x: x * x * x, lambda x: 3 * x * x),
+    "x.exp()": (np.exp, np.exp),
+    "(x * x).log()": (lambda x: 2 * np.log(np.abs(x)), lambda x: 2 / x),
+    "x.tanh()": (np.tanh, lambda x: 1 / np.cosh(x) ** 2),
+    "x.relu()": (lambda x: np.maximum(x, 0), lambda x: np.where(x > 0, 1.0, 0.0)),
+    "x * x": (lambda x: x**2, lambda x: 2 * x),
+    "x + x": (lambda x: 2 * x, lambda x: np.full_like(x, 2)),
+}
+BINARY: dict[str, tuple[Rule, Rule, Rule]] = {
+    "x + z": (lambda x, z: x + z, lambda x, z: 1 + 0 * x, lambda x, z: 1 + 0 * z),
+    "x - z": (lambda x, z: x - z, lambda x, z: 1 + 0 * x, lambda x, z: -1 + 0 * z),
+    "x * z": (lambda x, z: x * z, lambda x, z: z + 0 * x, lambda x, z: x + 0 * z),
+    "x / z": (lambda x, z: x / z, lambda x, z: 1 / z + 0 * x, lambda x, z: -x / z**2),
+}
+
+
+def fitted(g: Array, shape: tuple[int, ...]) -> Array:
+    """A gradient in its input's shape, one entry after the other."""
+    out = np.zeros(shape)
+    for index in np.ndindex(g.shape):
+        own = index[len(index) - len(shape) :]
+        out[tuple(0 if n == 1 else i for i, n in zip(own, shape, strict=True))] += g[index]
+    return out
+
+
+def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
+    for text, (value, slope) in UNARY.items():
+        yield run(ONE.format(text) + "y.data", x=x).expect(value(x))
+        yield run(ONE.format(text) + "y.backward(v)\nx.grad", x=x, v=v).expect(v * slope(x))
+    for text, (f, left, right) in BINARY.items():
+        for shape in ((2, 3), (3,), (2, 1)):
+            z = numbers(rng, *shape)
+            yield run(PAIR.format(text) + "y.backward(v)\n[y.data, x.grad, z.grad]", x=x, z=z, v=v).expect(
+                [f(x, z), fitted(v * left(x, z), x.shape), fitted(v * right(x, z), z.shape)])  # fmt: skip
+    w, u = numbers(rng, 3, 4), numbers(rng, 2, 4)
+    yield run(PAIR.format("x @ z") + "y.backward(v)\n[y.data, x.grad, z.grad]", x=x, z=w, v=u).expect(
+        [x @ w, np.einsum("ik,jk->ij", u, w), np.einsum("ij,ik->jk", x, u)])  # fmt: skip
+    yield run(ONE.format("x.sum()") + "(y * 2.5).backward()\nx.grad", x=x).expect(np.full((2, 3), 2.5))
+    yield run(ONE.format("x.mean()") + "(y * 3.0).backward()\n[float(y.data), x.grad]", x=x).expect(
+        [float(x.sum() / 6), np.full((2, 3), 0.5)])  # fmt: skip
+    yield run(ONE.format("x.sum(axis=0)") + "y.backward(v)\nx.grad", x=x, v=v[0]).expect(np.array([v[0], v[0]]))
+    yield run(ONE.format("x.sum(axis=1)") + "y.backward(v)\nx.grad", x=x, v=v[:, 0]).expect(v[:, :1] + 0 * x)
+    yield run(ONE.format("x.reshape(3, 2)") + "y.backward(v)\nx.grad", x=x, v=v.reshape(3, 2)).expect(v)
+    yield run(ONE.format("x[1]") + "y.backward(v)\nx.grad", x=x, v=v[0]).expect(np.array([0 * v[0], v[0]]))
+    yield run(ONE.format("x[[0, 0, 1]]") + "y.backward(v)\nx.grad", x=x[0], v=v[0]).expect(
+        np.array([v[0, 0] + v[0, 1], v[0, 2], 0.0]))  # fmt: skip
+    corner = np.array([-1.5, 0.0, 2.0])
+    yield run(ONE.format("x.relu()") + "y.backward(v)\nx.grad", x=corner, v=v[0]).expect(v[0] * [0, 0, 1])
+    # the traversal
+    graph = "a, b = Tensor(2.0, requires_grad=True), Tensor(3.0, requires_grad=True)\nc, d = a + b, a * b\ny = c + d + c * d\n"
+    yield run(graph + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
+    yield run(graph + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").expect(
+        [50.0, 38.0]
+    )
+    chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(3000):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
+    yield run(chain).expect(1.0)
+    ladder = (
+        "x = Tensor(1.5, requires_grad=True)\ny = x\nfor _ in range(40):\n    y = y + y\ny.backward()\nfloat(x.grad)"
+    )
+    yield run(ladder).expect(2.0**40)
+    yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(
+        12.0
+    )
+    yield run(PAIR.format("(x * x).sum()") + "y.backward()\nz.grad is None", x=x, z=x).expect(True)
+    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad is None]"
+              ).expect([4.0, True])  # fmt: skip
+    yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad is None", x=x).expect(True)
+    # what raises
+    yield run(ONE.format("x * x") + "y.backward()", x=x).expect(Raises("RuntimeError", "scalar outputs"))
+    yield run(ONE.format("x * x") + "y.backward(v)", x=x, v=v[0]).expect(Raises("RuntimeError", "hape"))
+    yield run(ONE.format("(x * x).sum()") + "y.backward()\ny.backward()", x=x).expect(
+        Raises("RuntimeError", "second time")
+    )
+    yield run("Tensor(3.0).backward()").expect(Raises("RuntimeError", "require grad"))
+    yield run("Tensor(x) @ Tensor(x)", x=x).expect(Raises("ValueError", "matmul"))
+    yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
+    changed = "x = Tensor(x, requires_grad=True)\ny = x * 1.0\nw = y * y\ny.add_(1.0)\nw.sum().backward()"
+    yield run(changed, x=x).expect(Raises("RuntimeError", "inplace"))
+    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "in-place"))
+    # what may not change, and what is not recorded
+    yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
+              ).expect(np.array([2.0, 3.0]))  # fmt: skip
+    yield run("a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)\n"
+              "(a + b).sum().backward()\na.grad += 10\nb.grad").expect(np.array([1.0, 1.0]))  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").expect(3.0)
+    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
+    yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
+              "y.requires_grad").expect(False)  # fmt: skip
+    yield run("try:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    pass\n"
+              "(Tensor(3.0, requires_grad=True) * 2.0).requires_grad").expect(True)  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
+              ).expect(8.0)  # fmt: skip
+
+
+ADD_UP = "arrived[id(parent)] = arrived.get(id(parent), 0) + share"
+
+EXERCISE_13_1 = program(
+    "13.1", ("Tensor", "no_grad"),
+    title="an engine that keeps sixty promises",
+    minutes=50, points=4.0, seconds=10.0, prelude="import numpy as np",
+    probes=probes_13_1,
+    wrong=[
+        Wrong(built((ADD_UP, "arrived[id(parent)] = share")), "M19", "Where two messages meet, the second replaces the "
+              "first. What does the chain rule do with paths?", name="overwrites"),
+        Wrong(built(("-t.number", "t.number"), ("pop(id(t))", "pop(id(t), np.zeros(t.data.shape))")),
+              "M20", "The walk begins at the wrong end: a node speaks before its "
+              "users have. In which order were they made?", name="oldest first"),
+        Wrong(built(("g.copy() if t.grad is None else t.grad + g", "g.copy()")), "M01", "A second backward replaces "
+              "the gradient; it should be added.", name="replaces grad"),
+        Wrong(built(("        if not retain_graph:\n            t.rules = None\n", "")), "M10", "A second backward "
+              "through the same graph does not raise. What should have been given back?", name="never frees"),
+        Wrong(built(("        if not retain_graph:\n", "        if True:\n")), "M10", "retain_graph has no effect.",
+              name="always frees"),
+        Wrong(built(("    g = g.sum(axis=tuple(range(g.ndim - len(shape))))\n", "")), "M27", "Leading axes are not summed "
+              "away: the gradient has another shape than its input.", name="leading axes"),
+        Wrong(built((" if n == 1), keepdims=True)", " if n == 1))")), "M27", "Axes of size 1 disappear from the gradient.",
+              name="drops axes"),
+        Wrong(built(("lambda g, o, x, y: g * y, lambda g, o, x, y: g * x", "lambda g, o, x, y: g * x, lambda g, o, x, y: "
+              "g * y")), "M43", "The two factors of a product have changed places in its rules.", name="mul swapped"),
+        Wrong(built(("lambda g, o, x: g * (1 - o * o)", "lambda g, o, x: 1 - o * o")), "M23", "tanh forgets what "
+              "arrives.", name="tanh without g"),
+        Wrong(built(("(lambda g, o, x: g * (x > 0),)", "(lambda g, o, x: g,)")), "M53", "relu's mask is missing on the "
+              "way back.", name="no mask"),
+        Wrong(built(("(lambda g, o, x: g * (x > 0),)", "(lambda g, o, x: g * (x >= 0),)")), "M35", "relu is open at 0; "
+              "PyTorch shuts it there.", name="open at 0"),
+        Wrong(built(("g @ y.T, lambda g, o, x, y: x.T @ g", "y.T @ g, lambda g, o, x, y: g @ x.T")), "M29", "The factors "
+              "of matmul's rules stand on the wrong sides.", name="matmul sides"),
+        Wrong(built(("np.add.at(out, index, g)", "out[index] = g")), "M36", "A place that was read twice gets only one of "
+              "its two messages.", name="index twice"),
+        Wrong(built(("        a.version += 1\n".replace("        ", "    "), "")), "M15", "A value was changed after it "
+              "had been used, and nothing noticed.", name="no versions"),
+        Wrong(built(("Tensor.recording = self.before", "Tensor.recording = True")), "M49", "Leaving the inner no_grad "
+              "switched recording on, inside the outer one. What was the state before?", name="switch"),
+        Wrong(built(("lambda a: Tensor(a.data)", "lambda a: a")), "M12", "detach hands back the same tensor, history "
+              "and all.", name="no detach"),
+        Wrong(built(("    if gradient is None and root.data.size != 1:\n        raise RuntimeError(\"grad can be implicitly "
+              "created only for scalar outputs\")\n", "")), "M25", "A vector was differentiated without a gradient: ones "
+              "were assumed silently.", name="silent ones"),
+        Wrong(built(("a.sum() / a.data.size", "a.sum() / len(a.data)")), "M30", "mean divides by the rows, not by all "
+              "entries.", name="mean by rows"),
+    ],
+    alternatives=[
+        built(),
+        built(("-t.number", "-t.number * 2"), ("arrived.get(id(parent), 0) + share", "share + arrived.get(id(parent), 0.0)"),
+              ("-g * o / y", "-g * x / (y * y)"), ("x * (x > 0)", "np.maximum(x, 0)"), ("g * n * x ** (n - 1)",
+              "n * g * x ** (n - 1.0)")),
+    ],
+    hints=[
+        "The failing program says which promise is broken. Mend one at a time.",
+        "An operation: compute, and if anybody requires a gradient, note parents and rules. A walk: newest first.",
+        "Number the tensors as they are made; everybody who uses a tensor is newer than it.",
+    ],
+    worked="Build it in this order: Tensor, apply, add and mul, start, reachable (sorted by number), walk; then "
+           "unbroadcast, the other operations, versions, no_grad.",
+)  # fmt: skip
+
+# --- 13.2 an operation of your own ---------------------------------------------------------------------
+
+TEST = """
+import numpy as np
+def holds(rule, x, g):
+    h = 1e-6
+    measured = g * (my_forward(x + h) - my_forward(x - h)) / (2 * h)
+    return bool(np.allclose(rule(x, g), measured, rtol=1e-5, atol=1e-7))
+"""
+
+
+def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
+    x, g = np.abs(numbers(rng, 4)), numbers(rng, 4)
+    yield run("holds(my_rule, x, 1 + 0 * x)", x=x).expect(True)
+    yield run("holds(my_rule, x, g)", x=x, g=g).expect(True)
+    yield run("holds(my_rule, x, g)", x=x.reshape(2, 2), g=10 * g.reshape(2, 2)).expect(True)
+    yield run("f = my_forward\nbool(np.allclose(f(x + 1) - f(x), f(x + 2) - f(x + 1), rtol=1e-4))", x=x).expect(False)
+    yield run("len(my_wrongs) >= 2").expect(True)
+    yield run("any(holds(wrong, x, g) for wrong in my_wrongs)", x=x, g=g).expect(False)
+    yield run("bool(np.allclose(my_wrongs[0](x, g), my_wrongs[1](x, g)))", x=x, g=g).expect(False)
+
+
+def operation(f: Any, rule: Any, *wrongs: Any) -> dict[str, Any]:
+    return {"my_forward": f, "my_rule": rule, "my_wrongs": list(wrongs)}
+
+
+def softplus(x: Any) -> Any:
+    return np.log1p(np.exp(x))
+
+
+def logistic(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+EXERCISE_13_2 = program(
+    "13.2", ("my_forward", "my_rule", "my_wrongs"),
+    title="an operation of your own, and two traps for a classmate",
+    minutes=15, prelude=TEST, probes=probes_13_2,
+    wrong=[
+        Wrong(operation(softplus, lambda x, g: logistic(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M23",
+              "Your rule does not use what arrives.", name="no upstream"),
+        Wrong(operation(softplus, lambda x, g: g * softplus(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M43",
+              "Your rule is not the slope of your operation: measured, it is another.", name="value for slope"),
+        Wrong(operation(lambda x: 3 * x, lambda x, g: 3 * g, lambda x, g: g * x, lambda x, g: g), "", "Your operation "
+              "is a straight line: its slope is the same everywhere. Take one with a bend.", name="a line"),
+        Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x), "", "One trap only. A classmate "
+              "should have two to fall into.", name="one trap"),
+        Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x, lambda x, g: logistic(x) * g), "",
+              "One of your wrong rules is right.", name="a right trap"),
+        Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x, lambda x, g: x * g), "", "Your two "
+              "wrong rules give the same numbers: they are one trap.", name="twin traps"),
+    ],
+    alternatives=[
+        operation(softplus, lambda x, g: g * logistic(x), lambda x, g: logistic(x), lambda x, g: g * softplus(x)),
+        operation(np.sqrt, lambda x, g: g / (2 * np.sqrt(x)), lambda x, g: g / np.sqrt(x), lambda x, g: g * x),
+    ],
+    hints=["A forward with a bend, its slope times g, and two rules that somebody might believe.",
+           "For x**3: the rule 3 * x**2 * g; traps: without g, and x**2 * g.",
+           "Measure your own rule with a central difference before you ask for the check."],
+    worked="my_forward = np.sqrt; my_rule = lambda x, g: g / (2 * np.sqrt(x)); two wrong ones: without the 2, without g.",
+)  # fmt: skip
+
+# --- 13.3 derivatives that run forwards ----------------------------------------------------------------
+
+ALONG = "r = {}\n[float(r.value), float(r.slope)]"
+
+
+def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b, s = (float(n) for n in numbers(rng, 3))
+    given = {"a": a, "b": b, "s": s}
+    cases: dict[str, tuple[float, float]] = {
+        "Dual(a, s) + Dual(b, 2.0)": (a + b, s + 2),
+        "Dual(a, s) - Dual(b, 3.0)": (a - b, s - 3),
+        "Dual(a, s) * Dual(b, 2.0)": (a * b, s * b + 2 * a),
+        "Dual(a, s) * Dual(a, s) * Dual(a, s)": (a**3, 3 * a * a * s),
+        "Dual(a, s).sin()": (np.sin(a), s * np.cos(a)),
+        "Dual(a, s).exp()": (np.exp(a), s * np.exp(a)),
+        "(Dual(a, s) * Dual(b, 0.0)).sin()": (np.sin(a * b), s * b * np.cos(a * b)),
+        "Dual(a, s) * 2.5": (2.5 * a, 2.5 * s),
+        "Dual(a, s) + 2.5": (a + 2.5, s),
+    }
+    for text, right in cases.items():
+        yield run(ALONG.format(text), **given).expect([float(n) for n in right])
+
+
+DUAL = """
+class Dual:
+    def __init__(self, value, slope=0.0):
+        self.value, self.slope = value, slope
+
+    def __add__(self, other):
+        other = other if isinstance(other, Dual) else Dual(other)
+        return Dual(self.value + other.value, self.slope + other.slope)
+
+    def __sub__(self, other):
+        return Dual(self.value - other.value, self.slope - other.slope)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Dual) else Dual(other)
+        return Dual(self.value * other.value, self.slope * other.value + self.value * other.slope)
+
+    def sin(self):
+        return Dual(np.sin(self.value), np.cos(self.value) * self.slope)
+
+    def exp(self):
+        return Dual(np.exp(self.value), np.exp(self.value) * self.slope)
+"""
+
+
+def dual(*changes: tuple[str, str]) -> Any:
+    """The class of this source, after these changes."""
+    source = DUAL
+    for old, new in changes:
+        if old not in source:
+            raise ValueError(f"there is no {old!r} in Dual")
+        source = source.replace(old, new)
+    space: dict[str, Any] = {"np": np}
+    exec(source, space)
+    return space["Dual"]
+
+
+EXERCISE_13_3 = program(
+    "13.3", "Dual",
+    title="derivatives that run forwards",
+    minutes=15, prelude="import numpy as np", probes=probes_13_3,
+    wrong=[
+        Wrong(dual(("self.slope * other.value + self.value * other.slope", "self.slope * other.slope")), "M22", "The "
+              "slope of a product is not the product of the slopes.", name="product of slopes"),
+        Wrong(dual((" + self.value * other.slope", "")), "M22", "Only the first factor moves in your product.",
+              name="one path"),
+        Wrong(dual(("np.cos(self.value) * self.slope", "np.cos(self.value)")), "M23", "sin's slope does not use how "
+              "fast its input moves.", name="sin alone"),
+        Wrong(dual(("np.exp(self.value) * self.slope", "np.exp(self.value)")), "M23", "exp's slope does not use how "
+              "fast its input moves.", name="exp alone"),
+        Wrong(dual(("np.cos(self.value) * self.slope", "np.cos(self.slope)")), "M43", "The cosine is taken of the "
+              "slope; it belongs to the value.", name="cos of slope"),
+        Wrong(dual(("self.slope - other.slope", "self.slope + other.slope")), "M30", "In a difference the slopes are "
+              "subtracted, too.", name="minus"),
+        Wrong(dual(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number moves in your sums and products. How "
+              "fast does 2.5 move?", name="moving constant"),
+    ],
+    alternatives=[dual(), dual(("self.slope * other.value + self.value * other.slope",
+                                "other.slope * self.value + other.value * self.slope"))],
+    hints=["Each number travels with how fast it moves. An operation gives a new number and its speed.",
+           "For the square: Dual(v * v, 2 * v * s).",
+           "A product: each factor's speed, times the other's value, added. A plain number does not move."],
+    worked="Product: Dual(a.value * b.value, a.slope * b.value + a.value * b.slope). sin: cos(value) * slope.",
+)  # fmt: skip
+
+# --- prediction of the reading notebook ----------------------------------------------------------------
+
+PREDICTION_13_0 = prediction(
+    "13.0", [25, 19], points=0,
+    title="one graph that tells seven engines apart",
+    wrong=[
+        Wrong([29, 22], "M20", "c spoke before all its users had. When may a node speak?"),
+        Wrong([1, 1], "M19", "The last message replaced the others."),
+        Wrong([46, 35], "M21", "Some nodes spoke twice."),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (PREDICTION_13_0, EXERCISE_13_1, EXERCISE_13_2, EXERCISE_13_3)
+
+LESSON = Lesson(
+    number=13,
+    slug="13_capstone",
+    title="Capstone: your engine from an empty file",
+    minutes=90,
+    introduces=(
+        "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",
+        "shares", "multiply", "divide", "matmul", "__matmul__", "total", "pick", "at", "change", "my_forward",
+        "my_rule", "Dual",
+    ),
+    with_engine=False,
+    exercises=EXERCISES,
+)  # fmt: skip
