@@ -21,8 +21,8 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.birthplace import PACKAGE, caller, outside, outsiders
-from minigrad.tape import TABLE, Node, Rule, mode, record, tick, unusual
-from minigrad.tensor import Array, Tensor, Untracked, wrap
+from minigrad.tape import TABLE, Node, Rule, mode, tick, unusual
+from minigrad.tensor import Array, Tensor, Untracked
 
 NEVER_WRITTEN = [0]  # the version of a Python number
 
@@ -39,7 +39,7 @@ class Operation:
         self.node_name = node_name if re.search(r"Backward\d$", node_name) or node_name in BARE else f"{node_name}Backward0"
         self._node: type[Node] | None = None
         self._take(rules)
-        self.function = _general(self) if len(rules) > 2 else _unwritten(self)
+        self.function = _unwritten(self)
 
     @property
     def node(self) -> type[Node]:
@@ -53,27 +53,12 @@ class Operation:
         self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
         where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
         self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
-        self.plans: dict[tuple[bool, ...], tuple[Any, Any, bool]] = {}
-
-    def plan(self, wanted: tuple[bool, ...]) -> tuple[Any, Any, bool]:
-        """For operations of three inputs or more: which values to keep for each rule, which inputs to watch.
-
-        Values are counted in the order inputs, statics, result, shapes of the inputs; what is watched in the order
-        inputs, result.  The third answer: whether a backward pass gives memory back even if nothing is watched.
-        """
-        order = (*self.inputs, *self.statics, "out", *(f"{name}_shape" for name in self.inputs))
-        used = [names if want else None for want, names in zip(wanted, self.arguments, strict=True)]
-        named = dict.fromkeys(name for names in used for name in names or ())
-        picks = tuple(None if names is None else tuple(map(order.index, names)) for names in used)
-        watched = (*self.inputs, "out")
-        guarded = tuple(watched.index(name) for name in named if name in watched)
-        self.plans[wanted] = picks, guarded, any(name in SAVED_STATICS for name in named)
-        return self.plans[wanted]
 
     @property
     def source(self) -> str:
         """The function that computes and records, as Python source."""
-        return (_UNARY if len(self.rules) == 1 else _BINARY).format(**self._pieces())
+        template = {1: _UNARY, 2: _BINARY}.get(len(self.rules), _MANY)
+        return template.format(**self._pieces())
 
     def set_rules(self, rules: Sequence[Rule | None], node: type[Node] | None = None) -> None:
         """Record with these rules from now on; what is recorded already keeps those it was recorded with."""
@@ -81,8 +66,7 @@ class Operation:
         self._node = node
         self._take(rules)
         self.node.operation, self.node.rules = self, self.rules
-        if len(rules) <= 2:
-            self.write()
+        self.write()
 
     def write(self) -> Callable[..., Any]:
         """Give the function its code; tracebacks and `inspect` show the source."""
@@ -100,7 +84,7 @@ class Operation:
 
     def keeps(self, wanted: int) -> str:
         """Source of (kept, guards) for the inputs in the bit set `wanted`: only what their rules name."""
-        place = {"out": "c", **dict(zip(self.inputs, "ab", strict=False))}
+        place = {"out": "c", **dict(zip(self.inputs, ARRAYS, strict=False))}
         picks, guarded, frees = [], {}, False
         for i, names in enumerate(self.arguments):
             values = [f"{place[n[:-6]]}.shape" if n.endswith("_shape") else place.get(n, n) for n in names]
@@ -118,6 +102,7 @@ class Operation:
     def _pieces(self) -> dict[str, str]:
         statics = "".join(f", {name}" for name in self.statics)
         name = self.function_name
+        arrays, nodes = ARRAYS[: len(self.inputs)], NODES[: len(self.inputs)]
         return {
             "name": name,
             "statics": statics,
@@ -127,6 +112,20 @@ class Operation:
             "keep_x": self.keeps(1),
             "keep_y": self.keeps(2),
             "keep_both": self.keeps(3),
+            "inputs": ", ".join(self.inputs),
+            "arrays": ", ".join(arrays),
+            "nodes": ", ".join(nodes),
+            "any_tensor": " or ".join(f"isinstance({x}, Tensor)" for x in self.inputs),
+            "unwrapped": "\n    ".join(
+                f"{a}, {p} = ({x}._data, {x}._node) if isinstance({x}, Tensor) else ({x}, None)"
+                for x, a, p in zip(self.inputs, arrays, nodes, strict=True)
+            ),
+            "no_node": " and ".join(f"{p} is None" for p in nodes),
+            "wanted": " + ".join(f"({p} is not None) * {1 << i}" for i, p in enumerate(nodes)),
+            "keep_wanted": "\n    el".join(
+                f"if wanted == {wanted}:\n        node.kept, node.guards = {self.keeps(wanted)}"
+                for wanted in reversed(range(1, 1 << len(nodes)))
+            ),
         }
 
     def __repr__(self) -> str:
@@ -225,6 +224,30 @@ def {name}(x, y{statics}):
         node.kept, node.guards = {keep_both}""",
 )
 
+# Three inputs or more, each of which may be None; the forward function does its own promotion and checks.
+_MANY = """
+def {name}({inputs}{statics}):
+    if not ({any_tensor}):
+        return forward({inputs}{statics})
+    {unwrapped}
+    c = forward({arrays}{statics})
+    out = make(Tensor)
+    out._data = c
+    out._counter = [0]
+    if unusual and mode.inference:
+        out._counter = Untracked(out._counter)
+    if ({no_node}) or (unusual and mode.record is None):
+        out._node = None
+        if not ({no_node}):
+            note_lost(out, "no_grad")
+        return out
+""" + _RECORD.replace(
+    "{parents}",
+    """node.parents = ({nodes})
+    wanted = {wanted}
+    {keep_wanted}""",
+)
+
 _SHARE = "share(x, a, c, out, {name}, ({statics}))"
 
 
@@ -248,6 +271,7 @@ def _first_call(*args: Any, **keywords: Any) -> Any:
 
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
+ARRAYS, NODES = "abdefg", "pqrstu"  # in the functions that are written: the inputs' numbers and nodes (c is the result)
 BARE = ("CopySlices", "CopyBackwards", "NotImplemented")  # node names that PyTorch writes without "Backward0"
 SUBTRACTIONS = ("SubBackward0", "RsubBackward1")  # which refuse booleans
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
@@ -272,40 +296,6 @@ def operation(name: str, forward: Callable[..., Any], *rules: Rule | None, view:
     """
     function = Operation(name, forward, rules, view).function
     return function
-
-
-def _general(made: Operation) -> Callable[..., Any]:
-    """Three inputs or more (an input may be None); the forward function does its own promotion and checks."""
-    n = len(made.inputs)
-
-    def apply(*args: Any) -> Any:
-        inputs, statics = args[:n], args[n:]
-        tensors = [x if isinstance(x, Tensor) else None for x in inputs]
-        arrays = [x if t is None else t._data for x, t in zip(inputs, tensors, strict=True)]
-        c = made.forward(*arrays, *statics)
-        if all(t is None for t in tensors):
-            return c
-        out = wrap(c)
-        if unusual and mode.inference:
-            out._counter = Untracked(out._counter)
-        parents = tuple([None if t is None else t._node for t in tensors])
-        wanted = tuple([p is not None for p in parents])
-        if True not in wanted:
-            return out
-        if unusual and mode.record is None:
-            note_lost(out, "no_grad")
-            return out
-        picks, guarded, frees = made.plans.get(wanted) or made.plan(wanted)
-        values = (*arrays, *statics, c, *[getattr(a, "shape", ()) for a in arrays])
-        kept = tuple([None if places is None else tuple([values[i] for i in places]) for places in picks])
-        holders = [(*tensors, out)[i] for i in guarded]
-        counters = [NEVER_WRITTEN if t is None else t._counter for t in holders]
-        guards = tuple([v for counter in counters for v in (counter, counter[0])])
-        out._node = record(made.node, parents, kept, guards if guards or frees else None, out._data)
-        return out
-
-    apply.operation = made  # type: ignore[attr-defined]
-    return apply
 
 
 def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tuple[Any, ...]) -> list[Any]:
