@@ -873,7 +873,7 @@ def positive(out: Array) -> Array:
     """The slope of relu, from its result: 1 where that is not 0.  (A small mask multiplies fastest in out's own type.)"""
     if not out.ndim:
         return out != 0
-    mask: Array = out.astype(bool)
+    mask: Array = out != _ZERO[out.dtype]
     return mask if out.size > 1000 else mask.astype(out.dtype)
 
 
@@ -1118,13 +1118,14 @@ def along_dims(x: Array, averages: tuple[Array, ...]) -> Array:
     return x
 
 
-def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array]:
-    """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1."""
+def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array, Array]:
+    """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1; x normalised by them."""
     n = count(x.shape, dims)
     mean = total(x, dims, True) / n
     centred = x - mean
     var = total(centred * centred, dims, True) / n
-    return mean, 1 / np.sqrt(var + eps), var
+    rstd = 1 / np.sqrt(var + eps)
+    return mean, rstd, var, centred * rstd
 
 
 # ------------------------------------------------------------------------------------------- reductions

@@ -83,12 +83,13 @@ nll_rows, nll_grid = (
 class Moments:
     """Mean and 1 / sqrt(variance + eps) over some dimensions, kept as size 1, after a reshape if one is given.
 
-    They are remembered for the array they were first computed of, so that a backward pass need not do it again.
+    They and the normalised numbers are remembered for the array they were first computed of, so that a backward pass
+    need not do it again.
     """
 
     def __init__(self, x: Any, dims: tuple[int, ...], eps: float, shape: tuple[int, ...] | None = None) -> None:
         self.dims, self.eps, self.shape, self.x = dims, eps, shape, x
-        self.mean, self.rstd, self.variance = kernels.statistics(self.arranged(x), dims, eps)
+        self.mean, self.rstd, self.variance, self.normal = kernels.statistics(self.arranged(x), dims, eps)
 
     def arranged(self, x: Any) -> Any:
         return x if self.shape is None else reshape(x, self.shape)
@@ -103,15 +104,21 @@ class Moments:
         mean = mean_dims(x, self.dims, True)
         return mean, rsqrt(mean_dims((x - mean) * (x - mean), self.dims, True) + self.eps)
 
+    def normalised(self, x: Any) -> Any:
+        """x (arranged) with mean 0 and variance 1."""
+        if x is self.x:
+            return self.normal
+        mean, rstd = self.of(x)
+        return (self.arranged(x) - mean) * rstd
+
     def standard(self, x: Any) -> Any:
         """x with mean 0 and variance 1."""
-        mean, rstd = self.of(x)
-        return reshape((self.arranged(x) - mean) * rstd, x.shape)
+        normal = self.normalised(x)
+        return normal if self.shape is None else reshape(normal, x.shape)
 
     def slope(self, g: Any, x: Any) -> Any:
         """The gradient through `standard`: g without its mean and without its part along the result."""
-        mean, rstd = self.of(x)
-        normal, g = (self.arranged(x) - mean) * rstd, self.arranged(g)
+        rstd, normal, g = self.of(x)[1], self.normalised(x), self.arranged(g)
         along = mean_dims(g, self.dims, True) + normal * mean_dims(g * normal, self.dims, True)
         return reshape((g - along) * rstd, x.shape)
 
@@ -122,6 +129,8 @@ def times(g: Any, weight: Any) -> Any:
 
 
 def _affine(x: Any, y: Any, z: Any) -> Any:
+    if y is None and z is None:
+        return x.copy()  # the moments remember x itself, and the result may be written to
     x = times(x, y)
     return x if z is None else x + z
 
