@@ -50,8 +50,10 @@ from minigrad.tape import (
     inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
-    no_grad,
     set_grad_enabled,
+)
+from minigrad.tape import (
+    no_grad as no_grad,
 )
 from minigrad.tensor import Tensor
 

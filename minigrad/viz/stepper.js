@@ -45,10 +45,11 @@ function fmt(x) {
 }
 
 const scalar = (v) => v === null || typeof v !== "object";
-const shapeOf = (v) => (scalar(v) ? "one number" : v.s.join("\u00d7"));
+const sizes = (s) => (s.length == 1 ? `(${s},)` : s.join("\u00d7"));
+const shapeOf = (v) => (scalar(v) ? "one number" : sizes(v.s));
 const cutText = (t, n) => (t.length > n ? t.slice(0, n - 1) + "\u2026" : t);
 
-/** One value in at most so many letters: a number, a short list, else the shape. */
+/** One value in so many letters: a number, a short list, else the shape. */
 function brief(v, room = 24) {
 	if (v == null) return "";
 	if (scalar(v)) return fmt(v);
@@ -56,7 +57,7 @@ function brief(v, room = 24) {
 	return list && list.length <= room ? list : shapeOf(v);
 }
 
-/** The number at a row and a column of a value's table, stretched as broadcasting does. undefined: not in the sample. */
+/** The number at a row and column of a value, stretched as broadcasting does; undefined: not in the sample. */
 function at(v, row, col) {
 	if (scalar(v)) return v;
 	const rows = v.s.slice(0, -1).reduce((a, b) => a * b, 1);
@@ -75,7 +76,7 @@ function tint(x, top) {
 	return `rgb(${mix(r)},${mix(g)},${mix(b)})`;
 }
 
-/** A table of numbers as a picture. Options: top (shared scale), on (marked cell), flip, blocked, braces. */
+/** A table as a picture. Options: top (shared scale), on (marked cell), flip, blocked, braces. */
 function heat(v, o = {}) {
 	const list = v.s.length === 1;
 	const flip = o.flip && !list;
@@ -119,7 +120,7 @@ function heat(v, o = {}) {
 	return svg;
 }
 
-/** A value with its caption: a number, or a heat map with its shape. */
+/** A value and caption: a number or heat map. */
 function figure(v, caption, o = {}) {
 	const total = scalar(v) ? 1 : v.s.reduce((a, b) => a * b, 1);
 	const cut = !scalar(v) && v.d.length < total ? `, first ${v.r}\u00d7${v.c}` : "";
@@ -316,7 +317,7 @@ function render({ model, el, signal }) {
 			Object.assign(part, { was: key, member: i });
 			part.g.setAttribute("class", style);
 			const room = Math.floor((part.w - 20) / 7.3), x = part.w - 18;
-			const shape = scalar(value) && value != null ? "= " + fmt(value) : n.shape.join("\u00d7");
+			const shape = scalar(value) && value != null ? "= " + fmt(value) : sizes(n.shape);
 			part.t[0].textContent = cutText(n.name, what === "idle" && !counted ? room : room - 3);
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
 			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :

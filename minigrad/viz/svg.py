@@ -73,7 +73,7 @@ def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | N
         out.append(f'<path class="hatch" d="{hatching(w, h)}"/>')
     room = int((w - 20) / 7.3)
     value = node["val"] is not None and not isinstance(vals[node["val"]], dict)
-    second = "= " + brief(vals[node["val"]]) if value else "\u00d7".join(map(str, node["shape"]))
+    second = "= " + brief(vals[node["val"]]) if value else sizes(node["shape"])
     lines = [("name", label(node, room)), ("op", "  ".join(t for t in (node["symbol"], second) if t)[:room])]
     if not node["rg"]:
         lines.append(("", "no gradient"))
@@ -105,7 +105,12 @@ def brief(value: Any, room: int = 24) -> str:
         text = "[" + ", ".join(as_text(x) for x in value["d"]) + "]"
         if len(text) <= room:
             return text
-    return "\u00d7".join(map(str, value["s"]))
+    return sizes(value["s"])
+
+
+def sizes(shape: list[int]) -> str:
+    """3x4 for a table, (3,) for a vector: a bare 3 would read as a number."""
+    return f"({shape[0]},)" if len(shape) == 1 else "\u00d7".join(map(str, shape))
 
 
 def as_text(value: Any) -> str:

@@ -167,7 +167,7 @@ def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
         s.get("check", {}).get("verdict", "agrees") == "agrees" for s in data("wrong_rule")["steps"][:k]
     )
     check = page.locator(".mg-check")
-    assert check.locator("figcaption").all_inner_texts() == ["yours 3", "reference 3", "numeric 3"]
+    assert check.locator("figcaption").all_inner_texts() == ["yours (3,)", "reference (3,)", "numeric (3,)"]
     page.evaluate(GO, len(frames("wrong_rule")) - 1)
     assert at(page) == frames("wrong_rule")[-1]
 

@@ -259,7 +259,9 @@ def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
     if name == "cross_entropy":
         return loss.item()
     (loss * g).backward()
-    return scores.grad.numpy()
+    gradient = scores.grad
+    assert gradient is not None
+    return gradient.numpy()
 
 
 def probes_10_4(rng: np.random.Generator) -> Iterator[Probe]:

@@ -78,12 +78,16 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CHAIN, x=x).expect(True)
 
 
+def every_parameter(net: Any) -> list[Any]:
+    return [p for layer in net.layers for p in layer.parameters()]
+
+
 def layers(
     weight: Callable[..., Any] = lambda rng, o, i: rng.uniform(-1, 1, (o, i)) / np.sqrt(i),
     apply: Callable[..., Any] = lambda s, x: x @ s.weight.T + s.bias,
     own: Callable[..., Any] = lambda s: [s.weight, s.bias],
     chain: Callable[..., Any] | None = None,
-    all_of: Callable[..., Any] = lambda s: [p for layer in s.layers for p in layer.parameters()],
+    all_of: Callable[..., Any] = every_parameter,
     bias: Callable[..., Any] = lambda o: torch.zeros(o, dtype=torch.float64, requires_grad=True),
 ) -> dict[str, Any]:
     """Linear and Sequential, with some of their parts exchanged."""
@@ -405,7 +409,7 @@ def forty() -> dict[str, Array]:
 
 
 def start(*shape: int) -> Array:
-    return np.sin(1.0 + np.arange(np.prod(shape, dtype=int))).reshape(shape) / 4  # type: ignore[no-any-return]
+    return np.sin(1.0 + np.arange(np.prod(shape, dtype=int))).reshape(shape) / 4
 
 
 def by_hand(x: Array, labels: Array, batch: int, epochs: int, lr: float, momentum: float, hidden: int, out: int) -> Any:
