@@ -1025,14 +1025,15 @@ def fold_rows(x: Any) -> Any:
 
 def rows_mm(x: Array, y: Array) -> Array:
     """x (..., n) times y (n, m), in one matrix product instead of many small ones."""
-    return (fold_rows(x) @ y).reshape((*x.shape[:-1], y.shape[-1]))
+    out: Array = fold_rows(x) @ y
+    return out if x.ndim == 2 else out.reshape((*x.shape[:-1], y.shape[-1]))
 
 
 def linear(bias: Array | None, x: Array, weight: Array) -> Array:
     out = fold_rows(x) @ weight.T
     if bias is not None:
         out += bias
-    return out.reshape((*x.shape[:-1], weight.shape[0]))
+    return out if x.ndim == 2 else out.reshape((*x.shape[:-1], weight.shape[0]))
 
 
 def weighted(x: Any, factor: float) -> Any:
@@ -1156,7 +1157,7 @@ def _ones(n: int, dtype: np.dtype[Any]) -> Array:
 
 def largest_of_rows(x: Array, dim: int) -> Array:
     """The largest along one dimension, kept as size 1; numpy compares short rows fastest when they stand upright."""
-    if x.shape[dim] > 32 or x.size < 1000 or dim % x.ndim != x.ndim - 1:
+    if x.shape[dim] > 32 or x.size < 300 or dim % x.ndim != x.ndim - 1:
         return largest(x, dim, None, None, True)
     upright = np.ascontiguousarray(x.reshape((-1, x.shape[dim])).T)
     return largest(upright, 0).reshape((*x.shape[:-1], 1))

@@ -337,6 +337,18 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
     version[1:2] = [(writer, frame and frame.f_code, frame.f_lasti if frame else 0)]
 
 
+def touch_all(versions: list[list[Any]]) -> None:
+    """The same for several counters at once, for writes at one place in the program."""
+    global last_write
+    last_write = tick()
+    frame = caller()
+    note = (None, frame and frame.f_code, frame.f_lasti if frame else 0)
+    for version in versions:
+        if not isinstance(version, Untracked):
+            version[0] += 1
+            version[1:2] = [note]
+
+
 # ---------------------------------------------------------------------------------------------------- operations
 
 
@@ -589,7 +601,7 @@ def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
             raise RuntimeError(f"grad can be computed only for real scalar outputs but got {root.dtype}")
         if root._data.size != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        return wrap(np.ones(root._data.shape, root._data.dtype)[()])
+        return wrap(np.ones(root._data.shape, root._data.dtype) if root._data.ndim else root._data.dtype.type(1))
     if gradient.shape != root.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a shape of "
