@@ -3,6 +3,7 @@
 `minigrad build` writes them to `notebooks/reference/`, and a test fails when they differ from the code.
 """
 
+import minigrad.nn.rules  # noqa: F401 (its lines belong to the table too)
 from minigrad import tape
 from minigrad.course import misconceptions
 from minigrad.formulas import formulas_of

@@ -13,15 +13,16 @@ LESSONS = [name for name in notebooks.lessons() if notebooks.path("exercises", n
 
 
 def half_solved(name):
-    """The solution with every second answer as it was handed out."""
+    """The solution with every second exercise as it was handed out."""
     solved = notebooks.read(notebooks.path("solutions", name))
     blank = notebooks.read(notebooks.path("exercises", name))
     keep = True
     for cell, given in zip(solved["cells"], blank["cells"], strict=True):
-        if cell["metadata"].get("nbgrader", {}).get("solution"):
+        kind = cell["metadata"].get("nbgrader", {})
+        if kind.get("solution") and not keep:
+            cell["source"] = given["source"]
+        if kind.get("grade"):  # a check ends its exercise
             keep = not keep
-            if not keep:
-                cell["source"] = given["source"]
     return notebooks.strip_outputs(solved)
 
 
