@@ -71,6 +71,7 @@ def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
     first_hour(walk)
 
 
+@pytest.mark.slow
 def test_lab_opens_at_the_first_lesson(page: Any, lab: Server) -> None:
     page.goto(f"{lab.address}/?token={lab.token}")
     page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-MarkdownCell h1")

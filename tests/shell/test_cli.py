@@ -155,6 +155,7 @@ def test_a_wrong_answer_says_what_it_gave(solved: Path, capsys: pytest.CaptureFi
     assert "5.1" in shown and "not yet" in shown and "it gave" in shown
 
 
+@pytest.mark.slow
 def test_a_loop_costs_its_exercise_only(
     solved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
