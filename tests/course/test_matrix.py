@@ -15,10 +15,16 @@ IDS = [e.id for e in EXERCISES]
 LONG = {"3.4": 3, "13.1": 6}  # a chain of thousands, sixty-eight programs: the slow tests prove them; seconds a check may take
 
 
-@pytest.mark.parametrize(
-    "exercise", [pytest.param(e, id=e.id, marks=[pytest.mark.slow] * (e.id in LONG)) for e in EXERCISES]
-)
+@pytest.mark.parametrize("exercise", [pytest.param(e, id=e.id) for e in EXERCISES if e.id not in LONG])
 def test_matrix(exercise):
+    matrix = prove(exercise, seeds=(0,))
+    assert matrix.problems == []
+    assert matrix.seconds < 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", EXERCISES, ids=IDS)
+def test_matrix_on_every_seed(exercise):
     matrix = prove(exercise)
     assert matrix.problems == []
     assert matrix.seconds < LONG.get(exercise.id, 3)
