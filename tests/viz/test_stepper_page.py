@@ -63,6 +63,7 @@ def press(page, *keys: str) -> None:
 @pytest.mark.parametrize(
     "name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("broadcast", "layers", "cut"))]
 )
+@pytest.mark.slow
 def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     page = show(name)
     page.locator("[data-id=next]").focus()
@@ -190,6 +191,7 @@ def data_now(page) -> dict:
 @pytest.mark.parametrize(
     "name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "broadcast"))]
 )
+@pytest.mark.slow
 def test_predict_before_reveal(show, name: str, right: bool) -> None:
     page = show(name, predict=True)
     page.locator("[data-id=next]").focus()
@@ -338,6 +340,7 @@ def axe() -> str:
         *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "cut", "wrong_rule", "layers")),
     ],
 )
+@pytest.mark.slow
 def test_axe_finds_no_violation(show, axe: str, name: str, scheme: str) -> None:
     page = show(name, predict=True, color_scheme=scheme)
     page.evaluate(axe)
@@ -488,6 +491,7 @@ LATENCY = """async (key) => {
 
 
 @pytest.mark.parametrize("name, budget", [("fan_out", 16), ("mlp", 16), ("layers", 16), ("chain", 50)])
+@pytest.mark.slow
 def test_latency_of_a_key_press(show, name: str, budget: float) -> None:
     page = show(name)
     if name == "chain":
