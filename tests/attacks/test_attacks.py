@@ -58,6 +58,7 @@ def left_running(level: str) -> list[str]:
     """What still runs below the sandboxes of a level besides their own processes."""
     found = []
     for sandbox in grader(level)._sandboxes.values():
+        sandbox.how_it_ended()  # the zygote says so when it has cleared away
         if sandbox._process is not None:
             below = psutil.Process(sandbox._process.pid).children(recursive=True)
             found += [str(p) for p in below if "zygote" not in " ".join(p.cmdline())]

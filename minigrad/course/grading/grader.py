@@ -128,7 +128,7 @@ class Session:
         self.memory = 0
         self.left_out: dict[int, Failure] = {}
         self.failures: dict[int, Failure] = {}
-        self.ready = False
+        self.ready = self.one_by_one = False
 
     def verdict(self, exercise: Exercise, seed: int) -> dict[str, Any]:
         """The verdict on one exercise, with the cell and line of what was raised."""
@@ -157,21 +157,33 @@ class Session:
             return self.worker
         self.memory = memory
         while True:
-            worker = self.fresh()
-            endless = self.run_cells(worker)
+            endless = self.run_cells(self.fresh())
+            assert self.worker is not None
             if endless is None:
                 self.ready = True
-                return worker
+                return self.worker
             if len(self.left_out) == MOST_LEFT_OUT:
-                return worker  # it is gone, and says why to whoever asks
-            self.left_out[endless] = worker.dead or Failure("killed")
+                return self.worker  # it is gone, and says why to whoever asks
+            self.left_out[endless] = self.worker.dead or Failure("killed")
 
     def run_cells(self, worker: Worker) -> int | None:
-        """Run all cells, one at a time; the number of the one that ended the worker, or None."""
+        """Run all cells; the number of the one that ended the worker, or None.
+
+        First all in one request, which is faster; when that ends the worker, one at a time in the next, to see which
+        cell it was.
+        """
         self.failures.clear()
+        cells = self.submission.cells
+        sources = ["" if cell.number in self.left_out else cell.source for cell in cells]
+        if not self.one_by_one:
+            outcomes = worker.exec(sources)
+            if not isinstance(outcomes, Failure):
+                self.failures.update((c.number, o) for c, o in zip(cells, outcomes, strict=True) if o is not None)
+                return None
+            self.one_by_one = True
+            worker = self.fresh()
         previous = ""
-        for cell in self.submission.cells:
-            source = "" if cell.number in self.left_out else cell.source
+        for cell, source in zip(cells, sources, strict=True):
             outcome = (
                 worker.exec([source], first=cell.number, previous=previous, last=False) if source.strip() else [None]
             )
@@ -181,9 +193,9 @@ class Session:
                 self.failures[cell.number] = outcome[0]
             previous = source or previous
         early = [number for number, failure in self.failures.items() if failure.type == "NameError"]
-        again = worker.exec([""] * len(self.submission.cells), last=True)
+        again = worker.exec([""] * len(cells), last=True)
         if isinstance(again, Failure):
-            return early[0] if early else self.submission.cells[-1].number
+            return early[0] if early else cells[-1].number
         for number in early:
             second = again[number - 1]
             if second is None:

@@ -69,6 +69,7 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._log: Any = None
+        self._owed = False  # a report on the worker that was ended last
 
     def start(self) -> None:
         """Start the zygote; nothing to do if it runs. Unavailable if it cannot."""
@@ -105,6 +106,7 @@ class Sandbox:
 
         Raises Unavailable if none comes up.
         """
+        self.how_it_ended()
         self.start()
         assert self._control is not None
         ours, theirs = socket.socketpair()
@@ -121,18 +123,25 @@ class Sandbox:
             self.close()
             raise Unavailable(f"the sandbox ({self.level}) gave no worker: {why or error}") from error
 
-    def end_worker(self) -> dict[str, Any]:
-        """Kill the worker if it lives, and how it ended: `status` (as of wait), `peak` (kB), `cpu` (s)."""
+    def end_worker(self) -> None:
+        """Kill the worker if it lives; the zygote clears away while the grader goes on."""
         assert self._control is not None
         try:
             self._control.sendall(b"k")
-            report = self._line(10.0)
+            self._owed = True
         except OSError:
-            report = None
-        if report is None:
             self.close()
-            return {"status": 0, "peak": 0, "cpu": 0.0}
-        return report
+
+    def how_it_ended(self) -> int:
+        """The status (as of wait) of the worker that was ended last; 0 if nobody can tell any more."""
+        report = None
+        if self._owed:
+            self._owed = False
+            with contextlib.suppress(OSError):  # the zygote is gone: the same as silence
+                report = self._line(10.0)
+            if report is None:
+                self.close()
+        return int(report["status"]) if report else 0
 
     def _line(self, seconds: float) -> dict[str, Any] | None:
         """One line of the zygote (which is ours, so JSON is JSON); None if it is gone or silent."""
@@ -168,6 +177,7 @@ class Sandbox:
         if self._log is not None:
             self._log.close()
         self._process = self._control = self._log = None
+        self._owed = False
 
     def __enter__(self) -> Sandbox:
         return self
@@ -184,7 +194,7 @@ class Worker(Remote):
 
     def __init__(self, sandbox: Sandbox, connection: socket.socket, pid: int) -> None:
         self.sandbox, self._connection, self._pid = sandbox, connection, pid
-        self.ending: dict[str, Any] | None = None
+        self._ended = False
         self.failure: Failure | None = None
         self._until = self._seconds = self._begun = self._end = 0.0
         super().__init__(connection.fileno(), connection.fileno(), seconds=0.0, cause=self._cause)
@@ -253,7 +263,7 @@ class Worker(Remote):
             return Failure("timeout", message=f"waited {WALL * self._seconds:.1f} s for an answer")
         if not isinstance(error, wire.Closed):
             return Failure("protocol", message=str(error))
-        status = self.ending["status"] if self.ending else 0
+        status = self.sandbox.how_it_ended()
         if not os.WIFSIGNALED(status):
             code = os.waitstatus_to_exitcode(status)
             return Failure("killed", message=f"the process ended itself with exit code {code}")
@@ -264,9 +274,9 @@ class Worker(Remote):
 
     def close(self) -> None:
         """End the worker, whatever it is doing. Safe to call twice."""
-        if self.ending is None:
-            # Killed before its connection closes, so that the report says how it really ended.
-            self.ending = self.sandbox.end_worker()
+        if not self._ended:
+            self._ended = True
+            self.sandbox.end_worker()
             self._connection.close()
             self.dead = self.dead or Failure("killed", message="the process is gone")
 
