@@ -207,9 +207,9 @@ class Exercise:
 class Lesson:
     """One lesson: its number, file name, and exercises in order.
 
-    `introduces` are the names a student meets here first (of the library, of numpy and Python, of the student's
-    own code): solutions use only those of this lesson and of earlier ones. `misconceptions` are the ids of the
-    beliefs met here first.
+    `after` are the lessons it builds on, `idea` is its one line in the index. `introduces` are the names a student
+    meets here first (of the library, of numpy and Python, of the student's own code): solutions use only those of
+    this lesson and of earlier ones. `misconceptions` are the ids of the beliefs met here first.
     """
 
     number: int
@@ -217,9 +217,19 @@ class Lesson:
     title: str
     minutes: int
     exercises: tuple[Exercise, ...]
+    after: tuple[int, ...] = ()
+    idea: str = ""
     introduces: tuple[str, ...] = ()
     misconceptions: tuple[str, ...] = ()
     with_engine: bool = False
+
+    @property
+    def prerequisites(self) -> str:
+        """The lessons it builds on, in words: "", "02", "02 and 04", "03 to 10"."""
+        names = [f"{number:02d}" for number in self.after]
+        if len(names) > 3 and self.after == tuple(range(self.after[0], self.after[-1] + 1)):
+            return f"{names[0]} to {names[-1]}"
+        return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def function(

@@ -389,12 +389,10 @@ def build(only: str | None = None, run: bool = True) -> Iterator[tuple[Path, str
 
 
 def reference_pages() -> dict[Path, str]:
-    """Where each reference page lies, and its text."""
+    """Where each generated page lies, and its text."""
     from minigrad.course import reference
 
-    return {
-        course_root() / "notebooks" / "reference" / name: text for name, text in reference.pages().items()
-    }
+    return {course_root() / "notebooks" / name: text for name, text in reference.pages().items()}
 
 
 def mark(kind: str, nb: Notebook, lesson: str) -> Notebook:

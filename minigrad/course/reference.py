@@ -1,17 +1,55 @@
-"""The reference pages, made from the code they describe: every rule of the engine, every misconception.
+"""The pages made from the code they describe: the index of lessons, every rule of the engine, every misconception.
 
-`minigrad build` writes them to `notebooks/reference/`, and a test fails when they differ from the code.
+`minigrad build` writes them below `notebooks/`, and a test fails when they differ from the code.
 """
 
 import minigrad.nn.rules  # noqa: F401 (its lines belong to the table too)
 from minigrad import tape
-from minigrad.course import misconceptions
+from minigrad.course import lessons, misconceptions
 from minigrad.formulas import formulas_of
+
+INDEX = """# The lessons
+
+{count} lessons, from a slope that you measure to an engine that you wrote: {read} hours to read and run, and {solve} more
+for the exercises. Each lesson has a notebook, and a second one with exercises that check themselves. If you have never
+used a notebook begin with [00](00_start_here.ipynb). If backward passes are no news, try the predictions of
+[04](04_pytorch_semantics.ipynb), and go on from where they surprise you.
+
+- [Every term in plain words](GLOSSARY.md)
+- [Every rule of the engine](reference/rules.md)
+- [What people believe about gradients that is not so](reference/misconceptions.md)
+- [Teaching with this course](TEACHING.md)
+
+Made by `minigrad build` from `minigrad/course/lessons/`; edit there.
+"""
 
 
 def pages() -> dict[str, str]:
-    """File name -> text."""
-    return {"rules.md": rules(), "misconceptions.md": misconceptions.page()}
+    """File name below `notebooks/` -> text."""
+    return {
+        "README.md": index(),
+        "reference/rules.md": rules(),
+        "reference/misconceptions.md": misconceptions.page(),
+    }
+
+
+def index() -> str:
+    """All lessons: title, idea, minutes, what each builds on, and its exercises."""
+    known = lessons.all_lessons()
+    asked = {each.number: [e for e in each.exercises if e.points] for each in known}
+    minutes = {number: sum(e.minutes for e in exercises) for number, exercises in asked.items()}
+    read, solve = (round(sum(each) / 60) for each in ([each.minutes for each in known], minutes.values()))
+    lines = [INDEX.format(count=len(known), read=read, solve=solve)]
+    lines += ["| lesson | minutes | after | the idea |", "|---|---|---|---|"]
+    for each in known:
+        title = f"[{each.number:02d} · {each.title}]({each.slug}.ipynb)"
+        lines.append(f"| {title} | {each.minutes} | {each.prerequisites} | {each.idea} |")
+    lines += ["", "## The exercises", "", "| of lesson | minutes | |", "|---|---|---|"]
+    for each in known:
+        title = f"[{each.number:02d} · {each.title}](../exercises/{each.slug}.ipynb)"
+        titles = "<br>".join(f"{exercise.id} {exercise.title}" for exercise in asked[each.number])
+        lines.append(f"| {title} | {minutes[each.number]} | {titles} |")
+    return "\n".join(lines) + "\n"
 
 
 def rules() -> str:

@@ -160,6 +160,8 @@ LESSON = Lesson(
     slug="00_start_here",
     title="Start here",
     minutes=10,
+    after=(),
+    idea="Cells, predictions, the stepper, and a check that says what went wrong.",
     introduces=(
         "minigrad", "minigrad.course", "hint", "predict", "minigrad.viz", "step", "tensor", "requires_grad",
         "backward", "grad", "check", "progress", "double",

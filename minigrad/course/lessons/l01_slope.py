@@ -223,6 +223,8 @@ LESSON = Lesson(
     slug="01_slope",
     title="A derivative is a slope you can measure",
     minutes=30,
+    after=(0,),
+    idea="Nudge the input a little, see how far the output moves: that ratio is the whole of calculus needed here.",
     introduces=(
         "math", "central", "sin", "cos", "exp",
     ),

@@ -226,6 +226,8 @@ LESSON = Lesson(
     slug="02_chain_rule",
     title="The chain rule on a graph",
     minutes=40,
+    after=(1,),
+    idea="Along a path slopes multiply, where paths meet they add, and a node waits for all who use it.",
     introduces=(
         "draw", "manual_seed", "randn", "sum", "warnings", "catch_warnings", "simplefilter", "retain_grad",
         "requires_grad_",

@@ -809,6 +809,8 @@ LESSON = Lesson(
     slug="03_scalar_engine",
     title="Your own scalar engine",
     minutes=60,
+    after=(2,),
+    idea="A number that remembers its parents, and a walk that lets each of them speak once.",
     introduces=(
         "grad_fn", "next_functions", "Value", "data", "parents", "op", "_backward", "square", "register_hook",
         "retain_graph", "tanh", "add", "mul", "topological_order",

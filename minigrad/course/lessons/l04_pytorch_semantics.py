@@ -554,6 +554,8 @@ LESSON = Lesson(
     slug="04_pytorch_semantics",
     title="What PyTorch does with the same code",
     minutes=40,
+    after=(3,),
+    idea="Leaves keep gradients and add them up, a graph is freed by its first pass, and a name is not a tensor.",
     introduces=(
         "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "ones", "clone",
         "add_", "item", "numel", "element_size", "autograd", "graph", "saved_tensors_hooks", "numpy", "recording",

@@ -540,6 +540,8 @@ LESSON = Lesson(
     slug="05_vectors",
     title="Vectors: the gradient argument",
     minutes=40,
+    after=(2, 4),
+    idea="A backward pass starts from one weight for each output and computes weights times slopes.",
     introduces=(
         "mean", "pow", "shape", "full", "functional", "jacobian", "vjp_square", "array", "Graph", "outputs", "inputs",
         "_wires", "ndenumerate", "zeros", "stack", "start", "prod",

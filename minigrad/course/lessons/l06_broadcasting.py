@@ -480,6 +480,8 @@ LESSON = Lesson(
     slug="06_broadcasting",
     title="Broadcasting and reductions",
     minutes=40,
+    after=(5,),
+    idea="What was stretched on the way forward is summed on the way back, and the other way round.",
     introduces=(
         "axis", "dim", "float32", "reshape", "unbroadcast", "ndim", "keepdims", "sum_backward", "expand_dims",
         "broadcast_to", "mean_backward",

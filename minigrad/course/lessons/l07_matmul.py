@@ -511,6 +511,8 @@ LESSON = Lesson(
     slug="07_matmul",
     title="Matrix multiply",
     minutes=45,
+    after=(6,),
+    idea="The gradient of one factor is what arrives times the other factor; shapes say on which side.",
     introduces=(
         "mm", "@", "T", "tolist", "array_equal", "equal", "arange", "swapaxes", "matmul_backward", "dX_entry",
         "dW_entry", "batch_backward", "vector_backward", "outer",

@@ -616,6 +616,8 @@ LESSON = Lesson(
     slug="08_mse",
     title="MSE, a line, and the update",
     minutes=50,
+    after=(4, 6, 7),
+    idea="Two from the square, one over all elements from the mean, and an update that is not part of the model.",
     introduces=(
         "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "fit", "Loss", "alive", "most", "number",
         "history", "__del__", "training", "average", "part_gradient", "accumulate",

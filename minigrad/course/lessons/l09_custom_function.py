@@ -632,6 +632,8 @@ LESSON = Lesson(
     slug="09_custom_function",
     title="Custom Function",
     minutes=50,
+    after=(4, 7, 8),
+    idea="A rule of your own is a claim: one answer for each input, multiplied with what arrives, and measured.",
     introduces=(
         "minigrad.autograd", "Function", "forward", "save_for_backward", "saved_tensors", "apply", "Scale", "k",
         "round", "float64", "gradcheck", "raise_exception", "Square", "Hypot", "sqrt", "where", "ones_like", "Cube",

@@ -461,6 +461,8 @@ LESSON = Lesson(
     slug="10_cross_entropy",
     title="Activations and cross-entropy",
     minutes=60,
+    after=(6, 8, 9),
+    idea="At a corner a convention decides, exp cannot take a thousand, and the gradient is softmax minus one-hot.",
     introduces=(
         "minigrad.nn.functional", "nn", "relu", "maximum", "clamp", "abs", "sigmoid", "softmax", "log", "log_softmax",
         "cross_entropy", "zeros_like", "relu_vjp", "maximum_vjp", "sigmoid_vjp", "tanh_vjp", "max",

@@ -588,6 +588,8 @@ LESSON = Lesson(
     slug="11_clinic",
     title="The training-loop clinic",
     minutes=45,
+    after=(4, 8, 10),
+    idea="Seven training loops are ill: read the gradients of one step before you touch the learning rate.",
     introduces=(
         "patient_1", "patient_2", "patient_3", "Patient4", "Module", "layers", "Linear", "head", "parameters",
         "named_parameters", "patient_5", "optim", "SGD", "lr", "patient_6", "Patient7", "cure_1", "cure_2", "cure_3",

@@ -542,6 +542,8 @@ LESSON = Lesson(
     slug="12_digits",
     title="A digit classifier",
     minutes=60,
+    after=(10, 11),
+    idea="A net from layers of your own that loses, step by step, exactly what PyTorch loses.",
     introduces=(
         "importlib.resources", "files", "load", "astype", "int64", "Sequential", "ReLU", "momentum", "permutation",
         "argmax", "weight", "uniform", "bias", "Relu", "velocities", "split", "ravel", "accuracy", "keepdim", "train",

@@ -531,6 +531,8 @@ LESSON = Lesson(
     slug="13_capstone",
     title="Capstone: your engine from an empty file",
     minutes=90,
+    after=(3, 4, 5, 6, 7, 8, 9, 10),
+    idea="Everything once more, in one file that you began: an engine that keeps more than sixty promises.",
     introduces=(
         "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",
         "shares", "multiply", "divide", "matmul", "__matmul__", "total", "pick", "at", "change", "my_forward",

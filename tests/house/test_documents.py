@@ -1,0 +1,157 @@
+"""The pages beside the lessons: the index, the glossary, the guide for teachers. They say what is so, and link to it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import minigrad
+from minigrad.course import lessons, notebooks
+from minigrad.course.misconceptions import CATALOGUE
+from tests.house.test_notebook_style import anchors
+
+ROOT = Path(__file__).parents[2]
+HERE = ROOT / "notebooks"
+PAGES = [*ROOT.glob("*.md"), *HERE.rglob("*.md")]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+GLOSSARY = (HERE / "GLOSSARY.md").read_text(encoding="utf-8")
+TEACHING = (HERE / "TEACHING.md").read_text(encoding="utf-8")
+
+
+def rows(page: str, head: str) -> list[list[str]]:
+    """The cells of the table that has this head line."""
+    lines = page.split(f"{head}\n", 1)[1].splitlines()[1:]
+    table = lines[: next((n for n, line in enumerate(lines) if not line.startswith("|")), None)]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+
+
+def heading_names(page: str) -> set[str]:
+    """The names that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ +(.+?) *$", page, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+# Links ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        if anchor:
+            known = anchors(file) if file.suffix == ".ipynb" else heading_names(file.read_text(encoding="utf-8"))
+            assert anchor in known, target
+
+
+def test_links_stay_inside_what_a_student_has(tmp_path: Path) -> None:
+    notebooks.lay_out(tmp_path)
+    for page in (tmp_path / "notebooks").rglob("*.md"):
+        for target in LINK.findall(page.read_text(encoding="utf-8")):
+            assert re.match(r"[a-z]+:|#", target) or (page.parent / target.partition("#")[0]).exists(), target
+
+
+# The index -----------------------------------------------------------------------------------------------
+
+
+def test_the_index_names_every_lesson_with_its_exercises() -> None:
+    page = (HERE / "README.md").read_text(encoding="utf-8")
+    for lesson in lessons.all_lessons():
+        assert lesson.idea.endswith(".") and lesson.idea in page
+        assert all(number < lesson.number for number in lesson.after)
+        assert f"]({lesson.slug}.ipynb)" in page and f"](../exercises/{lesson.slug}.ipynb)" in page
+        assert all(f"{exercise.id} {exercise.title}" in page for exercise in lesson.exercises if exercise.points)
+
+
+@pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda lesson: lesson.slug)
+def test_the_first_screen_says_what_is_declared(lesson: lessons.Lesson) -> None:
+    opening = notebooks.read(notebooks.path("notebooks", lesson.slug))["cells"][0]["source"]
+    minutes, after = re.search(r"^\*\*(\d+) minutes\*\* · (.+?) · ", opening, re.MULTILINE).groups()
+    assert int(minutes) == lesson.minutes
+    named = re.fullmatch(r"after lessons? (.+)", after)
+    assert (named[1] if named else "") == lesson.prerequisites
+
+
+# The glossary --------------------------------------------------------------------------------------------
+
+TERMS = rows(GLOSSARY, "| term | in plain words | lesson | in PyTorch |")
+
+
+def test_terms_are_in_order_each_once() -> None:
+    terms = [re.sub(r"[*`]", "", term).lower() for term, *_ in TERMS]
+    assert terms == sorted(terms) and len(set(terms)) == len(terms)
+    assert len(terms) >= 80
+
+
+def test_every_lesson_introduces_a_term() -> None:
+    assert {int(link[1:3]) for _, _, link, _ in TERMS} == set(lessons.numbers())
+
+
+@pytest.mark.parametrize("row", TERMS, ids=lambda row: re.sub(r"\W+", "-", row[0]).strip("-"))
+def test_a_term_is_explained_and_its_lesson_speaks_of_it(row: list[str]) -> None:
+    term, meaning, link, _ = row
+    assert meaning.endswith((".", ".)")) and 3 <= len(meaning.split()) <= 60
+    slug = re.fullmatch(r"\[(\d\d)\]\((\1_\w+)\.ipynb\)", link)[2]
+    files = [notebooks.path(kind, slug) for kind in ("notebooks", "solutions")]
+    text = "\n".join(cell["source"] for file in files for cell in notebooks.read(file)["cells"]).lower()
+    words = re.findall(r"\w+", term.lower())
+    assert any(word in text for word in words if len(word) > 2), f"lesson {slug} does not speak of {term}"
+
+
+def pytorch_names() -> list[str]:
+    return sorted({name for *_, names in TERMS for name in re.findall(r"`((?:torch|Tensor)\.[\w.]+)", names)})
+
+
+def look_up(name: str, torch: object) -> object:
+    """What a dotted name of PyTorch stands for."""
+    found = torch
+    for part in name.replace("Tensor.", "torch.Tensor.", 1).split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("name", pytorch_names())
+def test_pytorchs_names_are_ours(name: str) -> None:
+    look_up(name, minigrad)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("torch")
+def test_pytorchs_names_are_pytorchs() -> None:
+    import torch
+
+    for name in pytorch_names():
+        look_up(name, torch)
+
+
+# The guide for teachers ----------------------------------------------------------------------------------
+
+
+def test_the_guide_has_questions_for_every_lesson() -> None:
+    for lesson in lessons.all_lessons():
+        section = re.search(rf"^### {lesson.number:02d} (.*?)(?=^##)", TEACHING, re.MULTILINE | re.DOTALL)
+        assert section and section[1].count("?**") >= 2, f"fewer than two questions about {lesson.slug}"
+        assert "On the projector:" in section[1]
+
+
+def test_the_guide_shows_every_misconception_in_class() -> None:
+    table = rows(TEACHING, "| | what you see or hear | your move |")
+    assert [cells[0] for cells in table] == [
+        f"[{each.id}](reference/misconceptions.md#{each.id.lower()}-{anchor(each.name)}) {each.name}"
+        for each in CATALOGUE.values()
+    ]
+    for _, seen, move in table:
+        assert seen.endswith((".", '."')) and move.endswith((".", "?")) and seen != move
+
+
+def anchor(name: str) -> str:
+    return re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
+
+
+def test_the_plans_add_up() -> None:
+    minutes = {lesson.number: lesson.minutes for lesson in lessons.all_lessons()}
+    for plan in re.findall(r"^\| (.+?) \| ([\d, ]+) \| (\d+) \|", TEACHING, re.MULTILINE):
+        assert sum(minutes[int(number)] for number in plan[1].split(",")) == int(plan[2]), plan
