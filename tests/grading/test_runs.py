@@ -8,6 +8,8 @@ import functools
 import io
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -75,6 +77,21 @@ def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
     assert told and not any(key in path.read_text(encoding="utf-8") for path in told)
     assert {path.name for path in (out / "feedback").iterdir()} == {"ann", "bob", "cy", "dan"}
     assert set(Path(tempfile.gettempdir()).glob("minigrad-sandbox-*")) <= before, "the sandbox left files behind"
+
+
+@pytest.mark.parametrize("piped", [False, True], ids=["script", "pipe"])
+def test_a_program_without_a_main_guard_grades_once(tmp_path: Path, level: str, piped: bool) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=RIGHT)
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from minigrad.course.grading import grade\n"
+        f"print('graded', grade({str(hand_ins)!r}, out={str(tmp_path / 'out')!r}, jobs=2).graded)\n"
+    )
+    source = script.open() if piped else None
+    ran = subprocess.run([sys.executable, "-" if piped else str(script)], stdin=source, capture_output=True, text=True,
+                         cwd=Path(__file__).parents[2])  # fmt: skip
+    assert (ran.stdout, ran.stderr) == ("graded 1\n", "")
+    assert status(tmp_path / "out", "ann") == "passed"
 
 
 def test_seeds_differ_by_student_exercise_and_key(tmp_path: Path, level: str) -> None:

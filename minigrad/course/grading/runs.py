@@ -14,9 +14,12 @@ import hashlib
 import hmac
 import multiprocessing
 import os
+import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +213,22 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
 # ------------------------------------------------------------------ where the work is done
 
 
+class _Process(SpawnProcess):
+    """A process that does not begin by running the teacher's program once more, as Python's own would."""
+
+    def start(self) -> None:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Spawned(SpawnContext):
+    Process = _Process
+
+
 class Pool:
     """Jobs through an executor, a few at a time; a pool of our own is replaced when a process of it dies."""
 
@@ -219,8 +238,7 @@ class Pool:
         self.executor = executor or self._processes()
 
     def _processes(self) -> futures.Executor:
-        context = multiprocessing.get_context("spawn")
-        return futures.ProcessPoolExecutor(self.jobs, mp_context=context, initializer=leave_with_parent)
+        return futures.ProcessPoolExecutor(self.jobs, mp_context=_Spawned(), initializer=leave_with_parent)
 
     def run(self, work: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Each job with its result, in the order in which they end."""
