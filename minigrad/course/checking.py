@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from . import lessons, misconceptions, progress_store, wire, worker
+from . import lessons, locks, misconceptions, progress_store, wire, worker
 from .card import Card, heading, in_notebook, show, verdict_card
 from .child import examine
 from .exercise import Exercise
@@ -70,6 +70,7 @@ def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
     now = plain_text(answer)
     first = str(record.get("answer", now))
     remember(exercise, verdict, answer=first, right_at_first=record.get("right_at_first", verdict.passed))
+    locks.open(exercise.id)
     return verdict, prediction_card(exercise, verdict, first, now)
 
 
@@ -109,7 +110,8 @@ def predict(exercise: str, answer: Any = ...) -> None:
     it.
 
     The first answer is kept in your progress; a later one is judged too and changes nothing there. In a
-    reading notebook an open question never stops the cells after it.
+    reading notebook an open question never stops the cells after it. In lesson 04 what the next program shows
+    stays locked until the question is answered.
 
     Raises:
         NotPassed: in an exercise notebook, as `check`.
@@ -120,6 +122,8 @@ def predict(exercise: str, answer: Any = ...) -> None:
     if worker.unanswered(answer):
         show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
         offer_controls(found, {})
+        if lessons.lesson(found.lesson).locked and live() and "answer" not in progress_store.load().get(found.id, {}):
+            locks.close(found.id)
         if not reading:
             refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
         return
@@ -282,9 +286,14 @@ def plain_text(answer: Any) -> str:
         return type(answer).__name__
 
 
+def live() -> bool:
+    """True in a notebook that a student runs: nothing is tested, graded or stored."""
+    return in_notebook() and not progress_store.judged() and os.environ.get("MINIGRAD_DISPLAY") != "static"
+
+
 def offer_controls(exercise: Exercise, namespace: dict[str, Any]) -> None:
     """Buttons and fields for a question, where there is a front end to show them."""
-    if os.environ.get("MINIGRAD_DISPLAY") == "static" or progress_store.judged() or not in_notebook():
+    if not live():
         return
     from . import controls
 

@@ -30,7 +30,8 @@ def offer(exercise: Exercise, judged: Callable[[Any], str]) -> None:
 def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
     """A question's controls, the code that does the same, and room for the card."""
     field = choices(exercise) if exercise.options else written(exercise)
-    button = ipywidgets.Button(description="Check this answer", tooltip=f"check exercise {exercise.id}")
+    words = "Lock this answer in" if exercise.kind == "prediction" else "Check this answer"
+    button = ipywidgets.Button(description=words, tooltip=f"{words}: {exercise.id}")
     same_as = ipywidgets.HTML()
     card = ipywidgets.HTML()
 
@@ -74,7 +75,7 @@ def listing(exercise: Exercise) -> str:
 
 def read(text: str) -> Any:
     """What was typed into the field as a value; the text itself if it is none."""
-    for source in (text.strip(), f"[{text}]"):
+    for source in (text.strip(), f"[{text}]") if text.strip() else ():
         try:
             found = ast.literal_eval(source)
             return list(found) if type(found) is tuple else found

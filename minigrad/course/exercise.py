@@ -210,6 +210,7 @@ class Lesson:
     `after` are the lessons it builds on, `idea` is its one line in the index. `introduces` are the names a student
     meets here first (of the library, of numpy and Python, of the student's own code): solutions use only those of
     this lesson and of earlier ones. `misconceptions` are the ids of the beliefs met here first.
+    In a `locked` lesson a program shows its output only after its prediction.
     """
 
     number: int
@@ -222,6 +223,7 @@ class Lesson:
     introduces: tuple[str, ...] = ()
     misconceptions: tuple[str, ...] = ()
     with_engine: bool = False
+    locked: bool = False
 
     @property
     def prerequisites(self) -> str:

@@ -37,15 +37,15 @@ PARENTS = (
 OPERATION = ("_op", "op", "operation", "op_name", "_operation", "kind", "fn_name")
 BACKWARD = ("_backward", "backward_fn", "_backward_fn", "grad_fn", "_grad_fn", "local_backward", "push")
 NAME = ("label", "name", "_label")
-LIKE = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "mm", "matmul": "mm", "truediv": "div", "**": "square_power",
-        "pow": "square_power", "sum": "sum_all", "add": "add", "neg": "neg"}  # fmt: skip
+LIKE = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "mm", "matmul": "mm", "truediv": "div", "**": "power",
+        "pow": "power", "sum": "sum_all", "add": "add", "neg": "neg"}  # fmt: skip
 SIGN = {
     "add": "+",
     "sub": "-",
     "mul": "*",
     "div": "/",
     "mm": "@",
-    "square_power": "**",
+    "power": "**",
     "sum_all": "sum",
     "neg": "-",
 }

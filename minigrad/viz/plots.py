@@ -1,6 +1,7 @@
 """Curves and heat maps, where they say more than a graph; each is a matplotlib Figure with a text of its own.
 
     slope, step_size            a curve, its tangent and a secant; how the error of a difference depends on h
+    chain                       how far a nudge of x moves each of several functions in a row
     descent, learning_rates     a path on a curve; the losses of several step sizes
     loss_surface                a bowl of two weights, with the path that was taken
     gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
@@ -127,6 +128,42 @@ def slope(
         f"Curve of {name} around x = {number(x)} and the line through its points at {number(left)} and {number(right)}: "
         f"it rises by {number(high - low)} over {number(right - left)}, a slope of {number(rise)}."
     )
+    return made
+
+
+def moves(machines: Mapping[str, Callable[[Any], Any]], x: float) -> tuple[list[float], list[float], list[float]]:
+    """x and what each function makes of it; their slopes there; how far each moves when x moves by one."""
+    at, slopes, hairs = [float(x)], [1.0], [1.0]
+    for f in machines.values():
+        nudge = 1e-6 * max(1.0, abs(at[-1]))
+        value, above, below = values(f, [at[-1], at[-1] + nudge, at[-1] - nudge])
+        at.append(value)
+        slopes.append(round((above - below) / (2 * nudge), 6))
+        hairs.append(hairs[-1] * slopes[-1])
+    return at, slopes, hairs
+
+
+def chain(machines: Mapping[str, Callable[[Any], Any]], x: float, reach: float | None = None) -> Figure:
+    """How far a nudge of x, one hair, moves each number in a row of functions: {"y": f, "z": g} for z = g(f(x)).
+
+    reach: how many hairs the picture is wide to each side.
+    """
+    names, (at, slopes, hairs) = ["x", *machines], moves(machines, x)
+    made, axes = figure(6.0, 0.8 + 0.72 * len(names))
+    places = np.arange(len(names))
+    axes.barh(places, hairs, height=0.36, color=[GREY, *[BLUE] * (len(names) - 2), ORANGE])
+    edge = reach or 1.25 * max(1.0, *map(abs, hairs))
+    for place in places:
+        words = f"{number(hairs[place - 1])} · {number(slopes[place])} = {number(hairs[place])}" if place else "one hair"
+        side, shift = ("right", -5) if hairs[place] < 0 else ("left", 5)
+        axes.annotate(words, (0, place - 0.36), xytext=(shift, 0), textcoords="offset points", va="center", ha=side)
+    axes.axvline(0, color="#1A1A1A", linewidth=1)
+    axes.set_yticks(places, [f"{name} = {number(value)}" for name, value in zip(names, at, strict=True)])
+    axes.set(xlabel="hairs moved", xlim=(-edge, edge), ylim=(len(names) - 0.6, -0.65))
+    made.alt = f"At x = {number(x)}, x moves by one hair: " + "; ".join(
+        f"{name} moves {number(moved)}, its slope being {number(slope)}"
+        for name, slope, moved in list(zip(names, slopes, hairs, strict=True))[1:]
+    ) + "."  # fmt: skip
     return made
 
 
@@ -370,6 +407,17 @@ def slope_slider(
         value=h, base=10, min=-6, max=0, step=0.25, description="h", readout_format=".1e"
     )
     return with_sliders(lambda h: slope(f, x, h, central=central), {"h": knob}, display)
+
+
+def chain_slider(
+    machines: Mapping[str, Callable[[Any], Any]], x: float, reach: float = 3.0, display: str | None = None
+) -> Any:
+    """`chain` with a slider for x, from -reach to reach."""
+    import ipywidgets
+
+    widest = 1.1 * max(abs(moved) for end in (-reach, reach) for moved in moves(machines, end)[2])
+    knob = ipywidgets.FloatSlider(value=x, min=-reach, max=reach, step=0.25, description="x", readout_format=".2f")
+    return with_sliders(lambda x: chain(machines, x, widest), {"x": knob}, display)
 
 
 def descent_slider(

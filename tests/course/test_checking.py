@@ -329,6 +329,73 @@ def test_controls_do_what_the_code_does(own_folder, capsys):
     assert all(w.description or w.value for w in (field, button)), "every control has a label"
 
 
+def test_an_empty_field_is_no_answer(own_folder):
+    from minigrad.course import controls
+
+    field, button, same, card = controls.panel(lessons.find("5.0"), lambda a: "judged").children
+    field.value = " "
+    button.click()
+    assert card.value == "" and "predict(&quot;5.0&quot;, ...)" in same.value
+
+
+@pytest.fixture
+def page(own_folder, monkeypatch):
+    """A notebook page in small: `page(code)` runs a cell as a front end does; gives what it shows."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+    from traitlets.config import Config
+
+    monkeypatch.setattr(controls_module(), "offer", lambda exercise, judged: None)
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    shell.run_cell("from minigrad.course import predict")
+
+    def run(code, cell_id="a cell"):
+        with capture_output() as shown:
+            assert shell.run_cell(code, cell_id=cell_id).success
+        updates = [o.data["text/plain"] for o in shown.outputs if o.update]
+        return shown.stdout + "".join(o.data["text/plain"] for o in shown.outputs if not o.update), updates
+
+    yield run
+    InteractiveShell.clear_instance()
+
+
+def controls_module():
+    from minigrad.course import controls
+
+    return controls
+
+
+def test_a_program_is_locked_until_its_prediction(page):
+    assert "Predict 4.1a first" in page('predict("4.1a", ...)')[0]
+    assert page("y = 3") == ("", []), "a cell that shows nothing passes the lock on"
+    out, _ = page("print(y); y = 4")
+    assert "stays locked until you answer 4.1a" in out and "3" not in out
+    assert page("print(y)") == ("4\n", []), "it ran, and one program is locked, not all"
+    out, updates = page('predict("4.1a", "b")')
+    assert "passed" in out and updates == ["3"], "the answer opens it"
+    page('predict("4.1a", ...)')
+    assert page("print(y)") == ("4\n", []), "what was answered once is not locked again"
+
+
+def test_an_answer_given_in_time_locks_nothing(page):
+    page('predict("4.1a", ...)')
+    page('predict("4.1a", "a")')
+    assert page("print(1)") == ("1\n", [])
+
+
+def test_only_the_prediction_lesson_with_a_student_before_it_is_locked(page, monkeypatch):
+    page('predict("5.0", ...)')
+    assert page("print(1)") == ("1\n", [])
+    page('predict("4.1a", ...)')
+    assert page("print(2)", cell_id=None) == ("2\n", []), "a run without a page"
+    monkeypatch.setenv("MINIGRAD_DISPLAY", "static")
+    page('predict("4.2a", ...)')
+    assert page("print(3)") != ("3\n", []), "4.1a is still open"
+    page('predict("4.1a", "b")')
+    page('predict("4.2a", ...)')
+    assert page("print(4)") == ("4\n", []), "stored outputs"
+
+
 def test_the_card_is_accessible_and_safe(capsys):
     from minigrad.course.card import verdict_card
     from minigrad.course.verdict import Verdict

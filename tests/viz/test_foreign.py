@@ -35,6 +35,28 @@ def test_the_first_wrong_edge_of_an_own_engine_is_named() -> None:
     assert text.startswith("Backward pass of loss")
 
 
+@pytest.mark.parametrize("op", ["**2", "** 2", "**(2.0)"])
+def test_a_power_with_its_exponent_in_the_name_is_compared(op: str) -> None:
+    class Node:
+        def __init__(self, data, parents=(), op=""):
+            self.data, self.parents, self.op, self.grad = data, parents, op, 0.0
+            self._backward = lambda: None
+
+    def square(a):
+        out = Node(a.data**2, (a,), op)
+
+        def push():
+            a.grad += 2 * a.data
+
+        out._backward = push
+        return out
+
+    recording = foreign.record(square(square(Node(3.0))))
+    first, second = (s for step in recording.steps for s in step)
+    assert first.verdict == "agrees", "1 arrived: the slip does not show"
+    assert "multiply by out.grad" in second.verdict
+
+
 def test_a_set_of_parents_is_put_in_order() -> None:
     class Node:
         def __init__(self, data, parents=(), op=""):

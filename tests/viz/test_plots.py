@@ -20,6 +20,7 @@ PICTURES = {
     "slope": lambda: plots.slope(lambda x: x**3, 2.0, 0.5),
     "forward slope": lambda: plots.slope(torch.sin, 1.2, 0.5, central=False),
     "step_size": lambda: plots.step_size(np.sin, 1.2, float(np.cos(1.2))),
+    "chain": lambda: plots.chain({"y": lambda x: x**2, "z": lambda y: 1 - 2 * y}, 2.0),
     "descent": lambda: plots.descent(lambda w: w * w, [2.0, 1.6, 1.3]),
     "learning_rates": lambda: plots.learning_rates({0.1: [4.0, 2.0, 1.0], 2.0: [4.0, 40.0, float("inf")]}),
     "loss_surface": lambda: plots.loss_surface(lambda w, b: (w - 1) ** 2 + b * b, path=[(0, 0), (0.5, 0.1)]),
@@ -41,6 +42,7 @@ def test_a_picture_is_a_figure_with_words(name: str) -> None:
 
 def test_the_words_hold_the_numbers() -> None:
     assert "a slope of 12.25" in PICTURES["slope"]().alt
+    assert "y moves 4, its slope being 4; z moves -8, its slope being -2." in PICTURES["chain"]().alt
     assert "[2, 0, 0]; [0, 4, 0]; [0, 0, 6]" in PICTURES["jacobian"]().alt
     assert "2.0: from 4 to not finite" in PICTURES["learning_rates"]().alt
     assert "lowest near w = 1, b = 0" in PICTURES["loss_surface"]().alt
@@ -61,6 +63,7 @@ def test_the_flow_names_the_callers_tensors() -> None:
 
 @pytest.mark.parametrize("make", [
     lambda display: plots.slope_slider(lambda x: x**3, 2.0, display=display),
+    lambda display: plots.chain_slider({"y": torch.sin, "z": torch.exp}, 2.0, display=display),
     lambda display: plots.descent_slider(lambda w: w * w, lambda w: 2 * w, 2.0, display=display),
     lambda display: plots.line_slider([0, 1, 2], [1.0, 3.0, 5.0], display=display),
 ])  # fmt: skip

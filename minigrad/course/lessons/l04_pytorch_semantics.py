@@ -563,5 +563,6 @@ LESSON = Lesson(
     ),
     misconceptions=("M01", "M02", "M03", "M05", "M07", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
     with_engine=True,
+    locked=True,
     exercises=EXERCISES,
 )  # fmt: skip
