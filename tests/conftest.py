@@ -22,8 +22,16 @@ STRICT = os.environ.get("MINIGRAD_CI") == "1"
 ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
 
+REFUSED = "CI provides for this test, and it was skipped: "
+
 ran: Counter[str] = Counter()
 refused: list[str] = []
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Plain `pytest` uses several processes, a file each; chosen tests and slow ones (some are timed) run in this one."""
+    everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
+    return min(4, os.cpu_count() or 1) if everything and config.option.markexpr == "not slow" else 0
 
 
 def is_here(need: str) -> bool:
@@ -52,7 +60,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     report = yield
     if report.when == "call" and report.passed:
-        ran.update(needs(item))
+        report.user_properties += [("need", need) for need in needs(item)]
     return refuse(report)
 
 
@@ -68,9 +76,24 @@ def refuse(report: Any) -> Any:
         reason = reason.removeprefix("Skipped: ")
         if not excused(reason):
             report.outcome = "failed"
-            report.longrepr = f"CI provides for this test, and it was skipped: {reason}"
-            refused.append(report.nodeid)
+            report.longrepr = REFUSED + reason
     return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count what ran, wherever it ran: reports of other processes arrive here too."""
+    if report.when == "call":
+        ran.update(str(need) for name, need in report.user_properties if name == "need")
+    note_refusal(report)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    note_refusal(report)
+
+
+def note_refusal(report: Any) -> None:
+    if str(report.longrepr).startswith(REFUSED):
+        refused.append(report.nodeid)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
