@@ -20,8 +20,23 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "Before", "Exercise", "Lesson", "Probe", "Raises", "Wrong",
-    "call", "choice", "function", "numbers", "ordering", "prediction", "program", "run", "value",
+    "ENGINE_OFF",
+    "Before",
+    "Exercise",
+    "Lesson",
+    "Probe",
+    "Raises",
+    "Wrong",
+    "call",
+    "choice",
+    "function",
+    "numbers",
+    "ordering",
+    "prediction",
+    "program",
+    "run",
+    "unaided",
+    "value",
 ]  # fmt: skip
 
 KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
@@ -78,6 +93,34 @@ def run(code: str, **data: Any) -> Probe:
     The student sees the program in the message, so write it as a reader would like it.
     """
     return Probe("run", code=code.strip("\n"), data=data)
+
+
+# The prelude of an exercise whose rule is to be written by hand: inside `engine_off()` no library differentiates.
+ENGINE_OFF = """
+import sys
+class engine_off:
+    def __enter__(self):
+        def refuse(*args, **more):
+            raise RuntimeError("the engine is switched off here")
+        self.kept = []
+        for module in [sys.modules[name] for name in ("minigrad", "torch") if name in sys.modules]:
+            for owner, name in ((module.Tensor, "backward"), (module.autograd, "grad"), (module, "tensor"),
+                                (module, "as_tensor"), (module, "from_numpy")):
+                self.kept.append((owner, name, getattr(owner, name)))
+                setattr(owner, name, refuse)
+    def __exit__(self, *error):
+        for owner, name, thing in self.kept:
+            setattr(owner, name, thing)
+"""
+
+
+def unaided(function: str, right: Any, **arguments: Any) -> Probe:
+    """Call a function with the engine switched off: what is to be written by hand is not to be handed on to it.
+
+    `right` is the answer, `arguments` are given in order; the exercise needs `prelude=ENGINE_OFF`.
+    """
+    asked = f"with engine_off():\n    answer = {function}({', '.join(arguments)})\nanswer"
+    return run(asked, **arguments).expect(right)
 
 
 Probes = Callable[[np.random.Generator], Iterable[Probe]]

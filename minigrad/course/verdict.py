@@ -571,9 +571,11 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         agree = [same(a, b, rtol, atol) for a, b in zip(answers, theirs, strict=True)]
         if all(agree):
             return wrong
-        telling = any(not isinstance(answers[i], Failure) for i in failing)
+        telling = any(not isinstance(answers[i], Failure | bool | np.bool_) for i in failing)
         if partly is None and telling and all(agree[i] for i in failing):
-            partly = wrong
+            truths = [exercise.expected(probes[i]) for i in failing]
+            if all(trouble(exercise, probes[i], theirs[i], t) for i, t in zip(failing, truths, strict=True)):
+                partly = wrong
     return partly
 
 

@@ -3,10 +3,9 @@
 A frame is twelve bytes of lengths, a JSON header, then the bytes of its arrays. What can cross is a closed
 list: None, True, False, ints, floats, strings, lists, tuples, dicts with string keys, the Ellipsis (an
 unfilled blank), numpy arrays and scalars of bool, int, uint and float kind, and tensors (as their numbers).
-Types are compared
-exactly: an object of a subclass, which could claim to equal anything, is refused by name. There is no pickle,
-    and
-the reader believes nothing: lengths, depth, number of items, dtypes, shapes and time are all capped.
+Types are compared exactly: an object of a subclass, which could claim to equal anything, is refused by name
+(a named tuple crosses as the plain tuple of its values). There is no pickle, and the reader believes nothing:
+lengths, depth, number of items, dtypes, shapes and time are all capped.
 
 You will meet `pack` and `unpack` (a value to bytes and back), `send` and `receive` (over file descriptors,
 with a deadline), and `Failure`, the record that stands for "no value came, and this is why".
@@ -137,8 +136,8 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], de
         return value
     if kind is list:
         return [encode(v, arrays, budget, depth + 1) for v in value]
-    if kind is tuple:
-        return {"tuple": [encode(v, arrays, budget, depth + 1) for v in value]}
+    if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):  # a named tuple is its values
+        return {"tuple": [encode(v, arrays, budget, depth + 1) for v in tuple.__iter__(value)]}
     if kind is dict:
         for key in value:
             if type(key) is not str:

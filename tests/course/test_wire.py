@@ -1,5 +1,6 @@
 """The frames: what crosses, what is refused, and what a hostile sender can do (nothing)."""
 
+import collections
 import json
 import math
 import os
@@ -183,3 +184,8 @@ def test_send_and_receive_more_than_a_pipe_holds():
     with pytest.raises(Closed):
         wire.send(writing, 1)
     os.close(writing)
+
+
+def test_a_named_tuple_crosses_as_its_values():
+    pair = collections.namedtuple("Pair", "dX dW")
+    assert wire.unpack(wire.pack(pair(1.5, [2]))) == (1.5, [2])

@@ -11,7 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, call, choice, function, numbers, prediction, value
+import minigrad as torch
+
+from ..exercise import (
+    ENGINE_OFF,
+    Exercise,
+    Lesson,
+    Probe,
+    Wrong,
+    call,
+    choice,
+    function,
+    numbers,
+    prediction,
+    unaided,
+    value,
+)  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[Array, Array]
@@ -34,6 +49,32 @@ def probes_7_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 1, 3), numbers(rng, 1, 2), numbers(rng, 2, 3))
     yield call(numbers(rng, 3, 1), numbers(rng, 3, 5), numbers(rng, 5, 1))
     yield call(numbers(rng, 2, 2), numbers(rng, 2, 2), numbers(rng, 2, 2))
+    yield unaided("matmul_backward", by_letters(G_TEXT, X_TEXT, W_TEXT), G=G_TEXT, X=X_TEXT, W=W_TEXT)
+
+
+BY_ENGINE = (
+    "That is the engine's answer: with the engine switched off, nothing is left. This rule is yours to write. Which "
+    "product has the right shape?"
+)
+
+
+def by_engine(G: Array, X: Array, W: Array) -> Pair:
+    x, w = torch.tensor(X, requires_grad=True), torch.tensor(W, requires_grad=True)
+    (x @ w).backward(torch.tensor(G))
+    assert x.grad is not None and w.grad is not None
+    return x.grad.numpy(), w.grad.numpy()
+
+
+def square_as_it_stands(G: Array, X: Array, W: Array) -> Pair:
+    return no_transpose(G, X, W) if G.shape == X.shape == W.shape else with_dot(G, X, W)
+
+
+def reshaped(G: Array, X: Array, W: Array) -> Pair:
+    return G @ W.reshape(W.shape[::-1]), X.reshape(X.shape[::-1]) @ G
+
+
+def mean_over_rows(G: Array, X: Array, W: Array) -> Pair:
+    return G @ W.T, X.T @ G / len(X)
 
 
 def w_first(G: Array, X: Array, W: Array) -> Pair:
@@ -89,12 +130,21 @@ def from_the_other_side(G: Array, X: Array, W: Array) -> list[Array]:
     return [(W @ G.T).T, (G.T @ X).T]
 
 
+def with_letters(G: Array, X: Array, W: Array) -> Pair:
+    return np.tensordot(G, W, ([1], [1])), np.einsum("ik,ij->kj", X, G)
+
+
+def with_rows(G: Array, X: Array, W: Array) -> Any:
+    return [np.stack([(g * W).sum(axis=1) for g in G]), np.add.reduce([np.outer(x, g) for x, g in zip(X, G, strict=True)])]
+
+
 EXERCISE_7_1 = function(
     "7.1", "matmul_backward",
     title="both gradients of a matrix product",
     minutes=10,
     oracle=by_letters,
     probes=probes_7_1,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(w_first, "M29", "W.T stands on the left of G. Write the shapes down: dX is shaped like X. "
               "Which of the two matrices brings the rows of X, which the columns?"),
@@ -113,8 +163,15 @@ EXERCISE_7_1 = function(
         Wrong(dw_turned, "M29", "dX is right, and dW lies on its side. Which shape has W?"),
         Wrong(only_dx, "M32", "One gradient for two inputs. The product was made from X and from W: give "
               "back two answers, in that order."),
+        Wrong(by_engine, "", BY_ENGINE),
+        Wrong(square_as_it_stands, "M29", "Right where the sizes force it, and wrong for square matrices, where every "
+              "order fits. Which single entry could you follow to decide?"),
+        Wrong(reshaped, "M42", "reshape gives the right shape and leaves the numbers in their old order. Where does the "
+              "entry of row 0, column 1 have to go?"),
+        Wrong(mean_over_rows, "M28", "dW is averaged over the rows. Every row used W: do their messages add up, or "
+              "average out?"),
     ],
-    alternatives=[with_dot, with_loops, from_the_other_side],
+    alternatives=[with_dot, with_loops, from_the_other_side, with_letters, with_rows],
     hints=[
         "Each gradient has the shape of its matrix. Two matrices are at hand for each: G and the *other* "
         "one.",
@@ -190,6 +247,24 @@ def probes_7_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 2, 4), numbers(rng, 2, 3), 2, 3).of("dW_entry")
     yield call(numbers(rng, 4, 3), numbers(rng, 4, 2), 1, 2).of("dW_entry")
     yield call(numbers(rng, 3, 3), numbers(rng, 3, 3), 2, 1).of("dW_entry")
+    for name, other in (("dX_entry", W_TEXT), ("dW_entry", X_TEXT)):
+        yield unaided(name, measured(name, G_TEXT, other, 2, 1), G=G_TEXT, other=other, row=2, column=1)
+
+
+def engine_dx(G: Array, W: Array, i: int, k: int) -> Any:
+    return by_engine(G, np.zeros((len(G), len(W))), W)[0][i, k]
+
+
+def engine_dw(G: Array, X: Array, k: int, j: int) -> Any:
+    return by_engine(G, X, np.zeros((X.shape[1], G.shape[1])))[1][k, j]
+
+
+def mean_of_terms(G: Array, W: Array, i: int, k: int) -> Any:
+    return np.mean(G[i] * W[k])
+
+
+def mean_of_terms_in_dw(G: Array, X: Array, k: int, j: int) -> Any:
+    return np.mean(X[:, k] * G[:, j])
 
 
 def entries(dX_entry: Any, dW_entry: Any) -> dict[str, Any]:
@@ -264,6 +339,7 @@ EXERCISE_7_3 = function(
     minutes=8,
     oracle=measured,
     probes=probes_7_3,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(entries(no_g, no_g_in_dw), "M23", "The slopes are added up, and G is nowhere. How much does "
               "each entry of the product count?", name="without G"),
@@ -279,11 +355,17 @@ EXERCISE_7_3 = function(
               "is left. What does the chain rule do with paths?", name="last term"),
         Wrong(entries(all_rows, all_columns), "M22", "You sum over two letters. X[i, k] reaches one row of "
               "the product, W[k, j] one column: which letter has to stay?", name="two letters"),
+        Wrong(entries(mean_of_terms, mean_of_terms_in_dw), "M28", "The terms are averaged. Each is a path of its own: "
+              "what does the chain rule do with paths?", name="mean"),
+        Wrong(entries(engine_dx, engine_dw), "", "That is the engine's answer: with the engine switched off, nothing is "
+              "left. These two sums are yours to write.", name="engine"),
     ],
     alternatives=[
         entries(dx_sum, dw_sum),
         entries(lambda G, W, i, k: G[i] @ W[k], lambda G, X, k, j: X[:, k] @ G[:, j]),
         entries(lambda G, W, i, k: (G @ W.T)[i, k], lambda G, X, k, j: float(np.dot(X.T[k], G.T[j]))),
+        entries(lambda G, W, i, k: np.array(np.einsum("j,j", G[i], W[k])),
+                lambda G, X, k, j: np.array((X[:, k] * G[:, j]).sum())),
     ],
     hints=[
         "Start from C[i, j] = sum over k of X[i, k] * W[k, j]. In which entries of C does X[i, k] occur?",
@@ -312,6 +394,9 @@ def probes_7_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 2), numbers(rng, 3), numbers(rng, 3, 2)).of("vector_backward")
     yield call(numbers(rng, 4), numbers(rng, 2), numbers(rng, 2, 4)).of("vector_backward")
     yield call(numbers(rng, 3), numbers(rng, 3), numbers(rng, 3, 3)).of("vector_backward")
+    batch, vector = (G_TEXT.reshape(2, 2, 2), X_TEXT.reshape(2, 2, 3)), (G_TEXT[0], X_TEXT[0])
+    for name, (G, X) in (("batch_backward", batch), ("vector_backward", vector)):
+        yield unaided(name, by_more_letters(name, G, X, W_TEXT), G=G, X=X, W=W_TEXT)
 
 
 def pair_of(batch_backward: Any, vector_backward: Any) -> dict[str, Any]:
@@ -387,6 +472,7 @@ EXERCISE_7_4 = function(
     minutes=12,
     oracle=by_more_letters,
     probes=probes_7_4,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(pair_of(reversed_axes, vector_outer), "M29", "X.T turns *all* axes of a three-axis array "
               "around: (2, 4, 3) becomes (3, 4, 2). Which two axes should change places?",
@@ -406,11 +492,18 @@ EXERCISE_7_4 = function(
         Wrong(pair_of(batch_summed, vector_without_transpose), "M29", "In vector_backward, dx multiplies g "
               "with W as it stands. x[k] was multiplied with row k of W: which product runs along the rows?",
               name="vector without transpose"),
+        Wrong(pair_of(lambda G, X, W: (G @ W.T, (X.reshape(len(X), X.shape[2], -1) @ G).sum(axis=0)), vector_outer), "M42",
+              "reshape gives each example the right shape and leaves its numbers in their old order. Which function "
+              "lets two axes change places?", name="reshape"),
+        Wrong(pair_of(by_engine, by_engine), "", "That is the engine's answer: with the engine switched off, nothing is "
+              "left. Both rules are yours to write.", name="engine"),
     ],
     alternatives=[
         pair_of(batch_summed, vector_outer),
         pair_of(batch_folded, vector_as_a_row),
         pair_of(batch_in_a_loop, vector_stretched),
+        pair_of(lambda G, X, W: [np.matmul(G, np.moveaxis(W, 0, 1)), np.tensordot(X, G, ([0, 1], [0, 1]))],
+                lambda g, x, W: (np.einsum("j,kj->k", g, W), np.multiply.outer(x, g))),
     ],
     hints=[
         "Write the index sums as in 7.3. A batch adds the letter b, which C[b, i, j] and X[b, i, k] have and "

@@ -11,7 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, program, run
+import minigrad as torch
+
+from ..exercise import (
+    ENGINE_OFF,
+    Exercise,
+    Lesson,
+    Probe,
+    Wrong,
+    call,
+    function,
+    numbers,
+    prediction,
+    program,
+    run,
+    unaided,
+)  # fmt: skip
 
 Array = np.ndarray[Any, Any]
 Pair = tuple[Any, Any]
@@ -50,6 +65,9 @@ def probes_8_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(0.7, numbers(rng, 2, 5), numbers(rng, 2, 5)).of("mse_backward")
     same = numbers(rng, 3)
     yield call(-1.3, same, same + np.array([0.0, 1.5, 0.0])).of("mse_backward")
+    far = 1e5 * numbers(rng, 3)  # a difference of two losses of this size has lost its last digits
+    yield call(2.0, far, -far).of("mse_backward")
+    yield unaided("mse_backward", mse_measured("mse_backward", 2.0, P_TEXT, T_TEXT), g=2.0, p=P_TEXT, t=T_TEXT)
 
 
 def mse(p: Array, t: Array) -> Any:
@@ -89,6 +107,26 @@ def squares(g: Any, p: Array, t: Array) -> Pair:
     return d, -d
 
 
+def nudged(g: Any, p: Array, t: Array) -> Pair:
+    moves = [1e-5 * (np.arange(p.size) == i).reshape(p.shape) for i in range(p.size)]
+    d = np.array([g * (mse(p + e, t) - mse(p - e, t)) / 2e-5 for e in moves]).reshape(p.shape)
+    return d, -d
+
+
+def by_engine(g: Any, p: Array, t: Array) -> Pair:
+    pred, target = torch.tensor(p, requires_grad=True), torch.tensor(t, requires_grad=True)
+    (g * ((pred - target) ** 2).mean()).backward()
+    assert pred.grad is not None and target.grad is not None
+    return pred.grad.numpy(), target.grad.numpy()
+
+
+def with_negated_copy(g: Any, p: Array, t: Array) -> list[Array]:
+    d = p - t
+    d *= 2 * g
+    d /= d.size
+    return [d, 0 - d]
+
+
 def total(p: Array, t: Array) -> Any:
     return np.sum((p - t) ** 2)
 
@@ -107,6 +145,7 @@ EXERCISE_8_1 = function(
     minutes=10,
     oracle=mse_measured,
     probes=probes_8_1,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(both(times(lambda g, p: g / p.size)), "M30", "Half of what it should be. Nudge an error of 3 "
               "by a hair: by how many hairs does its square move?", name="no two"),
@@ -131,6 +170,14 @@ EXERCISE_8_1 = function(
         Wrong(both(mse_backward, absolute), "", "mse adds sizes of errors. What happens to each error before "
               "the mean?",
               name="absolute"),
+        Wrong(both(nudged), "M44", "Measured by nudging, not computed: near, and for large errors the last digits are "
+              "gone. What is the slope of a square, exactly?"),
+        Wrong(both(by_engine), "", "That is the engine's answer: with the engine switched off, nothing is left. This "
+              "rule is yours to write. Which three factors does it have?"),
+        Wrong(both(times(lambda g, p: 2 * g / p.shape[-1])), "M30", "You divide by the length of the last axis. np.mean "
+              "of a (3, 2) table divides by what?", name="last axis"),
+        Wrong(both(lambda g, p, t: (2 * g * np.abs(p - t) / p.size, -2 * g * np.abs(p - t) / p.size)), "M30", "Every "
+              "error counts as if the prediction were too high. What is the slope where it is too low?", name="abs error"),
     ],
     alternatives=[
         both(mse_backward),
@@ -138,6 +185,7 @@ EXERCISE_8_1 = function(
              lambda p, t: np.sum((p - t) ** 2) / p.size),
         both(lambda g, p, t: [np.multiply(p - t, 2 * g / np.prod(p.shape)), np.multiply(t - p, 2 * g / np.prod(p.shape))],
              lambda p, t: float(np.dot((p - t).ravel(), (p - t).ravel())) / p.size),
+        both(with_negated_copy, lambda p, t: np.array((p - t).var() + (p - t).mean() ** 2)),
     ],
     hints=[
         "The loss is a mean of squares; each entry of p is in one of the squares.",
@@ -279,6 +327,15 @@ def descent(
     return fit
 
 
+def example_by_example(x: Array, y: Array, lr: float, steps: int) -> Pair:
+    w = b = 0.0
+    for _ in range(steps):
+        for at, target in zip(x, y, strict=True):
+            error = w * at + b - target
+            w, b = w - lr * 2 * error * at, b - lr * 2 * error
+    return w, b
+
+
 def with_least_squares(x: Array, y: Array, lr: float, steps: int) -> Pair:
     w, b = np.polyfit(x, y, 1)
     return float(w), float(b)
@@ -290,6 +347,15 @@ def fit_with_matrices(x: Array, y: Array, lr: float, steps: int) -> Any:
     for _ in range(steps):
         both_numbers -= lr * 2 * X.T @ (X @ both_numbers - y) / len(y)
     return both_numbers
+
+
+def fit_from_means(x: Array, y: Array, lr: float, steps: int) -> Pair:
+    w, b = np.array(0.0), np.array(0.0)
+    for _ in range(steps):
+        dw, db = w * (x * x).mean() + b * x.mean() - (x * y).mean(), w * x.mean() + b - y.mean()
+        w -= 2 * lr * dw
+        b -= 2 * lr * db
+    return w, b
 
 
 def fit_through_mse(x: Array, y: Array, lr: float, steps: int) -> list[Any]:
@@ -324,13 +390,19 @@ EXERCISE_8_3 = function(
               "What does the square bring?", name="no two"),
         Wrong(descent(offset=False), "M05", "b stays at 0. It is added to every prediction: how fast does "
               "the loss move when it does?", name="b stays"),
+        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, steps - 1), "M40", "One step is missing. How many times does "
+              "range(1, steps) go round?", name="one step less"),
+        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, steps)[::-1], "", "Both numbers are there, b first. What was "
+              "asked for first?", name="b first"),
+        Wrong(example_by_example, "M50", "A step after every single example. Here one step looks at all of them: where "
+              "does the mean come in?"),
         Wrong(descent(limit=1), "", "One step is right, and then nothing more happens. How often should the "
               "loop run?",
               name="one step"),
         Wrong(with_least_squares, "", "That is the best line, without any descent. The answer asked for is "
               "where `steps` steps of length lr lead."),
     ],
-    alternatives=[descent(), fit_with_matrices, fit_through_mse],
+    alternatives=[descent(), fit_with_matrices, fit_through_mse, fit_from_means],
     hints=[
         "Start from w = 0 and b = 0. Each step: predict, take the errors, both gradients, then move both "
         "numbers downhill.",
@@ -382,7 +454,7 @@ KEPT = "result = average(training(numbers))\nLoss.most <= 3"
 
 
 def probes_8_4(rng: np.random.Generator) -> Iterator[Probe]:
-    few, many = numbers(rng, 3).tolist(), numbers(rng, 20).tolist()
+    few, many = (numbers(rng, 3) / 7).tolist(), (numbers(rng, 20) / 7).tolist()
     yield run(AVERAGE, numbers=[0.5, 1.5, 4.0]).expect(2.0)
     yield run(AVERAGE, numbers=few).expect(sum(few) / 3)
     yield run(KEPT, numbers=many).expect(True)
@@ -442,6 +514,13 @@ def running_mean(losses: Any) -> Any:
     return mean
 
 
+def halves(losses: Any) -> Any:
+    mean = None
+    for loss in losses:
+        mean = loss.item() if mean is None else (mean + loss.item()) / 2
+    return mean
+
+
 # A history and a list keep the same objects alive: no probe can tell the two apart.
 STILL_ALIVE = (
     "The number is right, but until the end every loss stays alive, in a list or in the history of a sum "
@@ -461,6 +540,8 @@ EXERCISE_8_4 = program(
         Wrong(keeps_a_list, "M18", STILL_ALIVE, alike="still alive"),
         Wrong(last_only, "M19", "That is the last loss alone."),
         Wrong(never_divides, "M30", "That is the sum of all losses. An average divides by what?"),
+        Wrong(halves, "M43", "Each new loss counts half, the first ones hardly at all. In an average, how much does each "
+              "of N numbers count?"),
     ],
     alternatives=[adds_numbers, list_of_numbers, running_mean, lambda losses: float(np.mean([float(x) for x in losses]))],
     hints=[
@@ -547,7 +628,13 @@ EXERCISE_8_5 = function(
         Wrong(in_parts(lambda n, all, parts: n / all, same_part=True), "", "Every part starts at the first "
               "example. Where does the second part begin?", name="same part"),
     ],
-    alternatives=[in_parts(lambda n, all, parts: n / all), with_split, sum_then_divide],
+    alternatives=[
+        in_parts(lambda n, all, parts: n / all), with_split, sum_then_divide,
+        lambda x, y, w, sizes: np.average(
+            [part_gradient(x[e - n : e], y[e - n : e], w) for n, e in zip(sizes, np.cumsum(sizes), strict=True)],
+            weights=sizes,
+        ),
+    ],
     hints=[
         "The mean over everything counts each *example* the same, not each part.",
         "Parts of 3 and 1 with means 10 and 2: the mean of all four is (3 * 10 + 1 * 2) / 4 = 8, not 6.",

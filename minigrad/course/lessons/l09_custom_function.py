@@ -31,6 +31,12 @@ def made(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -
 TEN = "x = torch.tensor(x, requires_grad=True)\n(10 * square(x)).sum().backward()\nx.grad"
 WEIGHTED = "x = torch.tensor(x, requires_grad=True)\nsquare(x).backward(torch.tensor(v))\nx.grad"
 NODE = "x = torch.tensor(x, requires_grad=True)\ntype(square(x).grad_fn).__name__"
+INSIDE = "x = torch.tensor(x, requires_grad=True)\n(square(square(x)) * torch.tensor(v)).sum().backward()\nx.grad"
+BOTH = (
+    "x, z = torch.tensor(x, requires_grad=True), torch.tensor(v, requires_grad=True)\n"
+    "(square(x) + square(z)).sum().backward()\n[x.grad, z.grad]"
+)
+KEPT = "x = torch.tensor(x, requires_grad=True)\n{}.backward(torch.tensor(v))\nx.detach()"
 
 
 def probes_9_1(rng: np.random.Generator) -> Iterator[Probe]:
@@ -40,6 +46,9 @@ def probes_9_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TEN, x=np.array([1.0, 2.0])).expect(np.array([20.0, 40.0]))
     yield run(WEIGHTED, x=x, v=v).expect(2 * x * v)
     yield run(WEIGHTED, x=table, v=weights).expect(2 * table * weights)
+    yield run(INSIDE, x=x, v=v).expect(4 * v * x**3)
+    yield run(BOTH, x=x, v=v).expect([2 * x, 2 * v])
+    yield run(KEPT.format("square(x)"), x=x, v=v).expect(x)
     yield run(NODE, x=x).expect("SquareBackward").show()
 
 
@@ -82,6 +91,46 @@ def only_upstream(ctx: Any, g: Any) -> Any:
     return g
 
 
+def keep_on_the_class(ctx: Any, x: Any) -> Any:
+    Function.kept = x  # type: ignore[attr-defined]
+    return x * x
+
+
+def from_the_class(ctx: Any, g: Any) -> Any:
+    return 2 * g * Function.kept  # type: ignore[attr-defined]
+
+
+def straight_into_grad(ctx: Any, g: Any) -> None:
+    (x,) = ctx.saved_tensors
+    x.grad = 2 * x.detach() * g
+
+
+def writes_into_g(ctx: Any, g: Any) -> Any:
+    g *= 2 * ctx.saved_tensors[0]
+    return g
+
+
+def squares_x_itself(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x.clone())
+    x *= x
+    return x.clone()
+
+
+def hang_x(ctx: Any, x: Any) -> Any:
+    ctx.x = x
+    return x**2
+
+
+def keep_slope(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(2 * x)
+    return torch.mul(x, x)
+
+
+IN_PLACE = (
+    "Right alone. backward writes its answer into g, and + has sent the same g to both its inputs: the other one finds "
+    "your numbers in it. How do you make a new tensor?"
+)
+
 EXERCISE_9_1 = program(
     "9.1", ("Square", "square"),
     title="an operation of your own",
@@ -111,11 +160,22 @@ EXERCISE_9_1 = program(
         Wrong(squares(square_rule, use=lambda Square, x: x * x), "M33", "The numbers are right, but the node "
               "in the graph is that of *. Your Square has never been used: which call uses it?",
               name="unused"),
+        Wrong(squares(from_the_class, keep_on_the_class), "M34", "Right for one square. With two in the graph, the second "
+              "call overwrites what the first has kept: a place outside ctx is shared by all calls. Which object belongs "
+              "to one call only?", name="on the class"),
+        Wrong(squares(straight_into_grad), "M32", "backward writes into x.grad and gives nothing back. Right for a leaf "
+              "that is used once; behind another operation the message never travels on. What does backward hand to "
+              "the engine?", name="into x.grad"),
+        Wrong(squares(writes_into_g), "M15", IN_PLACE, name="in place"),
+        Wrong(squares(square_rule, squares_x_itself), "M15", "forward has changed the numbers of x itself. Whose tensor "
+              "is it?", name="changes x"),
     ],
     alternatives=[
         squares(square_rule),
         squares(product_rule),
         squares(lambda ctx, g: g * (2 * ctx.saved_tensors[0]), use=lambda Square, x: Square.apply(x)),
+        squares(lambda ctx, g: (2 * g * ctx.x,), hang_x),
+        squares(lambda ctx, g: ctx.saved_tensors[0] * g if ctx.needs_input_grad[0] else None, keep_slope),
     ],
     hints=[
         "forward computes and saves; backward gets g, what arrives, and returns what leaves for x.",
@@ -136,12 +196,19 @@ HYPOT = (
 )
 
 
+TWO_SCALES = (
+    "x, z = torch.tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)\n"
+    "(Scale.apply(x, k) * Scale.apply(z, -3.0)).sum().backward()\n[x.grad, z.grad]"
+)
+
+
 def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 3), numbers(rng, 3)
     a, b, g = numbers(rng, 2, 2), numbers(rng, 2, 2), numbers(rng, 2, 2)
     r = np.hypot(a, b)
     yield run("Scale.apply(torch.tensor(x), k)", x=x, k=2.5).expect(2.5 * x)
     yield run(SCALE, x=x, k=2.5, v=v).expect(2.5 * v)
+    yield run(TWO_SCALES, x=x, k=2.5).expect([-7.5 * x, -7.5 * x])
     yield run("Hypot.apply(torch.tensor(a), torch.tensor(b))", a=a, b=b).expect(r)
     yield run(HYPOT, a=np.array([3.0]), b=np.array([4.0]), v=np.array([10.0])).expect(
         [np.array([6.0]), np.array([8.0])]
@@ -149,6 +216,12 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(HYPOT, a=a, b=b, v=g).expect([g * a / r, g * b / r])
     yield run(HYPOT, a=np.array([0.0, 3.0]), b=np.array([0.0, -4.0]), v=np.array([2.0, 5.0])).expect(
         [np.array([0.0, 3.0]), np.array([0.0, -4.0])]
+    )
+    yield run(HYPOT, a=np.array([0.0, -5.0]), b=np.array([2.0, 0.0]), v=np.array([3.0, 7.0])).expect(
+        [np.array([0.0, -7.0]), np.array([3.0, 0.0])]
+    )
+    yield run(HYPOT, a=np.array([3e-7]), b=np.array([4e-7]), v=np.array([10.0])).expect(
+        [np.array([6.0]), np.array([8.0])]
     )
 
 
@@ -202,6 +275,39 @@ def hypot_masked(ctx: Any, g: Any) -> Any:
     return direction * a, direction * b
 
 
+def hypot_nudged(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    return g * a / (r + 1e-9), g * b / (r + 1e-9)
+
+
+def hypot_shut_by_a_zero(ctx: Any, g: Any) -> Any:
+    a, b, _ = ctx.saved_tensors
+    one, other = hypot_rule(ctx, g)
+    whole = (a != 0) & (b != 0)
+    return torch.where(whole, one, torch.zeros_like(g)), torch.where(whole, other, torch.zeros_like(g))
+
+
+def hypot_shut_for_all(ctx: Any, g: Any) -> Any:
+    if bool((ctx.saved_tensors[2] == 0).any()):
+        return torch.zeros_like(g), torch.zeros_like(g)
+    return hypot_at_zero(ctx, g)
+
+
+def hypot_filled(ctx: Any, g: Any) -> Any:
+    a, b, r = ctx.saved_tensors
+    inverse = (1 / r).masked_fill(r == 0, 0.0)
+    return g * a * inverse, g * b * inverse
+
+
+def scale_if_asked(ctx: Any, g: Any) -> Any:
+    return (g.mul(ctx.k) if ctx.needs_input_grad[0] else None), None
+
+
+def scale_shared(ctx: Any, x: Any, k: Any) -> Any:
+    Function.k = k  # type: ignore[attr-defined]
+    return x * k
+
+
 def scale_in_a_list(ctx: Any, g: Any) -> Any:
     return tuple([ctx.k * g] + [None])
 
@@ -232,8 +338,19 @@ EXERCISE_9_2 = program(
               "length. What does the root add?"),
         Wrong(two_inputs(scale=lambda ctx, g: (g, None)), "", "Scale.backward hands on g as it is. x was "
               "multiplied by k: how far does the result move when x does?", name="Scale without k"),
+        Wrong(two_inputs(hypot=hypot_nudged), "M51", "A small number under the fraction: no nan any more, and the answers "
+              "are off, most where the length is small. Where exactly is the division unsafe?"),
+        Wrong(two_inputs(hypot=hypot_shut_by_a_zero), "M35", "Nothing passes as soon as *one* of the two is 0. A pair (0, "
+              "2) has the length 2 and no kink: where is the only corner?"),
+        Wrong(two_inputs(hypot=hypot_shut_for_all), "M35", "One pair at (0, 0) silences all the others. The corner is a "
+              "matter of each entry."),
+        Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30", "Scale.backward loses the sign of k. If k is "
+              "-3, which way does the result move when x grows?", name="Scale without sign"),
+        Wrong({"Scale": made("Scale", scale_shared, lambda ctx, g: (g * Function.k, None)),  # type: ignore[attr-defined]
+               "Hypot": made("Hypot", hypot_forward, hypot_rule)}, "M34", "Right for one Scale. With two in the graph, "
+              "the second overwrites the k of the first. Which object belongs to one call only?", name="shared k"),
     ],
-    alternatives=[two_inputs(), two_inputs(scale_in_a_list, hypot_masked)],
+    alternatives=[two_inputs(), two_inputs(scale_in_a_list, hypot_masked), two_inputs(scale_if_asked, hypot_filled)],
     hints=[
         "backward returns one answer for each argument of forward after ctx, in that order; None where it is "
         "no tensor.",
@@ -248,6 +365,8 @@ EXERCISE_9_2 = program(
 # --- 9.3 what is saved, and when it is stale -----------------------------------------------------------
 
 CUBE = "x = torch.tensor(x, requires_grad=True)\nCube.apply(x).backward(torch.tensor(v))\nx.grad"
+CUBE_TWICE = "x = torch.tensor(x, requires_grad=True)\nCube.apply(Cube.apply(x)).sum().backward()\nx.grad"
+BAG = "x = torch.tensor(x, requires_grad=True)\nlen(Cube.apply(x).grad_fn.saved_tensors)"
 INPUT_CHANGED = (
     "x = torch.tensor(x, requires_grad=True)\ny = x * 1\nz = Cube.apply(y)\ny += 1\nz.sum().backward()\nx.grad"
 )
@@ -258,10 +377,14 @@ OUTPUT_CHANGED = (
 
 def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 3), numbers(rng, 3)
+    mixed = np.array([-1.5, 0.5, 2.0])
     yield run("Cube.apply(torch.tensor(x))", x=x).expect(x**3)
-    yield run(CUBE, x=x, v=v).expect(3 * v * x**2)
+    yield run(CUBE, x=mixed, v=v).expect(3 * v * mixed**2)
+    yield run("Cube.apply(torch.tensor(x))", x=mixed).expect(mixed**3)
+    yield run(CUBE_TWICE, x=x).expect(9 * x**8)
     yield run(INPUT_CHANGED, x=np.array([1.0, 2.0])).expect(Raises("RuntimeError", "modified by an inplace")).show()
     yield run(OUTPUT_CHANGED, x=x).expect(6 * x**2)
+    yield run(BAG, x=x).expect(1).show()
 
 
 def cube(forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
@@ -329,6 +452,23 @@ COPIES = (
     "itself. The engine can watch x for you. Which call tells it what was saved?"
 )
 
+def guards_itself(ctx: Any, x: Any) -> Any:
+    ctx.x, ctx.before = x, x.clone()
+    return x**3
+
+
+def guarded_rule(ctx: Any, g: Any) -> Any:
+    if bool((ctx.x != ctx.before).any()):
+        raise RuntimeError("x has been modified by an inplace operation")
+    return g * 3 * ctx.x**2
+
+
+def saves_a_square(ctx: Any, x: Any) -> Any:
+    square = x * x
+    ctx.save_for_backward(x, square)
+    return x * square
+
+
 EXERCISE_9_3 = program(
     "9.3", "Cube",
     title="saved tensors that notice a change",
@@ -351,10 +491,20 @@ EXERCISE_9_3 = program(
               "is not used. What arrives from behind?", name="no upstream"),
         Wrong(cube(saves_x, lambda ctx, g: g * ctx.saved_tensors[0] ** 2), "M30", "The power came down by "
               "one, and the 3 got lost on the way.", name="no three"),
+        Wrong(cube(guards_itself, guarded_rule), "M34", "A copy, compared by hand: it notices the change and costs the "
+              "memory of x once more, in every forward pass. The engine counts changes for nothing: which call asks it "
+              "to?", name="own guard"),
+        Wrong(cube(saves_a_square, lambda ctx, g: g * 3 * ctx.saved_tensors[1]), "M15", "Two tensors are kept where one "
+              "would do: the square can be made again in backward. What is the least that the rule needs?",
+              name="saved a square"),
+        Wrong(cube(lambda ctx, x: saves_x(ctx, x).abs(), cube_rule), "", "The values below zero have lost their sign: "
+              "(-2) to the third is -8.", name="abs"),
     ],
     alternatives=[
         cube(saves_x, cube_rule),
         cube(checks_by_hand, lambda ctx, g: 3 * ctx.saved_tensors[0] * ctx.saved_tensors[0] * g),
+        cube(lambda ctx, x: (ctx.save_for_backward(x), torch.pow(x, 3.0))[1],
+             lambda ctx, g: (torch.square(ctx.saved_tensors[0]) * g * 3,) if ctx.needs_input_grad[0] else None),
     ],
     hints=[
         "What a rule needs later must be the number that was used then. Somebody has to notice if it is not.",
@@ -369,6 +519,10 @@ EXERCISE_9_3 = program(
 # --- 9.4 functions that lie ----------------------------------------------------------------------------
 
 THROUGH = "x = torch.tensor(x, requires_grad=True)\nRoundThrough.apply(x).backward(torch.tensor(v))\nx.grad"
+SHARED = (
+    "x, z = torch.tensor(x, requires_grad=True), torch.tensor(z, requires_grad=True)\n"
+    "(RoundThrough.apply(z) + Reverse.apply(x, -3.0)).backward(torch.tensor(v))\n[x.grad, z.grad]"
+)
 REVERSE = "x = torch.tensor(x, requires_grad=True)\nReverse.apply(x, k).backward(torch.tensor(v))\nx.grad"
 
 
@@ -379,7 +533,10 @@ def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(THROUGH, x=x, v=v).expect(v)
     yield run("Reverse.apply(torch.tensor(x), k)", x=x, k=0.5).expect(x)
     yield run(REVERSE, x=x, k=0.5, v=v).expect(-0.5 * v)
-    yield run(REVERSE, x=np.array([1.0, 2.0]), k=3.0, v=np.array([10.0, -1.0])).expect(np.array([-30.0, 3.0]))
+    yield run(REVERSE, x=np.array([1.0, 2.0]), k=-3.0, v=np.array([10.0, -1.0])).expect(np.array([30.0, -3.0]))
+    for name in ("RoundThrough.apply(x)", "Reverse.apply(x, -3.0)"):
+        yield run(KEPT.format(name), x=x, v=v).expect(x)
+    yield run(SHARED, x=x, z=2 * x, v=v).expect([3 * v, v])
 
 
 def rounds(ctx: Any, x: Any) -> Any:
@@ -420,6 +577,15 @@ def rounds_away(ctx: Any, x: Any) -> Any:
     return x.detach().round()
 
 
+def turns_g_itself(ctx: Any, g: Any) -> Any:
+    g *= -ctx.k
+    return g, None
+
+
+def rounds_x_itself(ctx: Any, x: Any) -> Any:
+    return x.data.round_().clone()
+
+
 EXERCISE_9_4 = program(
     "9.4", ("RoundThrough", "Reverse"),
     title="two functions that lie about their slope",
@@ -443,10 +609,22 @@ EXERCISE_9_4 = program(
               name="no k"),
         Wrong(liars(backward2=lambda ctx, g: -ctx.k * g), "M32", "Reverse.backward gives back one value; "
               "forward took x and k.", name="one answer"),
+        Wrong(liars(backward=lambda ctx, g: torch.round(g)), "M23", "RoundThrough rounds the gradient as well. Only the "
+              "numbers on the way forward are rounded.", name="rounds g"),
+        Wrong(liars(forward=lambda ctx, x: torch.floor(x)), "", "RoundThrough rounds down: 1.7 should become 2.",
+              name="floor"),
+        Wrong(liars(backward2=lambda ctx, g: (-abs(ctx.k) * g, None)), "M30", "Reverse loses the sign of k. Turned round "
+              "*and* scaled by -3: which way does the gradient go?", name="sign of k"),
+        Wrong(liars(backward2=turns_g_itself), "M15", IN_PLACE, name="in place"),
+        Wrong(liars(forward=rounds_x_itself), "M15", "RoundThrough has rounded x itself. Whose tensor is it?",
+              name="rounds x"),
     ],
     alternatives=[
         liars(),
         liars(rounds_away, lambda ctx, g: g * 1, copies_and_keeps, lambda ctx, g: (g * -ctx.k, None)),
+        liars(lambda ctx, x: torch.tensor(np.rint(x.detach().numpy())), lambda ctx, g: (g.clone(),),
+              lambda ctx, x, k: (ctx.save_for_backward(torch.tensor(k)), x)[1],
+              lambda ctx, g: (g.neg() * ctx.saved_tensors[0], None)),
     ],
     hints=[
         "forward and backward are two separate promises; nobody forces the second to be the slope of the "
@@ -484,6 +662,10 @@ def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
               x=np.array([0.7, 1.3, 2.1])).expect(False)  # fmt: skip
     yield run(asks("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]"), x=x).expect(True)
     yield run(asks("x * x", "g * np.where(np.arange(x.size) < 2, 2, 3) * x"), x=x).expect(False)
+    yield run(asks("x * x", "g * np.where(np.arange(x.size) < 2, 3, 2) * x"), x=x).expect(False)
+    yield run(asks("x * x", "-2 * g * x"), x=x).expect(False)
+    yield run(asks("x * x", "g.mean() * 2 * x"), x=x).expect(False)
+    yield run(asks("x * x", "np.full(x.shape, (2 * g * x).mean(axis=1, keepdims=True))"), x=table).expect(False)
     yield run(asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)"), x=table).expect(True)
     yield run(asks("x * x", "np.full(x.shape, (g * 2 * x).mean())"), x=np.array([0.7, 1.3, 2.1])).expect(False)
     yield run(asks("x**2", "g * 2 * x", "x"), x=x).expect(x)
@@ -500,7 +682,9 @@ def checker(
     def my_gradcheck(f: Any, rule: Any, x: Array) -> bool:
         at = x if spoil else x.astype(dtype)
         shape = np.shape(f(at))
-        v = np.ones(shape) if weights == "ones" else np.cos(1 + np.arange(np.prod(shape, dtype=int))).reshape(shape)
+        v = np.cos(1 + np.arange(np.prod(shape, dtype=int))).reshape(shape)
+        if weights != "random":
+            v = np.full(shape, {"ones": 1.0, "twos": 2.0}[weights])
         claimed = np.array(rule(at, v.astype(dtype)), dtype=float)
         found = np.zeros(at.shape)
         for index in np.ndindex(at.shape):
@@ -517,6 +701,14 @@ def checker(
             return bool(abs(found.sum() - claimed.sum()) < tolerance * (1 + abs(found.sum())))
         if compare == "first":
             found, claimed = found.ravel()[:1], claimed.ravel()[:1]
+        if compare == "last":
+            found, claimed = found.ravel()[-1:], claimed.ravel()[-1:]
+        if compare == "any":
+            return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).any())
+        if compare == "size":
+            found, claimed = np.abs(found), np.abs(claimed)
+        if compare == "rows":
+            found, claimed = (a.reshape(len(a), -1).sum(axis=1) for a in (found, claimed))
         return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).all())
 
     return my_gradcheck
@@ -537,6 +729,14 @@ def one_row_at_a_time(f: Any, rule: Any, x: Array) -> bool:
             if not np.allclose(scale * row, rule(x, scale * v), rtol=1e-4, atol=1e-5):
                 return False
     return True
+
+
+def by_the_columns(f: Any, rule: Any, x: Array) -> Any:
+    y, h = np.asarray(f(x)), 1e-6
+    moves = [h * e.reshape(x.shape) for e in np.eye(x.size)]
+    J = np.stack([((f(x + e) - f(x - e)) / (2 * h)).ravel() for e in moves], axis=1)
+    v = np.random.default_rng(1).uniform(0.5, 2.0, y.shape)
+    return np.max(np.abs((v.ravel() @ J).reshape(x.shape) - rule(x, v))) < 1e-4 * (1 + np.abs(J).max())
 
 
 def never_right(f: Any, rule: Any, x: Array) -> bool:
@@ -571,10 +771,20 @@ EXERCISE_9_5 = program(
               "long chord, not the slope at x.", name="big step"),
         Wrong(checker(tolerance=0.1), "", "A rule that is half a percent off passes. How exact is a central "
               "difference?", name="loose"),
+        Wrong(checker(weights="twos"), "M23", "A rule that mixes up whose g is whose passes your check: all your weights "
+              "are alike. What would show it?", name="weights all alike"),
+        Wrong(checker(compare="last"), "M19", "Only the last entry decides: what was found before is overwritten or never "
+              "looked at. When may the loop say True?", name="last"),
+        Wrong(checker(compare="any"), "", "One entry that fits is enough for your check. How many have to fit?",
+              name="any"),
+        Wrong(checker(compare="size"), "M30", "A rule with the wrong sign passes: only the sizes are compared.",
+              name="sizes"),
+        Wrong(checker(compare="rows"), "M28", "Whole rows are compared by their sums. A rule that gives every entry of a "
+              "row the wrong share passes.", name="rows"),
         Wrong(always_right, "", "It says True to everything, wrong rules included."),
         Wrong(never_right, "", "It says False to everything, right rules included."),
     ],
-    alternatives=[checker(), checker(h=1e-6, tolerance=1e-4), one_row_at_a_time],
+    alternatives=[checker(), checker(h=1e-6, tolerance=1e-4), one_row_at_a_time, by_the_columns],
     hints=[
         "A rule claims: nudging x[i] moves the weighted sum of the outputs by this much. Nudge, and look.",
         "Take weights v that are all different, and s(x) = sum of v * f(x), one number. rule(x, v) claims to "
