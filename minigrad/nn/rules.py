@@ -47,7 +47,7 @@ soft_margin_loss = operation(
 
 def _nll(x: Any, index: Any, share: Any, total: Any) -> Any:
     losses = x[index] if share is None else x[index] * share
-    return -losses if total is None else -(np.add.reduce(losses, None) / total)
+    return -losses if total is None else 0.0 - np.add.reduce(losses, None) / total  # a sum is never -0
 
 
 def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any, total: Any) -> Any:

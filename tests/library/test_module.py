@@ -445,3 +445,9 @@ def test_a_linear_network_learns() -> None:
             loss.backward()
             optimiser.step()
     assert loss.item() < 0.1 and (net(x).argmax(1) == classes).float().mean().item() > 0.95
+
+
+@pytest.mark.parametrize(("reduction", "shown"), [("mean", "tensor(0.)"), ("sum", "tensor(0.)"), ("none", "tensor([-0.])")])
+def test_a_certain_answer_costs_nothing_and_prints_as_pytorch_prints_it(reduction: str, shown: str) -> None:
+    scores = mg.tensor([[50.0, 0.0, 0.0]])
+    assert repr(nn.functional.cross_entropy(scores, mg.tensor([0]), reduction=reduction)) == shown

@@ -568,6 +568,26 @@ PREDICTION_11_0 = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_11_4A = prediction(
+    "11.4a", 2, points=0,
+    title="how many tensors the optimiser hears of",
+    wrong=[
+        Wrong(6, "", "Six exist. Who keeps the list that an optimiser is handed, and what does it look into?"),
+        Wrong(3, "", "Three layers, each with a weight and a bias. And is a plain list a place where a module looks?"),
+        Wrong(0, "", "The head is an attribute of its own, and a module notices that."),
+    ],
+)  # fmt: skip
+
+PREDICTION_11_6A = prediction(
+    "11.6a", 1, points=0,
+    title="who can begin, from zeros",
+    wrong=[
+        Wrong(4, "M40", "Follow one gradient back from the loss: what is it multiplied by on its way to w1?"),
+        Wrong(0, "M40", "Somebody can: the last bias is added, and multiplied by nothing."),
+        Wrong(2, "M40", "w2 would be next. Its gradient is multiplied by the hidden values: how large are they?"),
+    ],
+)  # fmt: skip
+
 PREDICTION_11_7A = prediction(
     "11.7a", "c", points=0,
     title="digits, read with a wrong rule",
@@ -579,7 +599,7 @@ PREDICTION_11_7A = prediction(
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_11_0, PREDICTION_11_7A,
+    PREDICTION_11_0, PREDICTION_11_4A, PREDICTION_11_6A, PREDICTION_11_7A,
     EXERCISE_11_1, EXERCISE_11_2, EXERCISE_11_3, EXERCISE_11_4, EXERCISE_11_5, EXERCISE_11_6, EXERCISE_11_7,
 )  # fmt: skip
 
