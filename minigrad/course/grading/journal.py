@@ -109,19 +109,18 @@ class Journal:
             self._synced = time.monotonic()
 
     def settle(self, keys: Iterable[str]) -> None:
-        """At the end: keep the last result of each of these keys, sorted, in place of the whole journal."""
-        wanted = set(keys)
-        places: dict[str, tuple[str, str, int, int]] = {}
+        """At the end: keep the last result of each of these keys, in their order, in place of the whole journal."""
+        places = {bytes.fromhex(key): (0, 0) for key in keys}
         with open(self.path, "rb") as file:
             offset = 0
             for line in file:
                 result = parsed(line)
-                if result is not None and result["key"] in wanted:
-                    places[result["key"]] = (result["student"], result["path"], offset, len(line))
+                if result is not None and (key := bytes.fromhex(result["key"])) in places:
+                    places[key] = (offset, len(line))
                 offset += len(line)
             fresh = self.path.with_name(RESULTS + ".new")
             with open(fresh, "wb") as out:
-                for _, _, start, length in sorted(places.values()):
+                for start, length in places.values():
                     file.seek(start)
                     out.write(file.read(length))
                 out.flush()

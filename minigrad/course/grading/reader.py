@@ -86,7 +86,7 @@ def _sources(notebook: Any) -> Iterator[str]:
 # ------------------------------------------------------------------ finding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Found:
     """A notebook that was handed in: by whom, and where under the folder of submissions (posix path)."""
 

@@ -13,14 +13,16 @@ import csv
 import hashlib
 import html
 import io
+import itertools
 import os
 import re
+import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from minigrad.course import lessons, misconceptions
 from minigrad.course.grading import journal, reader
@@ -32,42 +34,57 @@ _LABEL = {"passed": "passed", "wrong": "not right", "error": "raised an error", 
           "not attempted": "not attempted", "not graded": "not graded"}  # fmt: skip
 
 
-@dataclass
+Verdicts = tuple[tuple[str, str, str, str], ...]
+
+
+class Counted(NamedTuple):
+    """What the class report needs of one notebook; a verdict is exercise, status, misconception and mistake."""
+
+    points: float
+    out_of: float
+    graded: bool
+    isolation: str
+    seconds: float
+    verdicts: Verdicts
+    page: str
+
+
+@dataclass(slots=True)
 class Row:
-    """One student: the counting result of each lesson, and where its feedback lies."""
+    """One student: the counting result of each lesson."""
 
     student: str
-    results: dict[int, dict[str, Any]] = field(default_factory=dict)
-    pages: dict[int, str] = field(default_factory=dict)
+    results: dict[int, Counted] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
-        return float(sum(result["points"] for result in self.results.values()))
+        return float(sum(result.points for result in self.results.values()))
 
     @property
     def complete(self) -> bool:
-        return all(result["graded"] for result in self.results.values())
+        return all(result.graded for result in self.results.values())
 
 
 def write(folder: Path, strays: Sequence[str] = ()) -> None:
     """Write every page and table of a report folder from its journal."""
     rows: dict[str, Row] = {}
     pages: set[str] = set()
+    alike: dict[Verdicts, Verdicts] = {}  # most notebooks of a large class have the verdicts of another one
     for result in journal.read(folder / journal.RESULTS):
         row = rows.setdefault(result["student"], Row(result["student"]))
         page = feedback_name(result, pages)
         pages.add(page.lower())
-        _write(folder / FEEDBACK / page, feedback_page(result))
-        slim = {name: result[name] for name in ("points", "out_of", "graded", "path", "isolation", "problem")}
-        slim["seconds"] = result["seconds"]
-        slim["verdicts"] = [
+        _write(folder / FEEDBACK / page, [feedback_page(result)])
+        verdicts = tuple(
             (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
-        ]
+        )
+        counted = Counted(result["points"], result["out_of"], result["graded"], sys.intern(result["isolation"]),
+                          result["seconds"], alike.setdefault(verdicts, verdicts), page)  # fmt: skip
         # Of several copies the best one counts; of equals the first.
         best = row.results.get(result["lesson"])
-        if best is None or (slim["graded"], slim["points"]) > (best["graded"], best["points"]):
-            row.results[result["lesson"]], row.pages[result["lesson"]] = slim, page
-    for old in sorted((folder / FEEDBACK).glob("*/*.html")):
+        if best is None or (counted.graded, counted.points) > (best.graded, best.points):
+            row.results[result["lesson"]] = counted
+    for old in (folder / FEEDBACK).glob("*/*.html"):
         if old.relative_to(folder / FEEDBACK).as_posix().lower() not in pages:
             old.unlink()
     ordered = [rows[name] for name in sorted(rows)]
@@ -75,10 +92,12 @@ def write(folder: Path, strays: Sequence[str] = ()) -> None:
     _write(folder / REPORT, report_page(ordered, strays))
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, pieces: Iterable[str]) -> None:
+    """Write a file whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".new")
-    temporary.write_text(text, encoding="utf-8", newline="")
+    with open(temporary, "w", encoding="utf-8", newline="") as file:
+        file.writelines(pieces)
     os.replace(temporary, path)
 
 
@@ -96,29 +115,32 @@ def feedback_name(result: dict[str, Any], taken: set[str]) -> str:
 # ------------------------------------------------------------------ tables
 
 
-def grades(rows: Sequence[Row]) -> str:
+def grades(rows: Sequence[Row]) -> Iterator[str]:
     """One line a student, one column a lesson, a total.
 
     The first five columns are the ones that Canvas wants; Moodle takes any of them as the key of its import. Where
     a lesson was handed in but could not be graded, the cell is empty: no grade is not a zero.
     """
     numbers = sorted({number for row in rows for number in row.results})
-    slugs = {number: lessons.lesson(number).slug for number in numbers}
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\r\n")
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    table.writerow([*fixed, *(slugs[number] for number in numbers), "Total"])
+    yield _line([*fixed, *(lessons.lesson(number).slug for number in numbers), "Total"])
     for row in rows:
         name = reader.spreadsheet(row.student)
         cells = [_points(row.results.get(number)) for number in numbers]
-        table.writerow([name, "", "", name, "", *cells, _number(row.points) if row.complete else ""])
+        yield _line([name, "", "", name, "", *cells, _number(row.points) if row.complete else ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line of a table for spreadsheets."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
     return out.getvalue()
 
 
-def _points(result: dict[str, Any] | None) -> str:
+def _points(result: Counted | None) -> str:
     if result is None:
         return "0"
-    return _number(result["points"]) if result["graded"] else ""
+    return _number(result.points) if result.graded else ""
 
 
 def _number(value: float) -> str:
@@ -160,13 +182,12 @@ def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) ->
 def write_differences(folder: Path, old: Path) -> list[dict[str, Any]]:
     """`differences.csv` in `folder`: what moved since the report folder `old`."""
     moved = differences(journal.read(old / journal.RESULTS), journal.read(folder / journal.RESULTS))
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\r\n")
-    table.writerow(["Student", "File", "Exercise", "Before", "After", "Points", "Why"])
-    for m in moved:
-        table.writerow([reader.spreadsheet(m["student"]), reader.spreadsheet(m["path"]), m["exercise"], m["before"],
-                        m["after"], _number(m["points"]), m["why"]])  # fmt: skip
-    _write(folder / DIFFERENCES, out.getvalue())
+    table = [["Student", "File", "Exercise", "Before", "After", "Points", "Why"]]
+    table += [
+        [reader.spreadsheet(m["student"]), reader.spreadsheet(m["path"]), m["exercise"], m["before"], m["after"],
+         _number(m["points"]), m["why"]] for m in moved
+    ]  # fmt: skip
+    _write(folder / DIFFERENCES, map(_line, table))
     return moved
 
 
@@ -191,19 +212,20 @@ _STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
 _SCRIPT = (Path(__file__).parent / "report.js").read_text(encoding="utf-8")
 
 
-def _page(title: str, body: str, script: str = "") -> str:
-    """A whole page. `title` and `body` are HTML already."""
+def _page(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
+    """A whole page, piece by piece. `title` and `body` are HTML already."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'; " if script else ""
     policy = f"default-src 'none'; {allowed}style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    return (
+    yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n"
-        + (f"<script>{script}</script>\n" if script else "")
-        + "</body>\n</html>\n"
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
     )
+    for piece in body:
+        yield piece + "\n"
+    yield "</main>\n" + (f"<script>{script}</script>\n" if script else "") + "</body>\n</html>\n"
 
 
 def feedback_page(result: dict[str, Any]) -> str:
@@ -226,7 +248,7 @@ def feedback_page(result: dict[str, Any]) -> str:
         parts.append(
             f"<h2>Cells that did not run through</h2>\n<p>Later cells were run all the same.</p>\n<ul>{items}</ul>"
         )
-    return _page(f"{lesson.slug}: feedback", "\n".join(parts))
+    return "".join(_page(f"{lesson.slug}: feedback", parts))
 
 
 def _verdict(verdict: dict[str, Any], title: str) -> str:
@@ -246,51 +268,51 @@ def _verdict(verdict: dict[str, Any], title: str) -> str:
     )
 
 
-def report_page(rows: Sequence[Row], strays: Sequence[str] = ()) -> str:
-    """The class at a glance."""
+def report_page(rows: Sequence[Row], strays: Sequence[str] = ()) -> Iterator[str]:
+    """The class at a glance, piece by piece: the page of a large class is larger than all that it is made from."""
+    return _page("Class report", _report(rows, strays), _SCRIPT)
+
+
+def _report(rows: Sequence[Row], strays: Sequence[str]) -> Iterator[str]:
     numbers = sorted({number for row in rows for number in row.results})
-    results = [result for row in rows for result in row.results.values()]
-    waiting = sum(not result["graded"] for result in results)
-    levels = ", ".join(sorted({result["isolation"] for result in results if result["isolation"]})) or "none"
-    seconds = sum(result["seconds"] for result in results)
-    parts = [
-        "<h1>The class at a glance</h1>",
-        f"<p>{len(rows)} students, {len(results)} notebooks, {waiting} not graded. Isolation: {html.escape(levels)}."
-        f" Time per notebook: {1000 * seconds / max(1, len(results)):.1f} ms.</p>",
-        _lesson_table(rows, numbers),
-        _exercise_table(rows, numbers),
-        _mistake_table(rows, numbers),
-        _student_table(rows, numbers),
-    ]
+    count = sum(len(row.results) for row in rows)
+    waiting = sum(not result.graded for row in rows for result in row.results.values())
+    levels = {result.isolation for row in rows for result in row.results.values()} - {""}
+    seconds = sum(result.seconds for row in rows for result in row.results.values())
+    yield "<h1>The class at a glance</h1>"
+    yield (
+        f"<p>{len(rows)} students, {count} notebooks, {waiting} not graded."
+        f" Isolation: {html.escape(', '.join(sorted(levels)) or 'none')}."
+        f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms.</p>"
+    )
+    for part in (_lesson_table, _exercise_table, _mistake_table, _student_table):
+        yield from part(rows, numbers)
     if strays:
         items = "".join(f"<li>{shown(stray, 300)}</li>" for stray in sorted(strays))
-        parts.append(f"<h2>Files that were left aside</h2>\n<ul>{items}</ul>")
-    return _page("Class report", "\n".join(parts), _SCRIPT)
+        yield f"<h2>Files that were left aside</h2>\n<ul>{items}</ul>"
 
 
-def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> str:
+def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> Iterator[str]:
     """A sortable table; a cell is HTML, or starts with "n|value|" to be a number sorted by its value."""
-    listed = list(rows)
-    numeric = [bool(listed) and listed[0][i].startswith("n|") for i in range(len(heads))]
-    marks = [' class="n"' if number else "" for number in numeric]
+    lines = iter(rows)
+    first = next(lines, None)
+    marks = [' class="n"' if first and first[i].startswith("n|") else "" for i in range(len(heads))]
     top = "".join(f'<th scope="col"{mark}>{head}</th>' for head, mark in zip(heads, marks, strict=True))
-    body = []
-    for row in listed:
-        cells = []
-        for cell in row:
-            if cell.startswith("n|"):
-                _, value, text = cell.split("|", 2)
-                cells.append(f'<td class="n" data-value="{value}">{text}</td>')
-            else:
-                cells.append(f"<td>{cell}</td>")
-        body.append(f"<tr>{''.join(cells)}</tr>")
     mark = f' id="{name}"' if name else ""
-    return (
+    yield (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table class="sortable"{mark}>'
-        f"<caption>{caption}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>\n"
-        + "\n".join(body)
-        + "\n</tbody></table></div>"
+        f"<caption>{caption}</caption>\n<thead><tr>{top}</tr></thead>\n<tbody>"
     )
+    for line in itertools.chain([first] if first else [], lines):
+        yield f"<tr>{''.join(map(_cell, line))}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _cell(cell: str) -> str:
+    if not cell.startswith("n|"):
+        return f"<td>{cell}</td>"
+    _, value, text = cell.split("|", 2)
+    return f'<td class="n" data-value="{value}">{text}</td>'
 
 
 def _share(part: float, whole: float) -> str:
@@ -299,25 +321,24 @@ def _share(part: float, whole: float) -> str:
     return f"n|{percent:.3f}|{bar} {percent:.0f} %"
 
 
-def _lesson_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+def _lesson_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
     lines = []
     for number in numbers:
-        graded = [row.results[number] for row in rows if number in row.results and row.results[number]["graded"]]
+        graded = [row.results[number] for row in rows if number in row.results and row.results[number].graded]
         handed_in = sum(number in row.results for row in rows)
-        points, out_of = sum(r["points"] for r in graded), sum(r["out_of"] for r in graded)
-        full = sum(r["points"] == r["out_of"] for r in graded)
+        points, out_of = sum(r.points for r in graded), sum(r.out_of for r in graded)
+        full = sum(r.points == r.out_of for r in graded)
         title = html.escape(f"{number:02d} {lessons.lesson(number).title}")
         lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{full}|{full}", _share(points, out_of)])
-    return "<h2>Lessons</h2>\n" + _table(
-        "Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines
-    )
+    yield "<h2>Lessons</h2>"
+    yield from _table("Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines)
 
 
-def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
     counts: dict[str, Counter[str]] = {}
     for row in rows:
         for number in numbers:
-            for exercise, status, _, _ in row.results.get(number, {}).get("verdicts", ()):
+            for exercise, status, _, _ in _verdicts(row, number):
                 counts.setdefault(exercise, Counter())[status] += 1
     lines = []
     for exercise in sorted(counts, key=_exercise_order):
@@ -331,7 +352,12 @@ def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
             _share(passed, tally.total()), f"n|{blank}|{blank}", html.escape(other),
         ])  # fmt: skip
     heads = ["Exercise", "Passed", "Share", "Not attempted", "Others"]
-    return "<h2>Exercises</h2>\n" + _table("Verdicts, by exercise", heads, lines)
+    yield "<h2>Exercises</h2>"
+    yield from _table("Verdicts, by exercise", heads, lines)
+
+
+def _verdicts(row: Row, number: int) -> Verdicts:
+    return row.results[number].verdicts if number in row.results else ()
 
 
 def _title(exercise: str) -> str:
@@ -341,12 +367,12 @@ def _title(exercise: str) -> str:
         return ""
 
 
-def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
+def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
     who: dict[tuple[str, str, str], list[str]] = {}
     tried: Counter[str] = Counter()
     for row in rows:
         for number in numbers:
-            for exercise, status, misconception, mistake in row.results.get(number, {}).get("verdicts", ()):
+            for exercise, status, misconception, mistake in _verdicts(row, number):
                 tried[exercise] += status not in ("not attempted", "not graded", "missing")
                 if mistake or misconception:
                     who.setdefault((exercise, misconception, mistake), []).append(row.student)
@@ -360,9 +386,11 @@ def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
             shown(mistake.replace("_", " "), 80), f"n|{len(names)}|{len(names)} of {tried[exercise]}", listed,
         ])  # fmt: skip
     heads = ["Exercise", "Misconception", "Mistake", "Students", "Who"]
-    if not lines:
-        return "<h2>Misconceptions</h2>\n<p>None was recognised.</p>"
-    return "<h2>Misconceptions</h2>\n" + _table("Recognised mistakes, the most frequent first", heads, lines)
+    yield "<h2>Misconceptions</h2>"
+    if lines:
+        yield from _table("Recognised mistakes, the most frequent first", heads, lines)
+    else:
+        yield "<p>None was recognised.</p>"
 
 
 def _belief(misconception: str) -> str:
@@ -372,28 +400,27 @@ def _belief(misconception: str) -> str:
     return html.escape(f"{misconception} {misconceptions.CATALOGUE[misconception].name}")
 
 
-def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> str:
-    lines = []
-    for row in rows:
-        cells = []
-        stuck = []
-        for number in numbers:
-            result = row.results.get(number)
-            if result is None:
-                cells.append("n|-1|-")
-                continue
-            text = _number(result["points"]) if result["graded"] else "not graded"
-            page = html.escape(f"{FEEDBACK}/{row.pages[number]}")
-            label = html.escape(f"lesson {number}")
-            cells.append(f'n|{result["points"]:.4f}|<a href="{page}" aria-label="{label}: {text}">{text}</a>')
-            stuck += [v[0] for v in result["verdicts"] if v[1] not in ("passed", "not attempted", "not graded")]
-        total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
-        lines.append([shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))])
+def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
     heads = ["Student", *(f"{number:02d}" for number in numbers), "Total", "Tried and not passed"]
-    search = (
+    yield "<h2>Students</h2>"
+    yield (
         '<p><label for="filter">Show only</label> <input type="search" id="filter" autocomplete="off"> '
         f'<span id="seen" class="quiet" role="status">{len(rows)} shown</span></p>'
     )
-    return f"<h2>Students</h2>\n{search}\n" + _table(
-        "Points, with a link to each feedback page", heads, lines, name="students"
-    )
+    lines = (_student(row, numbers) for row in rows)
+    yield from _table("Points, with a link to each feedback page", heads, lines, name="students")
+
+
+def _student(row: Row, numbers: Sequence[int]) -> list[str]:
+    cells, stuck = [], []
+    for number in numbers:
+        result = row.results.get(number)
+        if result is None:
+            cells.append("n|-1|-")
+            continue
+        text = _number(result.points) if result.graded else "not graded"
+        page = html.escape(f"{FEEDBACK}/{result.page}")
+        cells.append(f'n|{result.points:.4f}|<a href="{page}" aria-label="lesson {number}: {text}">{text}</a>')
+        stuck += [v[0] for v in result.verdicts if v[1] not in ("passed", "not attempted", "not graded")]
+    total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
+    return [shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))]

@@ -152,6 +152,7 @@ def grade(
     count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students))
     settings = {"isolation": isolation, "trust": trust_students, "seconds": seconds, "megabytes": megabytes}
     found = [(folder, one) for folder in folders for one in reader.find(folder)]
+    found.sort(key=lambda place: (place[1].student, place[1].path))
     count.total = len(found)
     started = time.monotonic()
     with journals.Journal(target) as journal:
