@@ -212,8 +212,22 @@ PREDICTION_1_4A = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_1_2B = prediction(
+    "1.2b", "b", points=0,
+    title="the error for ever smaller steps",
+    options={"a": "it falls until the very end", "b": "it falls, then rises again", "c": "it rises from the start",
+             "d": "it stays as it is"},
+    wrong=[
+        Wrong("a", "M44", "At 1e-17 the answer was 0, and the error all of 0.3624. Somewhere on the way there it has to "
+              "rise. What is lost when two nearly equal numbers are subtracted?"),
+        Wrong("c", "", "From h = 1 to h = 0.001 the measured slope came nearer to the truth. What did the error do there?"),
+        Wrong("d", "", "The slope does not depend on h, but what you measure with h does: 7, 6.1, 6.01. What does "
+              "the error of that do?"),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_1_0, PREDICTION_1_1A, PREDICTION_1_2A, PREDICTION_1_4A,
+    PREDICTION_1_0, PREDICTION_1_1A, PREDICTION_1_2A, PREDICTION_1_2B, PREDICTION_1_4A,
     EXERCISE_1_1, EXERCISE_1_2, EXERCISE_1_3, EXERCISE_1_4,
 )  # fmt: skip
 

@@ -216,8 +216,20 @@ PREDICTION_2_6A = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_2_7A = prediction(
+    "2.7a", "c", points=0,
+    title="a long path and a short one",
+    options={"a": "7", "b": "10", "c": "11", "d": "30"},
+    wrong=[
+        Wrong("a", "M23", "7 is 2 + 5: a hands back what it got as it is. What is the slope of a = 3x?"),
+        Wrong("b", "M22", "10 is 2 + 3 + 5, everything added. Two of these edges stand one behind the other: what do "
+              "slopes in a row do?"),
+        Wrong("d", "M22", "30 is 2 * 3 * 5, everything multiplied. Two ways lead to x: what happens where they meet?"),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_2_0, PREDICTION_2_2A, PREDICTION_2_4A, PREDICTION_2_5A, PREDICTION_2_6A,
+    PREDICTION_2_0, PREDICTION_2_2A, PREDICTION_2_4A, PREDICTION_2_5A, PREDICTION_2_6A, PREDICTION_2_7A,
     EXERCISE_2_1, EXERCISE_2_2, EXERCISE_2_3, EXERCISE_2_4, EXERCISE_2_5,
 )  # fmt: skip
 

@@ -799,8 +799,23 @@ PREDICTION_3_5A = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_3_6A = prediction(
+    "3.6a", "a", points=0,
+    title="the bug that leaves 6 for 5",
+    options={"a": "writes with = where it should add", "b": "forgets what arrives", "c": "lets values speak too early",
+             "d": "keeps inner gradients from an earlier pass"},
+    wrong=[
+        Wrong("b", "M23", "The square is the one node whose slope is not 1 or minus 1, and just 1 arrives there: that bug "
+              "hides here, and leaves 5. Which two shares reach c?"),
+        Wrong("c", "M20", "That one left 10 in part 4: c handed on more than it had. Which two shares reach c, and which "
+              "of them is 6?"),
+        Wrong("d", "M24", "That one needs a second pass; this is the first. Which two shares reach c, and which of "
+              "them is 6?"),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_3_0, PREDICTION_3_1A, PREDICTION_3_2A, PREDICTION_3_4A, PREDICTION_3_4B, PREDICTION_3_5A,
+    PREDICTION_3_0, PREDICTION_3_1A, PREDICTION_3_2A, PREDICTION_3_4A, PREDICTION_3_4B, PREDICTION_3_5A, PREDICTION_3_6A,
     EXERCISE_3_1, EXERCISE_3_2, EXERCISE_3_3, EXERCISE_3_4, EXERCISE_3_5,
 )  # fmt: skip
 

@@ -133,23 +133,12 @@ EXERCISE_4_6 = prediction(
 # --- 4.7 four methods for an engine ---------------------------------------------------------------------------
 
 
-def line_up(root: Any) -> list[Any]:
-    order: list[Any] = []
-    stack = [(root, False)]
-    while stack:
-        v, opened = stack.pop()
-        if opened:
-            order.append(v)
-        elif v not in order:
-            stack += [(v, True), *((p, False) for p in v.parents)]
-    return list(dict.fromkeys(order))
-
-
 def given() -> dict[str, Any]:
     """The engine that the exercise notebook hands out, freshly made."""
 
     class Value:
         recording = True
+        count = 0
 
         def __init__(self, data: Any, parents: tuple[Any, ...] = (), slopes: tuple[Any, ...] = ()) -> None:
             self.data = np.asarray(data, dtype=float)
@@ -157,6 +146,8 @@ def given() -> dict[str, Any]:
             self.keeps_grad = False
             self.parents = parents if Value.recording else ()
             self.slopes = slopes if Value.recording else ()
+            Value.count += 1
+            self.born = Value.count
 
         def __add__(self, other: Any) -> Any:
             return Value(self.data + other.data, (self, other), (1.0, 1.0))
@@ -166,7 +157,8 @@ def given() -> dict[str, Any]:
 
         def backward(self) -> None:
             arrived = {self: 1.0}
-            for v in reversed(line_up(self)):
+            while arrived:
+                v = max(arrived, key=lambda value: value.born)
                 g = arrived.pop(v)
                 if v.keeps_grad or not v.parents:
                     v.grad = g if v.grad is None else v.grad + g
@@ -542,9 +534,21 @@ PREDICTION_4_9A = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_4_5B = prediction(
+    "4.5b", "d", points=0,
+    title="an update that leaves a trainable w",
+    options={"a": "w = w - 0.3", "b": "w = w - 0.3 under no_grad", "c": "w -= 0.3", "d": "w -= 0.3 under no_grad"},
+    wrong=[
+        Wrong("a", "M17", "That is 0.7, but a new tensor, the result of a subtraction. Is it a leaf?"),
+        Wrong("b", "M17", "That is the program you have just run: 0.7, but what did requires_grad say?"),
+        Wrong("c", "M16", "In place is right: w stays w. But this line would be recorded as part of the model. Does "
+              "PyTorch allow that for a leaf?"),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
     PREDICTION_4_0, PREDICTION_4_1A, PREDICTION_4_2A, PREDICTION_4_3A, PREDICTION_4_3B, PREDICTION_4_4A,
-    PREDICTION_4_4B, PREDICTION_4_4C, PREDICTION_4_5A, PREDICTION_4_6A, PREDICTION_4_8A, PREDICTION_4_9A,
+    PREDICTION_4_4B, PREDICTION_4_4C, PREDICTION_4_5A, PREDICTION_4_5B, PREDICTION_4_6A, PREDICTION_4_8A, PREDICTION_4_9A,
     EXERCISE_4_1, EXERCISE_4_2, EXERCISE_4_3, EXERCISE_4_4, EXERCISE_4_5, EXERCISE_4_6, EXERCISE_4_7,
     EXERCISE_4_8, EXERCISE_4_9,
 )  # fmt: skip
@@ -559,7 +563,7 @@ LESSON = Lesson(
     introduces=(
         "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "ones", "clone",
         "add_", "item", "numel", "element_size", "autograd", "graph", "saved_tensors_hooks", "numpy", "recording",
-        "slopes", "asarray", "dtype", "keeps_grad", "zero_grad", "__enter__", "__exit__",
+        "slopes", "asarray", "dtype", "keeps_grad", "born", "zero_grad", "__enter__", "__exit__",
     ),
     misconceptions=("M01", "M02", "M03", "M05", "M07", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
     with_engine=True,
