@@ -82,6 +82,23 @@ def test_lab_opens_at_the_first_lesson(page: Any, lab: Server) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_of_lesson_04_is_locked_until_predicted(walk: Walk) -> None:
+    walk.open("notebooks/04_pytorch_semantics.ipynb")
+    walk.run_all()
+    asked = walk.notebook.locator(".jp-CodeCell", has_text='predict("').count()
+    locked = walk.notebook.locator(".jp-OutputArea", has_text="stays locked until you answer")
+    assert locked.count() == asked >= 12
+    program = walk.cell(r"attempt\(z\.backward\)").first.locator(".jp-OutputArea")
+    question = walk.cell(r'predict\("4\.0"')
+    question.locator("input[type=radio]").nth(2).check()
+    question.get_by_role("button", name="Lock this answer in").click()
+    program.filter(has_text="Trying to backward through the graph a second time").wait_for()
+    assert "not yet" in question.inner_text(), "a wrong answer opens the program too"
+    assert locked.count() == asked - 1
+    assert walk.errors() == [] and walk.page.errors == []
+
+
+@pytest.mark.slow
 def test_the_first_hour_from_a_wheel(page: Any, tmp_path: Path) -> None:
     """The wheel, alone in a new environment, outside the checkout."""
     build = [
