@@ -21,6 +21,7 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\."
 from minigrad import composed as _composed
 from minigrad import creation as _creation
 from minigrad import dtypes as _dtypes
+from minigrad import nodes as _nodes
 from minigrad import public as _public
 from minigrad import sampling as _sampling
 from minigrad.creation import tensor as tensor

@@ -563,7 +563,7 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
         if not found:
             raise ValueError(f"invalid type: '{dtype}'")
         return to(self, found[0])
-    return to(self, dtypes.resolve(dtype, "type"))
+    return to(self, dtypes.resolve(getattr(dtype, "dtype", dtype), "type"))
 
 
 methods.type = type_

@@ -19,6 +19,7 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.dtypes import DType
+from minigrad.size import Size
 from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 
@@ -251,6 +252,66 @@ def from_numpy(ndarray: Any) -> Tensor:
             "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
         )
     return wrap(ndarray)
+
+
+@method
+def numpy(self: Tensor, *, force: bool = False) -> Array:
+    """The numbers as an ndarray that shares this tensor's memory; RuntimeError if that could hide them from autograd.
+
+    force: for a tensor that requires grad too, as `detach().numpy()`.
+    """
+    if self._node is not None and mode.record is not None and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    return self._writable()
+
+
+class _OldType(type):
+    """`torch.FloatTensor` and its like: the old way to name a number type, as a constructor and in isinstance."""
+
+    dtype: DType
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.dtype is cls.dtype
+
+    def __call__(cls, *data: Any) -> Tensor:
+        return legacy(data, cls.dtype)
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+def legacy(data: tuple[Any, ...], dtype: DType) -> Tensor:
+    """What `FloatTensor(...)` makes: of integers, a tensor of this shape; of a sequence or tensor, one with these numbers."""
+    if len(data) != 1 or isinstance(data[0], (int, Size)):
+        return empty(*(data or (0,)), dtype=dtype)
+    if isinstance(data[0], Tensor):
+        return data[0].detach() if data[0].dtype is dtype else data[0].detach().to(dtype)
+    if not isinstance(data[0], (Sequence, np.ndarray)) or isinstance(data[0], str):
+        raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
+    return tensor(data[0], dtype=dtype)
+
+
+for _dtype in (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8,
+               dtypes.bool_, dtypes.float16):  # fmt: skip
+    _name = f"{_dtype.tensor_name}Tensor"
+    globals()[_name] = _OldType(_name, (), {"dtype": _dtype})
+    __all__.append(_name)
+
+
+def _made(cls: type[Tensor], *data: Any) -> Tensor:
+    """The old constructor: `Tensor([1, 2])` copies numbers, `Tensor(2, 3)` makes room; the default float type."""
+    self = object.__new__(cls)
+    self._data, self._node, self._counter = legacy(data, dtypes.get_default_dtype())._data, None, [0]
+    return self
+
+
+Tensor.__new__ = _made  # type: ignore[method-assign, assignment]
+
+
+@method
+def new(self: Tensor, *data: Any) -> Tensor:
+    """A tensor of the same number type, from a shape or from numbers."""
+    return legacy(data, self.dtype)
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Tensor:

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad.birthplace import quoted
+from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
 from minigrad.tape import (
     FREED,
@@ -79,7 +80,7 @@ class FunctionCtx(Node):
     _dirty: tuple[Tensor, ...] = ()
     _constant: tuple[Tensor, ...] = ()
     _materialize = True
-    _outputs: tuple[tuple[tuple[int, ...], Any], ...] = ()
+    _outputs: tuple[Any, ...] = ()  # each output's shape and type, None for what is no tensor
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward: checked against in-place changes, and freed with the graph."""
@@ -109,11 +110,17 @@ class FunctionCtx(Node):
             raise noted(RuntimeError(FREED), self, "its saved tensors were freed by an earlier backward pass")
         return tuple(None if entry is None else self._restore(*entry) for entry in self.kept)
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
 
     def _restore(self, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
+        if hasattr(tensor, "unpack"):
+            tensor = tensor.value() if output is not None else wrap(tensor.value(), tensor.node)
         if counter[0] != version:
-            writer = counter[1][0] if len(counter) > 1 and counter[1] else None
+            writer = counter[1][0] and counter[1][0]() if len(counter) > 1 and counter[1] else None
             maker = writer or (self if output is not None else tensor._node)
             error = modified(tensor._data if output is None else tensor, maker, counter[0], version)
             error.add_note(
@@ -130,10 +137,10 @@ class FunctionCtx(Node):
         """Call the student's backward and check what comes back, in the order of forward's arguments."""
         given = g if isinstance(g, Slots) else (g,)
         gradients = [
-            _as_tensor(np.zeros(*meta) if x is None and self._materialize else x)
+            _as_tensor(np.zeros(*meta) if x is None and meta is not None and self._materialize else x)
             for x, meta in zip(given, self._outputs, strict=True)
         ]
-        answer = self.function.backward(self, *gradients)
+        answer = self.function._backward()(self, *gradients)
         shares = list(answer) if isinstance(answer, tuple) else [answer]
         n = len(self.parents)
         while len(shares) > n and shares[-1] is None:
@@ -172,34 +179,36 @@ class FunctionCtx(Node):
             for t in outputs
             if isinstance(t, Tensor) and t._data.dtype.kind == "f" and not any(t is c for c in self._constant)
         ]
-        slots = [t for t in outputs if isinstance(t, Tensor)]
-        if not slots:
+        self._outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
+        if not any(self._outputs):
             return
-        written = record(type(self), parents, (), None, slots[0]._data)
+        written = record(type(self), parents, (), None, next(t._data for t in outputs if isinstance(t, Tensor)))
         for name in ("seq", "parents", "kept", "guards", "shape", "dtype", "code", "at"):
             setattr(self, name, getattr(written, name))
-        self._outputs = tuple((t._data.shape, t._data.dtype) for t in slots)
-        if len(slots) > 1:
+        self.__dict__.update(written.__dict__)
+        if len(outputs) > 1:
             self.shape = self.dtype = None
-        for i, t in enumerate(slots):
+        for i, t in enumerate(outputs):
             if any(t is d for d in differentiable):
-                t._node = self._node_of(i)
-                t.__dict__.pop("_view", None)
-            else:
+                if t._view is not None and any(t is d for d in self._dirty):
+                    rewrite_history(t, self._node_of(i))
+                else:
+                    t._node = self._node_of(i)
+            elif isinstance(t, Tensor):
                 t._node = None
 
     def _save(self, outputs: Sequence[Any]) -> None:
         if not hasattr(self, "parents"):
             return
-        slots = [t for t in outputs if isinstance(t, Tensor)]
+        pack = self.__dict__.pop("pack", None)  # set by saved_tensors_hooks
 
         def entry(t: Tensor | None) -> Any:
             if t is None:
                 return None
-            for i, out in enumerate(slots):
+            for i, out in enumerate(outputs):
                 if out is t:  # the array only: keeping the tensor would close a circle
-                    return (t._data, i, t._counter, t._counter[0])
-            return (t, None, t._counter, t._counter[0])
+                    return (pack(t._data) if pack else t._data, i, t._counter, t._counter[0])
+            return (pack(t._data, t._node) if pack else t, None, t._counter, t._counter[0])
 
         self.kept = tuple(entry(t) for t in self._to_save)
         self.guards = () if any(t is not None for t in self._to_save) else None
@@ -257,11 +266,27 @@ class Function:
             "backward mode AD."
         )
 
+    vjp = backward  # PyTorch's other name for it: a subclass may define one of the two
+
+    @classmethod
+    def _backward(cls) -> Callable[..., Any]:
+        if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
+                "of them."
+            )
+        return cls.backward if cls.vjp is Function.vjp else cls.vjp
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and write one node to the tape if an argument wants a gradient."""
-        if not isinstance(inspect.getattr_static(cls, "forward"), staticmethod):
+        if not isinstance(inspect.getattr_static(cls, "forward"), (staticmethod, classmethod)):
             cls.__call__(cls)  # type: ignore[arg-type]
+        separate = cls.setup_context is not Function.setup_context
+        if separate:  # setup_context sees the defaults too, all in their places
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
         ctx: FunctionCtx = object.__new__(cls._node)
         ctx._is_tensor = tuple(isinstance(a, Tensor) for a in args)
         ctx.call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)
@@ -269,10 +294,7 @@ class Function:
         recording = is_grad_enabled() and any(ctx.needs_input_grad)
         parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
         with no_grad():
-            if cls.setup_context is Function.setup_context:
-                result = cls.forward(ctx, *args, **kwargs)
-            else:
-                result = cls.forward(*args, **kwargs)
+            result = cls.forward(*args, **kwargs) if separate else cls.forward(ctx, *args, **kwargs)
         several = isinstance(result, tuple)
         outputs = list(result) if several else [result]
         for t in ctx._dirty:
@@ -280,12 +302,15 @@ class Function:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         for i, out in enumerate(outputs):
             if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in ctx._dirty):
-                outputs[i] = wrap(out._writable()[...])
-                outputs[i]._counter = out._counter
+                outputs[i] = out.detach()
+                outputs[i].__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
+            elif isinstance(out, Tensor) and out._view is not None and not any(out is d for d in ctx._dirty):
+                del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
+                out.__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
         if recording:
             ctx._record(parents, outputs)
         final = tuple(outputs) if several else outputs[0]
-        if cls.setup_context is not Function.setup_context:
+        if separate:
             cls.setup_context(ctx, args, final)
         if recording:
             ctx._save(outputs)

@@ -37,6 +37,13 @@ class Handle:
 RemovableHandle = Handle
 
 
+class Pass:
+    """One backward pass: the nodes where it started, and the nodes it was asked for (None: all leaves)."""
+
+    def __init__(self, roots: list[Any], targets: dict[Any, Any] | None) -> None:
+        self.roots, self.targets = roots, targets
+
+
 class Hooks:
     """All hooks of one node."""
 
@@ -72,6 +79,13 @@ class Hooks:
             if answer is not None:
                 g = _like(g, answer if isinstance(answer, tuple) else (answer,), create_graph)
         return g
+
+    def after_leaf(self, leaf: Tensor, g: Any, create_graph: bool) -> None:
+        """The hooks on a leaf's accumulated gradient, then those on its node."""
+        for hook in list(self.accumulated.values()):
+            if hook(leaf) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        self.after_node(g, (), create_graph)
 
     def after_node(self, g: Any, shares: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
         """The node's contributions as its hooks leave them."""

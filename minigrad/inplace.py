@@ -24,11 +24,20 @@ from minigrad.tensor import Tensor, method, wrap
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
 NO_GRAD_VIEW = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
-    "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-    "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
-    "the inplace to be tracked)."
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+    "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
 )
+ONE_OF_SEVERAL = (
+    "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
+    "modified inplace. You should replace the inplace operation by an out-of-place one."
+)
+FUNCTION_VIEW = (
+    "This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+    "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+    "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
+)
+NO_FUNCTION = None, True, False, False
 OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
     "clone() the tensor before performing the operation."
@@ -97,28 +106,33 @@ def check_history(target: Tensor) -> None:
     """The part of `check_writable` that is about the graph."""
     if target.is_inference() and not mode.inference:
         raise RuntimeError(INFERENCE)
-    recording = mode.record is not None
-    if recording and target._node is not None and target.is_leaf:
-        raise RuntimeError(LEAF if target._view is None else LEAF_VIEW)
-    if recording and target._view is not None:
-        base = root_of(target)
-        if base._node is not None and base.is_leaf:
-            raise RuntimeError(LEAF_VIEW)
-        _check_view(target, base)
-
-
-def _check_view(target: Tensor, base: Tensor) -> None:
-    if base._node is None and target._node is None:
+    if mode.record is None:
         return
-    if not target._view[3]:
-        raise RuntimeError(NO_GRAD_VIEW)
-    name = target.__dict__.get("_one_of")
-    if name is not None:
-        raise RuntimeError(
-            f"Output {target.output_nr} of {name} is a view and is being modified inplace. This view is the output of a "
-            "function that returns multiple views. Such functions do not allow the output views to be modified inplace. "
-            "You should replace the inplace operation by an out-of-place one."
-        )
+    base = root_of(target)
+    if base._node is None and target._node is None and not target.__dict__.get("_of_function", NO_FUNCTION)[3]:
+        return
+    if target.is_leaf and target._node is not None:
+        raise RuntimeError(LEAF if target._view is None else LEAF_VIEW)
+    if base._node is not None and base.is_leaf and base is not target:
+        raise RuntimeError(LEAF_VIEW)
+    _check_view(target)
+
+
+def _check_view(target: Tensor) -> None:
+    """Raise if a recorded write through this view could not be told to what it is a view of."""
+    view: Tensor | None = target
+    while view is not None:
+        function, recorded, several, _ = view.__dict__.get("_of_function", NO_FUNCTION)
+        name = function or view.__dict__.get("_one_of")
+        view, *_, recorded = view._view or (None, recorded)
+        if recorded and name is None:
+            continue
+        place = f"Output {target.output_nr} of {name} is a view and is being modified inplace. "
+        if not recorded:
+            place = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+        if function and not several:
+            raise RuntimeError(place + FUNCTION_VIEW)
+        raise RuntimeError(place + (NO_GRAD_VIEW if name is None else ONE_OF_SEVERAL))
 
 
 def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
@@ -154,12 +168,13 @@ def commit(target: Tensor, result: Tensor) -> None:
         )
     node = result._node if mode.record is not None else None
     if node is not None:
+        _check_view(target)
         _keep_old(node, target)
     array[...] = value
     touch(target._counter, node)
     if node is not None:
         _move_guards(node, result._counter, target._counter)
-        _rewrite_history(target, node)
+        rewrite_history(target, node)
 
 
 def _keep_old(node: Node, target: Tensor) -> None:
@@ -211,13 +226,18 @@ def follow(x: Any, path: tuple[tuple[Any, tuple[Any, ...]], ...]) -> Any:
     return x
 
 
-def _rewrite_history(target: Tensor, node: Node) -> None:
-    _move_retained(target._node, node)
+def rewrite_history(target: Tensor, node: Node) -> None:
+    """Make `node` the one that made target's numbers: its base, if it has one, and all other views follow."""
     base = root_of(target)
     if base is target:
+        _move_retained(target._node, node)
         base._node = node
     else:
         path = path_of(target)
+        old = target._node
+        if old is not None and old.hooks is not None:  # hooks stay with what the view was: nobody sees that any more
+            again = follow(_alias(base), path)._node
+            node.parents = tuple(again if p is old else p for p in node.parents)
         parents = (base._node, node)
         kept = tuple(None if p is None else (path,) for p in parents)
         base._node = tape.record(COPY_SLICES.node, parents, kept, None, base._data)
@@ -225,7 +245,7 @@ def _rewrite_history(target: Tensor, node: Node) -> None:
         view = reference()
         if view is not None:
             seen = follow(_alias(base), path_of(view))
-            if view is not target and seen._node is not None:
+            if seen._node is not None:
                 _move_retained(view._node, seen._node)
             view._node = seen._node
             if view._node is not None:
@@ -270,6 +290,17 @@ def _copied_slice(x: Any, y: Any, path: Any) -> Any:
     copy = np.array(x)
     copy.reshape(-1)[_places(copy.shape, path)] = np.reshape(y, -1)
     return copy
+
+
+Tensor._base = property(  # type: ignore[attr-defined]
+    lambda self: None if self._view is None else root_of(self), doc="The tensor whose memory this is a view of."
+)
+
+
+@method
+def _is_view(self: Tensor) -> bool:
+    """Whether writing into this tensor is recorded as writing into another."""
+    return self._view is not None
 
 
 @method

@@ -341,7 +341,7 @@ def gather(x: Array, dim: int, index: Array) -> Array:
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     if index.ndim == 0 or x.ndim == 0:
-        return np.broadcast_to(np.asarray(x).reshape(-1), (1,))[np.asarray(index).reshape(-1)].reshape(index.shape)
+        return np.asarray(x).reshape(-1)[np.asarray(index).reshape(-1)].reshape(index.shape)
     return x[_grid(index, dim)]
 
 
@@ -350,8 +350,8 @@ def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
     out = np.array(x)
     if not index.size:
         return out
-    if out.ndim == 0:
-        flat = out.reshape(1)
+    if out.ndim == 0 or np.ndim(index) == 0:
+        flat = out.reshape(-1)
         np.add.at(flat, np.asarray(index).reshape(-1), np.asarray(source).reshape(-1)[: index.size])
         return out
     np.add.at(out, _grid(index, dim), _cut(source, index.shape))
@@ -362,8 +362,8 @@ def scatter(x: Array, dim: int, index: Array, source: Any) -> Array:
     """A copy of x with source (an array, or one number) written at `index`."""
     out = np.array(x)
     value = source if np.ndim(source) == 0 and np.ndim(index) else _cut(np.asarray(source), index.shape)
-    if out.ndim == 0:
-        out.reshape(1)[np.asarray(index).reshape(-1)] = value
+    if out.ndim == 0 or np.ndim(index) == 0:
+        out.reshape(-1)[np.asarray(index).reshape(-1)] = np.asarray(value).reshape(-1)
         return out
     out[_grid(index, dim)] = value
     return out

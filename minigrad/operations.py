@@ -272,7 +272,7 @@ def _first_call(*args: Any, **keywords: Any) -> Any:
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
 ARRAYS, NODES = "abdefg", "pqrstu"  # in the functions that are written: the inputs' numbers and nodes (c is the result)
-BARE = ("CopySlices", "CopyBackwards", "NotImplemented")  # node names that PyTorch writes without "Backward0"
+BARE = ("CopySlices", "CopyBackwards", "NotImplemented", "Error")  # node names that PyTorch writes without "Backward0"
 SUBTRACTIONS = ("SubBackward0", "RsubBackward1")  # which refuse booleans
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 
@@ -323,6 +323,8 @@ def note_lost(out: Tensor, how: str) -> None:
 
 def number(value: Any) -> Any:
     """A Python number from a number of any kind; NotImplemented for what is none."""
+    if isinstance(value, (complex, np.complexfloating)):
+        raise NotImplementedError(f"complex numbers are left out of minigrad: {value!r}")
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (bool, int, float)) else NotImplemented

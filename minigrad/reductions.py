@@ -21,6 +21,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
+from minigrad.operations import operation
 from minigrad.public import FUNCTIONS, function, into, raw, register, wrapped
 from minigrad.tensor import Tensor, wrap
 
@@ -479,6 +480,23 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     return wrapped(np.asarray((input._data != 0).sum(axis=dims)))
 
 
+def _underived(name: str, function: str) -> Any:
+    def refuse(g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{function}' is not implemented.")
+
+    return operation(name, lambda x, array: array, refuse)
+
+
+UNDERIVED = {
+    name: _underived(name, function)
+    for name, function in (
+        ("Unique2", "_unique2"),
+        ("UniqueDim", "unique_dim"),
+        ("UniqueConsecutive", "unique_consecutive"),
+    )
+}
+
+
 @function
 def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
@@ -487,7 +505,7 @@ def unique(
     x = input._data
     found = np.unique(x, return_inverse=True, return_counts=True, axis=None if dim is None else check_dim(dim, x.ndim))
     inverse = found[1].reshape(x.shape) if dim is None else found[1].reshape(-1)
-    answer = [wrap(found[0])]
+    answer = [UNDERIVED["Unique2" if dim is None else "UniqueDim"](input, found[0])]
     answer += [wrap(inverse)] if return_inverse else []
     answer += [wrap(found[2])] if return_counts else []
     return answer[0] if len(answer) == 1 else tuple(answer)
@@ -505,7 +523,7 @@ def unique_consecutive(
     starts = (
         np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(1)))) if len(rows) else np.zeros(0, np.int64)
     )
-    answer = [wrap(np.take(x, starts, where))]
+    answer = [UNDERIVED["UniqueConsecutive"](input, np.take(x, starts, where))]
     if return_inverse:
         inverse = np.searchsorted(starts, np.arange(len(rows)), side="right") - 1
         answer.append(wrap(inverse.reshape(input._data.shape) if dim is None else inverse))

@@ -11,12 +11,10 @@ Second of the four files.  You meet, in this order:
 
 from __future__ import annotations
 
-import functools
-import inspect
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
@@ -26,7 +24,8 @@ import numpy as np
 
 from minigrad import anomaly, dtypes
 from minigrad.birthplace import caller, outside, quoted
-from minigrad.hooks import Handle, Hook, Hooks
+from minigrad.decorating import decorated
+from minigrad.hooks import Handle, Hook, Hooks, Pass
 from minigrad.kernels import total
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 
@@ -59,6 +58,7 @@ class GradMode(threading.local):
         self.record: Any = True  # None: nothing is recorded; a function: called with each new node
         self.recorder: Any = True  # what `record` is while recording is on
         self.inference = False
+        self.running: Pass | None = None  # the backward pass that this thread is in
 
 
 def is_grad_enabled() -> bool:
@@ -86,7 +86,7 @@ class set_grad_enabled:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         _switch(self.before)  # used as a decorator: nothing is switched until the function runs
-        return _decorated(function, lambda: set_grad_enabled(self.enabled))
+        return decorated(function, lambda: set_grad_enabled(self.enabled))
 
 
 class _Mode:
@@ -96,7 +96,7 @@ class _Mode:
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         self = object.__new__(cls)
-        return self if function is None else _decorated(function, cls)
+        return self if function is None else decorated(function, cls)
 
     def __enter__(self) -> None:
         self.before = is_grad_enabled()
@@ -106,7 +106,7 @@ class _Mode:
         _switch(self.before)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorated(function, type(self))
+        return decorated(function, type(self))
 
 
 class no_grad(_Mode):
@@ -129,7 +129,7 @@ class inference_mode:
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)
         self.on = True if callable(mode) else bool(mode)
-        return _decorated(mode, cls) if callable(mode) else self
+        return decorated(mode, cls) if callable(mode) else self
 
     def __enter__(self) -> None:
         self.before = mode.inference, is_grad_enabled()
@@ -141,7 +141,7 @@ class inference_mode:
         _switch(enabled)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorated(function, lambda: inference_mode(self.on))
+        return decorated(function, lambda: inference_mode(self.on))
 
 
 def _switch(enabled: bool) -> None:
@@ -156,31 +156,6 @@ def record_with(recorder: Any) -> None:
     """Call `recorder(node)` with each node this thread records from now on; True: no longer."""
     mode.recorder = recorder
     _switch(is_grad_enabled())
-
-
-def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
-    if inspect.isgeneratorfunction(function):
-
-        @functools.wraps(function)
-        def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-            steps = function(*args, **kwargs)
-            answer: Any = None
-            while True:  # the mode holds while the generator runs, not while its caller does
-                try:
-                    with context():
-                        step = steps.send(answer)
-                except StopIteration as stop:
-                    return stop.value
-                answer = yield step
-
-        return generator
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with context():
-            return function(*args, **kwargs)
-
-    return wrapper
 
 
 # ---------------------------------------------------------------------------------------------------- nodes
@@ -222,11 +197,6 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input, the node that made it and which of that node's outputs it was; (None, 0) for a constant."""
         return tuple((None, 0) if p is None else (p.owner, p.output_nr) for p in self.parents)
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        notes: dict[str, Any] = self.__dict__.setdefault("_metadata", {})
-        return notes
 
     def lift(self, kept: Any) -> tuple[Any, ...]:
         """What was kept, as Tensors tied to the nodes they came from: what a differentiable backward works on."""
@@ -305,10 +275,11 @@ class AccumulateGrad(Node):
         leaf = self.leaf()
         if leaf is None or leaf._node is not self:
             return  # nobody can look any more, or requires_grad was switched off
+        if self.hooks is None:
+            return deposit(leaf, g, create_graph)
+        g = self.hooks.before_node(g, create_graph)
         deposit(leaf, g, create_graph)
-        if self.hooks is not None:
-            for hook in list(self.hooks.accumulated.values()):
-                hook(leaf)
+        self.hooks.after_leaf(leaf, g, create_graph)
 
 
 def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
@@ -334,7 +305,7 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
     last_write = tick()
     version[0] += 1
     frame = caller()
-    version[1:2] = [(writer, frame and frame.f_code, frame.f_lasti if frame else 0)]
+    version[1:2] = [(writer and weakref.ref(writer), frame and frame.f_code, frame.f_lasti if frame else 0)]
 
 
 def touch_all(versions: list[list[Any]]) -> None:
@@ -395,7 +366,7 @@ def walk(
         else:
             heappush(heap, node.seq)
         arrived[node.seq] = node, g
-    speakers, useful = (None, None) if targets is None else _on_the_way([n for n, _ in arrived.values()], targets)
+    speakers, useful = (None, None) if targets is None else on_the_way([n for n, _ in arrived.values()], targets)
     checking = anomaly.state.enabled
 
     while heap:
@@ -451,21 +422,26 @@ def walk(
             node.kept = None  # give the memory back as the walk proceeds
 
 
-def _on_the_way(roots: list[Node], targets: dict[Node, Any]) -> tuple[set[Node], set[Node]]:
+def on_the_way(roots: list[Node], targets: dict[Node, Any]) -> tuple[set[Node], set[Node]]:
     """The nodes that must speak, for a target is among their ancestors; and the nodes that they must speak to."""
-    oldest = max((t.seq for t in targets), default=0)
-    seen, stack = set(roots), list(roots)
-    while stack:
-        for parent in stack.pop().parents:
-            if parent is not None and parent.seq <= oldest and parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
+    seen = ancestors(roots, max((t.seq for t in targets), default=0))
     speakers, useful = set(), set(targets)
     for node in sorted(seen, key=_seq, reverse=True):  # oldest first
         if not useful.isdisjoint(node.parents):
             speakers.add(node)
             useful.add(node)
     return speakers, useful
+
+
+def ancestors(roots: list[Node], oldest: int) -> set[Node]:
+    """The roots and all they were made from, as far back as the node with this number."""
+    seen, stack = set(roots), list(roots)
+    while stack:
+        for parent in stack.pop().parents:
+            if parent is not None and parent.seq <= oldest and parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    return seen
 
 
 def _seq(node: Node) -> int:
@@ -516,13 +492,15 @@ def check_versions(node: Node) -> None:
 def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
     """The error for a node that kept something with this counter, with our note on who wrote what."""
     made = node.operation
+    array, origin = np.zeros(0), None
     for names, args in zip(made.arguments, node.kept or (), strict=True):
         for name, value in zip(names, args or (), strict=bool(args)):
             if name in ("out", *made.inputs) and hasattr(value, "dtype"):
                 maker = node if name == "out" else node.parents[made.inputs.index(name)]
-                if _counter_of(node, name) is counter:
+                if counter_of(node, name) is counter:
                     array, origin = value, maker
-    writer, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
+    written, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
+    writer = written and written()
     error = modified(array, node if origin is node else writer or origin, counter[0], version)
     error.add_note(
         f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
@@ -531,7 +509,7 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
     return error
 
 
-def _counter_of(node: Node, name: str) -> list[Any] | None:
+def counter_of(node: Node, name: str) -> list[Any] | None:
     """The version counter among the guards that watches what was kept under this name."""
     names = guarded_names(node)
     counter: list[Any] | None = (node.guards or ())[2 * names.index(name)] if name in names else None
@@ -590,8 +568,12 @@ def run(
         g = _start(i, root, gradient)
         started.append((root._node, g if create_graph else g._data.copy()))
     last_pass = tick()
-    with set_grad_enabled(create_graph):
-        walk(started, create_graph, retain_graph, targets)
+    before, mode.running = mode.running, Pass([node for node, _ in started], targets)
+    try:
+        with set_grad_enabled(create_graph):
+            walk(started, create_graph, retain_graph, targets)
+    finally:
+        mode.running = before
 
 
 def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
@@ -666,6 +648,7 @@ def backward_all(
     for t in wanted:
         if t._node is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
+        t.retain_grad()
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
     run(roots, gradients, create_graph, retain, targets)
     for t in wanted:
@@ -674,8 +657,6 @@ def backward_all(
             continue
         if isinstance(t._node, AccumulateGrad):
             t._node.accumulate(g if create_graph else g.copy(), create_graph)
-        else:
-            deposit(t, g if create_graph else g.copy(), create_graph)
 
 
 def sequence(tensors: Any) -> tuple[Tensor, ...]:

@@ -100,16 +100,9 @@ class Tensor:
         def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
 
-    def __new__(cls, data: Any = (), requires_grad: bool = False) -> Self:
-        """The legacy constructor `Tensor([1, 2])`: always the default float type, always a copy."""
-        self = object.__new__(cls)
-        source = data._data if isinstance(data, Tensor) else data
-        self._data = np.array(source, dtype=dtypes.get_default_dtype().numpy)
-        self._node = None
-        self._counter = [0]
-        if requires_grad:
-            self.requires_grad_()
-        return self
+    if TYPE_CHECKING:  # the old constructor, see creation.py
+
+        def __new__(cls, *data: Any) -> Self: ...
 
     # ------------------------------------------------------------------ what it holds
 
@@ -162,6 +155,10 @@ class Tensor:
             )
             raise RuntimeError(f"you can only change requires_grad flags of leaf variables.{'' if value else hint}")
         self.requires_grad_(value)
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool")
 
     @property
     def is_leaf(self) -> bool:
@@ -231,7 +228,11 @@ class Tensor:
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self._data = value._writable()
+        set_data(self, value)
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     # ------------------------------------------------------------------ its numbers
 
@@ -240,12 +241,6 @@ class Tensor:
         if not isinstance(self._data, np.ndarray):
             self._data = np.asarray(self._data)
         return self._data
-
-    def numpy(self) -> Array:
-        """The numbers as an ndarray that shares this tensor's memory."""
-        if self._node is not None:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._writable()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
@@ -337,6 +332,17 @@ class Tensor:
         if not self.is_leaf:
             raise RuntimeError("Cannot pickle a Tensor that requires grad and is not a leaf: use detach() first.")
         return _rebuild, (type(self), np.array(self._data), self.requires_grad)
+
+
+def set_data(tensor: Tensor, value: Tensor) -> None:
+    """Let the tensor have another one's memory; its place in the graph and its counter stay."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if tensor._node is not None and value._data.dtype.kind != "f":
+        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+    tensor._data = array = value._writable()
+    if tensor._node is not None and tensor.is_leaf:  # gradients are to have the new shape and type
+        tensor._node.shape, tensor._node.dtype = array.shape, array.dtype
 
 
 def _like(cls: type[Tensor], array: Array) -> Tensor:

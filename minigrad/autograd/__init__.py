@@ -15,10 +15,10 @@ from minigrad.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anom
 from minigrad.autograd import functional, graph
 from minigrad.autograd.checks import GradcheckError, check_graph, gradcheck, gradgradcheck
 from minigrad.autograd.gradients import grad
+from minigrad.autograd.variable import Variable
 from minigrad.function import Function, FunctionCtx, once_differentiable
 from minigrad.tape import backward_all as backward
 from minigrad.tape import enable_grad, inference_mode, no_grad, set_grad_enabled
-from minigrad.tensor import Tensor as Variable
 
 __all__ = [
     "Function",

@@ -132,6 +132,7 @@ def _constant(func: Func, args: tuple[Any, ...], wanted: list[int], outputs: lis
 def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) -> Any:
     """Central differences: rows are elements of input j, columns elements of output i, as PyTorch prints them."""
     base = args[j]._data
+    found = _outputs(func, args)[i]
     rows = []
     for place in np.ndindex(base.shape):
         values = []
@@ -139,17 +140,25 @@ def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) ->
             moved = np.array(base)
             moved[place] += sign * eps
             moved_args = [
-                wrap(moved[()]) if k == j else a.detach() if isinstance(a, Tensor) else a for k, a in enumerate(args)
+                wrap(moved[()] if k == j else a._data).requires_grad_(a.requires_grad) if isinstance(a, Tensor) else a
+                for k, a in enumerate(args)
             ]
-            if args[j].requires_grad:
-                moved_args[j].requires_grad_()
-            with no_grad():
-                answer = func(*moved_args)
+            answer = func(*moved_args)
             outs = [y for y in (answer if isinstance(answer, (tuple, list)) else [answer]) if y.dtype.is_floating_point]
+            _unchanged("shape", found.shape, outs[i].shape, eps)
+            _unchanged("dtype", found.dtype, outs[i].dtype, eps)
             values.append(np.array(outs[i]._data, dtype=np.float64).reshape(-1))
         rows.append((values[0] - values[1]) / (2 * eps))
     dtype = base.dtype
     return np.array(rows, dtype=dtype) if rows else np.zeros((0, 1), dtype)
+
+
+def _unchanged(what: str, now: Any, nudged: Any, eps: float) -> None:
+    if now != nudged:
+        raise AssertionError(
+            f"Expected `func` to return outputs with the same {what} when inputs are perturbed by {eps}, but got: "
+            f"{what}s {now} and {nudged}."
+        )
 
 
 def _analytical(y: Tensor, x: Tensor) -> Any:

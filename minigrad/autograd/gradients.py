@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,31 +17,45 @@ UNUSED = (
     "desired behavior."
 )
 
+ONLY_INPUTS = (
+    "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of "
+    "the graph, please use torch.autograd.backward."
+)
+
 
 def grad(
     outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor] | dict[Any, Tensor],
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> Any:
     """The gradient of the sum of `outputs` (weighted by `grad_outputs`) with respect to each of `inputs`.
 
     grad_outputs: one tensor of each output's shape, or None for outputs with one element; with `is_grads_batched` each has
-    one dimension more in front, and so have the results.  Inputs may be non-leaves.  Returns a tuple with a tensor of each
-    input's shape; None for an unused input under `allow_unused`, zeros under `materialize_grads`.
+    one dimension more in front, and so have the results.  Inputs may be non-leaves.  Returns a tuple (for a dict of inputs
+    a dict) with a tensor of each input's shape; None for an unused input under `allow_unused`, zeros under `materialize_grads`.
     RuntimeError if an input is unused or requires no gradient, if there is no graph, or if it was freed.
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
+    if isinstance(inputs, dict):
+        found = grad(
+            outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs, allow_unused,
+            is_grads_batched, materialize_grads,
+        )  # fmt: skip
+        return dict(zip(inputs, found, strict=True))
+    if not only_inputs:
+        warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=2)
     roots, wanted = sequence(outputs), sequence(inputs)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     gradients = given_gradients(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
@@ -58,7 +73,7 @@ def grad(
         if g is None:
             if not (allow_unused or materialize_grads):
                 raise RuntimeError(UNUSED)
-            results.append(zeros_like(t) if materialize_grads else None)
+            results.append(zeros_like(t).requires_grad_(create_graph) if materialize_grads else None)
         elif create_graph:
             results.append(g)
         else:
@@ -77,6 +92,15 @@ def _batched(
     roots: Any, wanted: Any, gradients: Any, retain: bool, create_graph: bool, allow_unused: bool, zeros: bool
 ) -> tuple[Any, ...]:
     n = next(len(g) for g in gradients if g is not None)
+    for i, (g, root) in enumerate(zip(gradients, roots, strict=True)):
+        if g is not None and g.shape[1:] != root.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of "
+                f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
+                "vmap."
+            )
     rows = [
         grad(
             roots,

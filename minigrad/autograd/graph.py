@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import tape
-from minigrad.hooks import Handle
+from minigrad.function import FunctionCtx
+from minigrad.hooks import Handle, Pass
 from minigrad.tape import Node, mode, no_grad
 from minigrad.tensor import Tensor, wrap
 
@@ -49,10 +51,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 class Packed:
     """What a pack hook returned, in place of the array a node would have kept."""
 
-    __slots__ = ("content", "unpack")
+    __slots__ = ("content", "node", "unpack")
 
-    def __init__(self, content: Any, unpack: Callable[[Any], Any]) -> None:
-        self.content, self.unpack = content, unpack
+    def __init__(self, content: Any, unpack: Callable[[Any], Any], node: Node | None = None) -> None:
+        self.content, self.unpack, self.node = content, unpack, node
 
     def value(self) -> Any:
         tensor = self.unpack(self.content)
@@ -81,16 +83,18 @@ class saved_tensors_hooks:
     def __exit__(self, *_: object) -> None:
         tape.record_with(self.before)
 
-    def pack(self, array: Any) -> Packed:
+    def pack(self, array: Any, node: Node | None = None) -> Packed:
         tensor = wrap(array)
         with no_grad():
             content = self.pack_hook(tensor)
         if tensor._counter[0]:
             raise RuntimeError(PACKED_IN_PLACE)
-        return Packed(content, self.unpack_hook)
+        return Packed(content, self.unpack_hook, node)
 
     def _pack(self, node: Node) -> None:
         """Called with each new node: replace the arrays it keeps."""
+        if isinstance(node, FunctionCtx):
+            node.__dict__["pack"] = self.pack
         if type(node).rules is None or not node.kept:
             return
         places = node.operation.places
@@ -128,6 +132,13 @@ def increment_version(tensor: Tensor) -> None:
     tape.touch(tensor._counter)
 
 
+def _reached(running: Pass) -> set[Node]:
+    """The nodes at which a gradient arrives in this backward pass."""
+    if running.targets is None:
+        return tape.ancestors(running.roots, 0)
+    return set.union(*tape.on_the_way(running.roots, running.targets))
+
+
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> Handle:
     """Call `fn` once in a backward pass: with all gradients when the last of these tensors has its own, or with the first.
 
@@ -136,26 +147,28 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock = threading.Lock()
-    state: dict[str, Any] = {"got": [None] * len(tensors), "count": 0}
+    passes: weakref.WeakKeyDictionary[Pass, Any] = weakref.WeakKeyDictionary()
 
     def hook_for(i: int) -> Callable[[Tensor], None]:
         def hook(g: Tensor) -> None:
+            running = tape.mode.running
+            assert running is not None  # a hook is called by a walk
             with lock:
-                state["got"][i] = g
-                state["count"] += 1
-                first, complete = state["count"] == 1, state["count"] == expected
-                got = list(state["got"])
-                if complete:
-                    state["got"], state["count"] = [None] * len(tensors), 0
+                if running not in passes:
+                    reached = _reached(running)
+                    passes[running] = [None] * len(tensors), {j for j, t in wanted if t._node in reached}
+                got, missing = passes[running]
+                first = all(each is None for each in got)
+                got[i] = g
+                missing.discard(i)
             if mode == "any" and first:
                 fn(g)
-            elif mode == "all" and complete:
-                fn(got)
+            elif mode == "all" and not missing:
+                fn(list(got))
 
         return hook
 
     wanted = [(i, t) for i, t in enumerate(tensors) if t.requires_grad]
-    expected = len(wanted)
     handles = [t.register_hook(hook_for(i)) for i, t in wanted]
 
     class Together(Handle):

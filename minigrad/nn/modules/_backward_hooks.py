@@ -87,6 +87,8 @@ class Boundary:
         return tuple(self.grad_output[place] for place in self.output_places)
 
     def _inputs_done(self, grad_inputs: tuple[Any, ...], _: Any) -> Any:
+        if self.grad_output is None:  # another backward pass that comes by the inputs, but not from the outputs
+            return None
         full: list[Any] = [None] * self.input_count
         for place, g in zip(self.input_places, grad_inputs, strict=True):
             full[place] = g
@@ -95,4 +97,5 @@ class Boundary:
             changed = hook(self.module, answer, self.grad_output)
             if changed is not None:
                 answer = changed if isinstance(changed, tuple) else (changed,)
+        self.grad_output = None
         return tuple(answer[place] for place in self.input_places)

@@ -1,0 +1,20 @@
+"""Variable: what a tensor that records was called before PyTorch 0.4; old code still says `Variable(x, requires_grad=True)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.tensor import Tensor
+
+
+class _Variable(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor)
+
+    def __call__(cls, data: Any = None, requires_grad: bool = False) -> Tensor:
+        made = Tensor() if data is None else data.detach()
+        return made.requires_grad_() if requires_grad else made
+
+
+class Variable(metaclass=_Variable):
+    """`Variable(tensor, requires_grad)` is the tensor itself, as a new leaf that shares its memory."""

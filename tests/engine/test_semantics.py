@@ -1,0 +1,400 @@
+"""Corners of autograd that a comparison with PyTorch's behaviour brought to light, each with the sentence it raises."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.autograd import Function, GradcheckError, Variable, grad, gradcheck
+from minigrad.autograd.graph import register_multi_grad_hook, saved_tensors_hooks
+
+
+def leaf(*values: float) -> Any:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+# ------------------------------------------------------------------------------------------- custom Functions
+
+
+class Peek(Function):
+    """Returns its input as a view of it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g
+
+
+def test_backward_has_a_place_for_every_output_also_for_those_that_are_no_tensors() -> None:
+    seen: list[Any] = []
+
+    class Mixed(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return "name", x * 2, None, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            seen.extend(gradients)
+            return gradients[1] * 2 + gradients[3] * 3
+
+    x = leaf(1.0, 2.0)
+    _, double, _, triple = Mixed.apply(x)
+    assert (double.output_nr, triple.output_nr) == (1, 3)
+    (double.sum() + 10 * triple.sum()).backward()
+    assert seen[0] is None and seen[2] is None and seen[3].tolist() == [10.0, 10.0]
+    assert x.grad.tolist() == [32.0, 32.0]
+
+
+def test_setup_context_gets_the_default_arguments() -> None:
+    class Power(Function):
+        @staticmethod
+        def forward(x: Any, exponent: int = 3) -> Any:
+            return x**exponent
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            x, ctx.exponent = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return g * ctx.exponent * x ** (ctx.exponent - 1), None
+
+    x = leaf(2.0)
+    assert grad(Power.apply(x).sum(), x)[0].tolist() == [12.0]
+    assert grad(Power.apply(x, exponent=2).sum(), x)[0].tolist() == [4.0]
+
+
+def test_vjp_is_another_name_for_backward_but_not_a_second_one() -> None:
+    class Named(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    class Twice(Named):
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    x = leaf(1.0)
+    assert grad(Named.apply(x).sum(), x)[0].tolist() == [2.0]
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Twice.apply(x).sum().backward()
+
+
+def test_a_view_out_of_a_function_cannot_be_written_into() -> None:
+    for x in (leaf(1.0).clone(), mg.ones(1, dtype=mg.float64)):
+        view = Peek.apply(x)
+        with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+            view += leaf(1.0)
+    with mg.no_grad():
+        view = Peek.apply(leaf(1.0))
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        view.zero_()
+    plain = Peek.apply(mg.ones(1))
+    plain += 1  # nothing here is recorded
+    assert plain.tolist() == [2.0]
+
+
+def test_a_function_that_writes_into_a_view_changes_the_history_of_the_base() -> None:
+    class AddInto(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            ctx.mark_dirty(x)
+            return x.add_(y)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g, g * 5
+
+    x, y = leaf(1.0, 2.0, 3.0), leaf(10.0)
+    base = x * 2
+    AddInto.apply(base[1:2], y)
+    assert base.tolist() == [2.0, 14.0, 6.0]
+    base.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0] and y.grad.tolist() == [5.0]
+
+
+def test_hooks_on_saved_tensors_see_what_a_function_saves() -> None:
+    class Square(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * g * x
+
+    x = leaf(3.0)
+    with saved_tensors_hooks(lambda t: t * 10, lambda t: t + 1):
+        y = Square.apply(x)
+    y.backward()
+    assert x.grad.tolist() == [62.0]
+
+
+def test_the_old_name_of_saved_tensors_warns() -> None:
+    class Old(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_variables[0]
+
+    with pytest.warns(DeprecationWarning, match="'saved_variables' is deprecated"):
+        Old.apply(leaf(1.0)).backward()
+
+
+# ------------------------------------------------------------------------------------------- views and in-place
+
+
+def test_a_view_of_one_of_several_views_cannot_be_written_into_either() -> None:
+    part = leaf(1.0, 2.0).clone().unbind()[0]
+    with pytest.raises(RuntimeError, match="output of a function that returns multiple views"):
+        part.view_as(part).mul_(2)
+
+
+def test_writing_something_that_requires_grad_asks_how_a_plain_view_was_made() -> None:
+    x = mg.zeros(2, 2, dtype=mg.float64)
+    with mg.no_grad():
+        hidden = x[0]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        hidden.add_(leaf(1.0))
+    with pytest.raises(RuntimeError, match="returns multiple views"):
+        x.unbind()[0].copy_(leaf(1.0, 1.0))
+    assert x.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    x[1].copy_(leaf(1.0, 1.0))
+    assert x.requires_grad and x._base is None and x[1]._base is x and x[1]._is_view()
+
+
+def test_hooks_stay_with_the_old_view_and_retained_gradients_go_with_the_new() -> None:
+    base = leaf(1.0).clone()
+    view, other = base[:1], base[:1]
+    called: list[Any] = []
+    view.register_hook(called.append)
+    view.retain_grad()
+    other.retain_grad()
+    view.mul_(2)
+    (view + other).sum().backward()
+    assert not called
+    assert view.grad.tolist() == other.grad.tolist() == [1.0]
+
+
+def test_an_in_place_operation_that_keeps_its_own_result_makes_no_circle() -> None:
+    def made() -> Any:
+        y = leaf(1.0, 2.0).clone()
+        y.view(2).exp_()
+        y.tanh_()
+        return weakref.ref(y.grad_fn)
+
+    gc.disable()
+    try:
+        assert made()() is None
+    finally:
+        gc.enable()
+
+
+def test_data_takes_another_shape_but_not_another_kind() -> None:
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match="must be floating point"):
+        x.data = mg.tensor([1])
+    with pytest.raises(TypeError, match="Variable data has to be a tensor, but got NoneType"):
+        x.data = None
+    with pytest.raises(RuntimeError, match="Deleting tensor data is not allowed"):
+        del x.data
+    x.data = mg.ones(3, dtype=mg.float32)
+    (x * 2).sum().backward()
+    assert x.grad.dtype is mg.float32 and x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+# ------------------------------------------------------------------------------------------- hooks and passes
+
+
+def test_hooks_on_the_node_of_a_leaf() -> None:
+    x = leaf(1.0)
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    order: list[str] = []
+    node.register_prehook(lambda g: (g[0] / 5,))
+    node.register_hook(lambda gi, go: order.append(f"after {go[0].item()}"))
+    x.register_post_accumulate_grad_hook(lambda t: order.append(f"accumulated {t.grad.item()}"))
+    (x * 10).sum().backward()
+    assert order == ["accumulated 2.0", "after 2.0"]
+    x.register_post_accumulate_grad_hook(lambda t: t)
+    with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
+        (x * 10).sum().backward()
+
+
+def test_a_hook_on_several_tensors_waits_only_for_those_that_the_pass_reaches() -> None:
+    x, y, z = leaf(1.0), leaf(2.0), leaf(3.0)
+    seen: list[Any] = []
+    register_multi_grad_hook([x, y, z], lambda gradients: seen.append([g is not None for g in gradients]))
+    (x * y).backward()
+    (x * z).backward(inputs=[z])
+    assert seen == [[True, True, False], [False, False, True]]
+
+
+def test_backward_to_given_inputs_makes_them_retain() -> None:
+    x = leaf(1.0)
+    y = x * 2
+    (y * 3).backward(inputs=[y])
+    assert y.retains_grad and y.grad.tolist() == [3.0] and x.grad is None
+
+
+def test_hooks_of_modules_are_not_called_by_a_pass_through_the_gradient() -> None:
+    counted: list[int] = []
+    loss = mg.nn.MSELoss()
+    loss.register_full_backward_hook(lambda *_: counted.append(1))
+    x = leaf(1.0, 2.0)
+    (slope,) = grad(loss(x, mg.zeros(2, dtype=mg.float64)), x, create_graph=True)
+    grad(slope.sum(), x)
+    assert counted == [1]
+
+
+def test_grad_takes_a_dictionary_and_materializes_what_can_be_differentiated() -> None:
+    x, a = leaf(0.5), leaf(1.0)
+    (first,) = grad(x * a, x, create_graph=True)
+    (second,) = grad(first, x, create_graph=True, materialize_grads=True)
+    assert grad(second, x, materialize_grads=True)[0].tolist() == [0.0]
+    assert {k: v.tolist() for k, v in grad(x * a, {"x": x, "a": a}).items()} == {"x": [1.0], "a": [0.5]}
+    with pytest.raises(RuntimeError, match=r"`inputs` argument to `grad\(\)` cannot be empty"):
+        grad(x * a, [])
+    with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
+        grad(x * a, x, only_inputs=False)
+
+
+def test_what_a_node_keeps_can_be_read_by_pytorchs_names() -> None:
+    x = leaf(2.0)
+    y = x.exp()
+    assert y.grad_fn._saved_result.tolist() == y.tolist()
+    z = y * 3
+    assert z.grad_fn(mg.ones(1, dtype=mg.float64))[0].tolist() == [3.0]
+    w = x * y
+    assert w.grad_fn._saved_self is not x and w.grad_fn._saved_self._node is x._node
+    assert (x**3).grad_fn._saved_exponent == 3
+    with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
+        z.grad_fn(y, y)
+    with pytest.raises(AttributeError, match="_saved_result"):
+        z.grad_fn._saved_result  # noqa: B018
+    w.backward()
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        w.grad_fn._saved_self  # noqa: B018
+
+
+def test_gradcheck_runs_the_function_as_it_is() -> None:
+    def hooked(x: Any) -> Any:
+        y = x.clone()
+        y.register_hook(lambda g: g + 0.01)
+        return y
+
+    with pytest.raises(GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"):
+        gradcheck(hooked, leaf(1.0, 2.0))
+    with pytest.raises(AssertionError, match="return outputs with the same shape when inputs are perturbed"):
+        gradcheck(lambda x: mg.cat([x, x]) if mg.all(x >= 1) else x, leaf(1.0))
+
+
+# ------------------------------------------------------------------------------------------- grad modes
+
+
+def test_what_is_thrown_into_a_decorated_generator_arrives_there() -> None:
+    @mg.no_grad()
+    def modes() -> Any:
+        try:
+            yield mg.is_grad_enabled()
+        except KeyError:
+            yield mg.is_grad_enabled()
+        finally:
+            ended.append(mg.is_grad_enabled())
+
+    ended: list[bool] = []
+    steps = modes()
+    assert next(steps) is False and mg.is_grad_enabled()
+    assert steps.throw(KeyError("x")) is False and mg.is_grad_enabled()
+    steps.close()
+    assert ended == [False] and mg.is_grad_enabled()
+
+
+def test_decorating_a_class_warns() -> None:
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+
+        @mg.no_grad()
+        class Quiet:
+            enabled = mg.is_grad_enabled()
+
+    assert Quiet().enabled
+
+
+def test_numpy_of_what_requires_grad_is_fine_where_nothing_is_recorded() -> None:
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        x.numpy()
+    with mg.no_grad():
+        assert x.numpy().tolist() == x.numpy(force=True).tolist() == [1.0]
+
+
+# ------------------------------------------------------------------------------------------- old constructors
+
+
+def test_old_types_and_constructors() -> None:
+    assert mg.Tensor(2, 3).shape == (2, 3) and mg.Tensor([2, 3]).tolist() == [2.0, 3.0] and mg.Tensor().shape == (0,)
+    assert mg.LongTensor([1, 2]).dtype is mg.int64 and mg.LongTensor(2).shape == (2,)
+    assert isinstance(mg.ones(1), mg.FloatTensor) and not isinstance(mg.ones(1), mg.DoubleTensor)
+    assert mg.ones(1).type(mg.IntTensor).dtype is mg.int32
+    with pytest.raises(TypeError, match="data must be a sequence"):
+        mg.FloatTensor(2.5)
+    x = mg.ones(2)
+    v = Variable(x, requires_grad=True)
+    assert v.requires_grad and not x.requires_grad and isinstance(x, Variable) and v.data_ptr() == x.data_ptr()
+    assert x.new(x.shape).shape == (2,)
+
+
+# ------------------------------------------------------------------------------------------- nothing silently different
+
+
+def test_what_has_no_derivative_says_so_when_asked() -> None:
+    x = leaf(2.0, 1.0, 2.0)
+    for y in (x.unique(), mg.unique_consecutive(x), x.unique(dim=0)):
+        assert y.requires_grad
+        with pytest.raises(NotImplementedError, match="the derivative for .* is not implemented"):
+            y.sum().backward()
+    with pytest.raises(NotImplementedError, match="complex numbers are left out"):
+        x * 2j
+
+
+def test_gather_and_scatter_take_an_index_without_dimensions() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    picked = x.gather(0, mg.tensor(2))
+    picked.backward()
+    assert picked.shape == () and picked.item() == 3.0 and x.grad.tolist() == [0.0, 0.0, 1.0]
+    assert mg.zeros(3).scatter(0, mg.tensor(1), 5.0).tolist() == [0.0, 5.0, 0.0]
+    assert mg.zeros(3).scatter_add(0, mg.tensor(1), mg.tensor(5.0)).tolist() == [0.0, 5.0, 0.0]
+
+
+def test_an_overwritten_value_that_the_table_cannot_name_is_still_reported() -> None:
+    x = leaf(1.0, 2.0)
+    y = x.clone()
+    z = (y**2).sum()
+    y.sin_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.backward()
+    np.testing.assert_array_equal(x.detach().numpy(), [1.0, 2.0])
