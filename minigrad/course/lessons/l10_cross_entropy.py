@@ -15,9 +15,27 @@ import numpy as np
 
 import minigrad as torch
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, call, function, numbers, prediction, program, run
+from ..exercise import (
+    ENGINE_OFF,
+    Exercise,
+    Lesson,
+    Probe,
+    Wrong,
+    call,
+    function,
+    numbers,
+    prediction,
+    program,
+    run,
+    unaided,
+)  # fmt: skip
 
 Array = np.ndarray[Any, Any]
+
+OWN_RULE = (
+    "That is the engine's answer: with the engine switched off, nothing is left. This is yours to write, with numpy "
+    "alone. "
+)
 
 # --- 10.1 corners --------------------------------------------------------------------------------------
 
@@ -43,6 +61,13 @@ def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
     b = np.array([0.7, -1.5, 2.0, 3.0])
     yield call(a, b, np.array([2.0, -5.0, 3.0, 0.6])).of("maximum_vjp")
     yield call(numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)).of("maximum_vjp")
+    near = np.array([0.02, -0.02, 1e-12])
+    yield call(near, np.array([3.0, -2.0, 0.7])).of("relu_vjp")
+    yield call(near + 2, np.array([2.0, 2.0, 2.0]), np.array([3.0, -2.0, 0.7])).of("maximum_vjp")
+    yield call(np.array([2.0, 3.0]), np.array([2.0, 1.5]), np.array([0.6, -5.0])).of("maximum_vjp")
+    yield unaided("relu_vjp", np.array([0.5, 0.0, 0.0]), x=np.array([2.5, -1.0, 0.0]), g=np.array([0.5, -2.0, 3.0]))
+    yield unaided("maximum_vjp", [np.array([3.0, 0.0]), np.array([0.0, -2.0])], a=np.array([2.5, -1.0]),
+                  b=np.array([0.5, 2.0]), g=np.array([3.0, -2.0]))  # fmt: skip
 
 
 def relu_rule(x: Any, g: Any) -> Any:
@@ -64,6 +89,7 @@ EXERCISE_10_1 = function(
     minutes=8,
     oracle=branches,
     probes=probes_10_1,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(corners(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp lets the positive part of g "
               "through. Which of the two arrays decides whether the gate was open: what went in, or what "
@@ -86,9 +112,19 @@ EXERCISE_10_1 = function(
               "everything. Would the answer be the same with a and b swapped?", name="a at a tie"),
         Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (b >= a))), "M35", "At a tie both get all of "
               "g: more leaves than arrived.", name="both at a tie"),
+        Wrong(corners(maximum=lambda a, b, g: maximum_rule(np.round(a, 1), np.round(b, 1), g)), "M35", "Nearly equal "
+              "counts as a tie in maximum_vjp. 2.02 is greater than 2: who moves the maximum?", name="near is a tie"),
+        Wrong(corners(maximum=lambda a, b, g: (g, 0 * g) if (a >= b).all() else maximum_rule(a, b, g)), "M35", "As soon "
+              "as a is nowhere smaller, it gets everything, ties included. Each entry decides for itself.",
+              name="decided for all"),
+        Wrong(corners(relu=lambda x, g: np.where(x > 0.1, g, 0)), "M35", "The gate opens too late: 0.02 is above zero. "
+              "Where exactly is the corner?", name="opens late"),
+        Wrong(corners(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison is it?", name="engine"),
     ],
     alternatives=[corners(), corners(lambda x, g: g * (x > 0),
-                  lambda a, b, g: (g * ((a > b) + 0.5 * (a == b)), g * ((b > a) + 0.5 * (a == b))))],
+                  lambda a, b, g: (g * ((a > b) + 0.5 * (a == b)), g * ((b > a) + 0.5 * (a == b)))),
+                  corners(lambda x, g: np.heaviside(x, 0) * g,
+                          lambda a, b, g: [g * np.heaviside(a - b, 0.5), g * np.heaviside(b - a, 0.5)])],
     hints=[
         "A gate: what arrives is either let through or stopped, entry by entry. The input decided which.",
         "For a gate that opens below 3, g passes where x < 3 and nothing passes elsewhere.",
@@ -115,6 +151,17 @@ def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.round(rng.uniform(0.1, 0.9, (2, 3)), 2), v).of("sigmoid_vjp")
     yield call(np.array([0.4, -0.6, 0.0]), g).of("tanh_vjp")
     yield call(np.round(rng.uniform(-0.9, 0.9, (2, 3)), 2), v).of("tanh_vjp")
+    yield call(np.array([0.0, 1.0]), g[:2]).of("sigmoid_vjp").expect(np.zeros(2))
+    yield call(np.array([1.0, -1.0]), g[:2]).of("tanh_vjp").expect(np.zeros(2))
+    yield unaided("sigmoid_vjp", g[:1] / 4, s=np.array([0.5]), g=g[:1])
+    yield unaided("tanh_vjp", 0.75 * g[:1], t=np.array([0.5]), g=g[:1])
+
+
+def through(f: Callable[..., Any], x: Any, g: Any) -> Any:
+    at = torch.tensor(x, requires_grad=True)
+    f(at).backward(torch.tensor(g))
+    assert at.grad is not None
+    return at.grad.numpy()
 
 
 def squash(x: Any) -> Any:
@@ -134,6 +181,7 @@ EXERCISE_10_2 = function(
     minutes=8,
     oracle=by_cosh,
     probes=probes_10_2,
+    prelude=ENGINE_OFF,
     rtol=1e-8,
     wrong=[
         Wrong(from_outputs(sigmoid=lambda s, g: g * squash(s) * (1 - squash(s))), "M43", "sigmoid_vjp "
@@ -153,8 +201,16 @@ EXERCISE_10_2 = function(
               "goes flat. Look at the sign.", name="plus"),
         Wrong(from_outputs(tanh=lambda t, g: 1 - t * t), "M23", "The slope of tanh, and g is not used.",
               name="tanh without g"),
+        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.abs(t))), "M43", "Right at -1, 0 and 1, with straight lines "
+              "between. What is missing from t?", name="not squared"),
+        Wrong(from_outputs(lambda s, g: through(torch.sigmoid, np.log(s / (1 - s)), g),
+                           lambda t, g: through(torch.tanh, np.arctanh(t), g)), "", OWN_RULE + "The output is all that "
+              "is needed.", name="engine"),
     ],
-    alternatives=[from_outputs(), from_outputs(lambda s, g: g * s * (1 - s), lambda t, g: g * (1 - t) * (1 + t))],
+    alternatives=[
+        from_outputs(), from_outputs(lambda s, g: g * s * (1 - s), lambda t, g: g * (1 - t) * (1 + t)),
+        from_outputs(lambda s, g: g * (0.25 - (s - 0.5) ** 2), lambda t, g: 4 * g * ((1 + t) / 2) * ((1 - t) / 2)),
+    ],
     hints=[
         "Both slopes can be written with the output alone: nothing else needs to be kept.",
         "For exp the rule from the output is g * out: exp is its own slope.",
@@ -177,6 +233,9 @@ def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([[1000.0, 999.0, 998.5]])).show()
     yield call(np.array([[-1000.0, -1001.5], [-2000.0, -2000.5]]))
     yield call(np.array([[1000.0, 0.0, -1000.0], [-3000.0, -3001.0, -2999.5]]))
+    yield call(np.array([[1000.0, 0.0, 0.5]]))
+    yield call(np.array([[20000.0, 19999.0]]))  # too much for a longer float, too
+    yield unaided("log_softmax", by_logaddexp(np.array([[2.0, 1.0, 0.5]])), z=np.array([[2.0, 1.0, 0.5]]))
 
 
 def stable(z: Any) -> Any:
@@ -190,6 +249,17 @@ def row_by_row(z: Any) -> Any:
         top = max(row)
         out[i] = row - top - math.log(sum(math.exp(v - top) for v in row))
     return out
+
+
+def shifted_by(z: Any, shift: Any) -> Any:
+    """Right for any shift that is the same within a row, as long as nothing overflows."""
+    return (z - shift) - np.log(np.exp(z - shift).sum(axis=1, keepdims=True))
+
+
+def by_differences(z: Any) -> Any:
+    apart = z[:, None, :] - z[:, :, None]
+    top = apart.max(axis=2)
+    return -(top + np.log(np.exp(apart - top[..., None]).sum(axis=2)))
 
 
 def softmax_rows(z: Any) -> Any:
@@ -217,6 +287,7 @@ EXERCISE_10_3 = function(
     minutes=12,
     oracle=by_logaddexp,
     probes=probes_10_3,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, and "
               "exp(1000) is inf. Adding a number to a whole row changes nothing in softmax: which number "
@@ -238,8 +309,23 @@ EXERCISE_10_3 = function(
               "show the same numbers: they have to be shifted together.", name="one side"),
         Wrong(lambda z: z - z.max(axis=1, keepdims=True), "", "The largest entry is 0 now, and the rows are not "
               "normalised: exp of a row has to add up to 1.", name="only shifted"),
+        Wrong(lambda z: stable(np.clip(z, -500, 500)), "M51", "Scores beyond 500 are cut off: no overflow, and the "
+              "differences within a row are lost. Shifting keeps them: by which number?", name="clipped"),
+        Wrong(lambda z: shifted_by(z, z.mean(axis=1, keepdims=True)), "M51", "Shifted by the mean of the row: one score far "
+              "above it still overflows. Which shift leaves nothing above 0?", name="mean"),
+        Wrong(lambda z: shifted_by(z, z.min(axis=1, keepdims=True)), "M51", "Shifted by the smallest: the largest may still "
+              "be a thousand above it. Which shift leaves nothing above 0?", name="minimum"),
+        Wrong(lambda z: shifted_by(z, np.abs(z).max(axis=1, keepdims=True)), "M51", "Shifted by the largest *size*: a row of "
+              "scores far below zero is pushed down further, exp gives zeros and log gives -inf.", name="largest size"),
+        Wrong(lambda z: shifted_by(z.astype(np.longdouble), 0).astype(float), "M51", "A longer float moves the edge from "
+              "709 to 11,356 and does not take it away.", name="longer float"),
+        Wrong(lambda z: torch.log_softmax(torch.tensor(z), dim=1).numpy(), "", OWN_RULE + "Which number do you take away "
+              "from each row?", name="engine"),
     ],
-    alternatives=[stable, row_by_row],
+    alternatives=[
+        stable, row_by_row, by_differences,
+        lambda z: np.apply_along_axis(lambda row: row - np.logaddexp.reduce(row), 1, z),
+    ],
     hints=[
         "Softmax looks only at differences within a row: [1000, 999] and [1, 0] give the same.",
         "log(e^5 + e^7) = 7 + log(e^-2 + 1): the largest comes out of the log, and nothing big is left inside.",
@@ -271,7 +357,13 @@ def probes_10_4(rng: np.random.Generator) -> Iterator[Probe]:
     more, picked = numbers(rng, 5, 3), np.array([2, 0, 1, 1, 2])
     yield call(more, picked).of("cross_entropy")
     yield call(more, picked, -2.5).of("cross_entropy_grad")
-    yield call(np.array([[1000.0, 0.0], [0.0, 500.0], [3.0, 3.0]]), np.array([1, 1, 0])).of("cross_entropy")
+    big, sure = np.array([[1000.0, 0.0], [0.0, 500.0], [3.0, 3.0]]), np.array([1, 1, 0])
+    yield call(big, sure).of("cross_entropy")
+    yield call(big, sure, 2.0).of("cross_entropy_grad")
+    # small shares of a large upstream: a measured slope has lost them
+    yield call(np.array([[9.0, 0.5, -4.0], [0.3, -5.0, 8.0]]), np.array([1, 0]), 1e7).of("cross_entropy_grad")
+    yield unaided("cross_entropy", by_engine("cross_entropy", z, targets), z=z, targets=targets)
+    yield unaided("cross_entropy_grad", by_engine("cross_entropy_grad", z, targets, 2.0), z=z, targets=targets, g=2.0)
 
 
 def mean_surprise(z: Any, targets: Any) -> Any:
@@ -301,6 +393,32 @@ def changed_in_place(z: Any, targets: Any, g: Any) -> Any:
     return p * (g / len(z))
 
 
+def with_one_hot(z: Any, targets: Any) -> Any:
+    lse = np.logaddexp.reduce(z, axis=1)
+    return np.array(np.average(lse - (z * np.eye(z.shape[1])[targets]).sum(axis=1)))
+
+
+def from_one_hot(z: Any, targets: Any, g: Any) -> Any:
+    here = (np.arange(z.shape[1]) == targets[:, None]).astype(float)
+    return (np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True)) - here) * g / targets.size
+
+
+def measured_grad(z: Any, targets: Any, g: Any) -> Any:
+    out = np.zeros_like(z)
+    for i in np.ndindex(z.shape):
+        e = np.zeros_like(z)
+        e[i] = 1e-4
+        near, far = (mean_surprise(z + k * e, targets) - mean_surprise(z - k * e, targets) for k in (1, 2))
+        out[i] = g * (8 * near - far) / 12e-4
+    return out
+
+
+def all_columns(z: Any, targets: Any, g: Any) -> Any:
+    p = softmax_rows(z)
+    p[:, targets] -= 1
+    return g * p / len(z)
+
+
 def next_row(z: Any, targets: Any, g: Any) -> Any:
     return g * (softmax_rows(z) - np.eye(z.shape[1])[np.roll(targets, 1)]) / len(z)
 
@@ -311,6 +429,7 @@ EXERCISE_10_4 = function(
     minutes=14,
     oracle=by_engine,
     probes=probes_10_4,
+    prelude=ENGINE_OFF,
     wrong=[
         Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
               "times too big. The loss is a *mean* over the rows: what does that leave on the way back?",
@@ -337,10 +456,21 @@ EXERCISE_10_4 = function(
         Wrong(losses(loss=lambda z, t: -mean_surprise(z, t)), "M30", "The loss is negative: a logarithm of a "
               "probability is below zero. What turns it into a cost?", name="negative"),
         Wrong(losses(loss=lambda z, t: -np.log(softmax_rows(z)[np.arange(len(z)), t]).mean()), "M51", "The "
-              "last probe gives inf: a probability was rounded to 0 before the logarithm. Exercise 10.3 has "
-              "what you need.", name="log of softmax"),
+              "score 1000 below another gives inf: its probability was rounded to 0 before the logarithm. Exercise 10.3 "
+              "has what you need.", name="log of softmax"),
+        Wrong(losses(grad=lambda z, t, g: g * (np.exp(z) / np.exp(z).sum(1, keepdims=True) - np.eye(z.shape[1])[t]) / len(z)),
+              "M51", "The gradient has nan in it for a score of 1000: its softmax is not shifted, and inf was divided by "
+              "inf.", name="unstable gradient"),
+        Wrong(losses(grad=measured_grad), "M44", "Measured by nudging, not computed: near, and the small shares are noise. "
+              "Softmax and the one-hot give each entry exactly."),
+        Wrong(losses(grad=all_columns), "M36", "Each row loses 1 in *every* row's target column: p[:, targets] picks a "
+              "table. How do you pick one entry of each row?"),
+        Wrong(losses(loss=lambda z, t: -stable(z)[:, t].mean()), "M36", "The loss looks at *every* row's target in each "
+              "row: [:, targets] picks a table. How do you pick one entry of each row?", name="loss over a table"),
+        Wrong(losses(lambda z, t: by_engine("cross_entropy", z, t), lambda z, t, g: by_engine("cross_entropy_grad", z, t, g)),
+              "", OWN_RULE + "The log-softmax of 10.3 is the largest part.", name="engine"),
     ],
-    alternatives=[losses(), losses(looped_loss, changed_in_place)],
+    alternatives=[losses(), losses(looped_loss, changed_in_place), losses(with_one_hot, from_one_hot)],
     hints=[
         "The loss asks of each row: how surprised were you by the right class? That is minus its "
         "log-probability; then the mean.",
@@ -364,6 +494,7 @@ def probes_10_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ROOTS, x=x, v=v).expect(v / (2 * np.sqrt(x)))
     yield run(ROOTS, x=np.array([4.0, 0.0, 0.25]), v=np.array([2.0, 5.0, -3.0])).expect(np.array([0.5, 0.0, -3.0]))
     yield run(ROOTS, x=np.array([-4.0, 0.01]), v=np.array([3.0, 0.7])).expect(np.array([0.0, 3.5]))
+    yield run(ROOTS, x=np.array([1e-8, 0.0]), v=np.array([3.0, 0.7])).expect(np.array([15000.0, 0.0]))
 
 
 def safe_inside(x: Any) -> Any:
@@ -408,8 +539,19 @@ EXERCISE_10_5 = program(
               "should be 0, and flat.", name="abs"),
         Wrong(lambda x: safe_inside(x.detach()), "M12", "The values are right, and no gradient comes back: the "
               "history was cut off.", name="detached"),
+        Wrong(lambda x: torch.where(x > 0, torch.sqrt(torch.clamp(x, min=1e-3)), torch.zeros_like(x)), "M35", "Numbers "
+              "between 0 and your bound are positive, and get the root of the bound. What may the root see where x is "
+              "*not* positive, and what where it is?", name="clamped high"),
+        Wrong(lambda x: torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), "", "The root is safe, and where x is not "
+              "positive the answer is 1: what stood in for x has come through. What belongs there?", name="one left"),
+        Wrong(lambda x: torch.nan_to_num(torch.sqrt(x)), "M37", "The values are mended after the root. At 0 the slope is "
+              "still infinite: which has to be made safe, the root's output or its input?", name="mended after"),
     ],
-    alternatives=[safe_inside, safe_by_mask, safe_by_index],
+    alternatives=[
+        safe_inside, safe_by_mask, safe_by_index,
+        lambda x: x.masked_fill(~(x > 0), 1.0).sqrt().masked_fill(~(x > 0), 0.0),
+        lambda x: torch.stack([v.sqrt() if v.item() > 0 else v * 0 for v in x.reshape(-1)]).reshape(x.shape),
+    ],
     hints=[
         "Both branches of where are computed and differentiated; where only chooses between results.",
         "For 1/x: give the division a 1 wherever x is 0, divide, and throw those results away afterwards.",
