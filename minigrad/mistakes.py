@@ -115,6 +115,7 @@ def ordered_walk(order: Order, meet: Callable[[Any, Any], Any]) -> Callable[...,
             if not node.parents and node in arrived:
                 finish(node, arrived[node], create_graph, retain_graph, targets)
 
+    walk.meet = meet  # type: ignore[attr-defined]  # a recording of this walk asks for it
     return walk
 
 

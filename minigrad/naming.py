@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -34,6 +35,7 @@ SPELLINGS = {
     "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul"), "/": ("/", "div"), "**": ("**", "pow", "square"),
     "[ ]": ("[ ]",),
 }  # fmt: skip
+NUMBERED = re.compile(r" \(\d+\)$")
 LONGEST = 28  # of an expression that serves as a name
 
 
@@ -174,19 +176,31 @@ def cut(expression: str) -> str:
     return expression if len(expression) <= LONGEST else expression[: LONGEST - 1] + "\u2026"
 
 
+def term(name: str) -> str:
+    """A tensor's name as part of a formula: an expression in brackets, a long one cut, `W (2)` as W."""
+    name = NUMBERED.sub("", name)
+    try:
+        tree: ast.AST | None = ast.parse(name, mode="eval").body
+    except SyntaxError:
+        tree = None
+    if tree is not None and len(name) <= 20:
+        return name if isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)) else f"({name})"
+    call = re.match(r"[A-Za-z_][\w.]*(?=\()", name)
+    return f"{call[0]}(\u2026)" if call else f"({name[:15].rstrip()}\u2026)"
+
+
 class Names:
     """Finds names: by the node that made a tensor, and for constants by the memory that holds them."""
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self.tensors: dict[Node, tuple[str, Tensor]] = {}
         self.constants: dict[int, str] = {}
-        self.used: set[str] = set()
         for name, tensor in variables(namespace):
             if tensor._node is not None:
                 self.tensors.setdefault(tensor._node, (name, tensor))
             else:
                 self.constants.setdefault(id(tensor._data), name)
-        self.used.update(name for name, _ in self.tensors.values())
+        self.count = {name: 0 for name, _ in self.tensors.values()}  # how many others would have the same name
 
     def of(self, node: Node, inner: bool = False) -> tuple[str, bool]:
         """The node's name, and whether it is one of the caller's variables.
@@ -211,16 +225,14 @@ class Names:
         found = birth(node.code, node.at)
         aligned = len(found.operands) == len(node.parents) and node.operation.name != "linear"
         if aligned and is_operation(found, node.name()):
-            return cut(found.operands[slot])
+            name = cut(found.operands[slot])
+            return f"{name} (0)" if name in self.count else name  # the variable has come to hold another tensor
         return "constant"
 
     def fresh(self, name: str) -> str:
-        """The name, with a number behind it if it is taken."""
-        if name not in self.used:
-            self.used.add(name)
-            return name
-        n = 2
-        while f"{name} ({n})" in self.used:
-            n += 1
-        self.used.add(f"{name} ({n})")
-        return f"{name} ({n})"
+        """The name, with a number behind it if it is taken. A loop that binds `h` anew gives h (1), h (2), ... and,
+        for the tensor that the variable holds now, h.
+        """
+        n = self.count.get(name)
+        self.count[name] = 1 if n is None else n + 1
+        return name if n is None else f"{name} ({n + 1})"

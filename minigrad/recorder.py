@@ -7,6 +7,7 @@ nothing is freed, and the hot walk knows nothing of it.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from sys import _getframe
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from minigrad import tape
 from minigrad.naming import Names, birth, is_operation, symbol
-from minigrad.recording import Array, Place, Recording, Share, Step
+from minigrad.recording import Array, Place, Recording, Share, Step, same
 from minigrad.sharing import check_share, explain_share
 from minigrad.tape import Node, check_versions, noted, set_grad_enabled
 from minigrad.tensor import Tensor
@@ -92,6 +93,7 @@ class Recorder:
         self.arrivals: dict[int, list[Array | None]] = {}  # of a Function with several outputs: its gradients
         for a, _, _ in self.edges:
             self.expected[a] += 1
+        self.meet = getattr(tape.walk, "meet", operator.add)  # a broken walk may join two gradients otherwise
 
     # ------------------------------------------------------------ the graph
     def enter(self, node: Node) -> None:
@@ -155,7 +157,7 @@ class Recorder:
     def speak(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
         """A node's gradient is complete: ask its rules, write down the shares, hand them to the walk."""
         node = shadow.real
-        step = Step("node", shadow.place, array_of(g))
+        step = Step("node", shadow.place, array_of(g), early=self.early(shadow.place, g))
         if isinstance(g, tuple):
             self.arrivals[shadow.place] = [None if x is None else array_of(x) for x in g]
         shares: list[Any] = []
@@ -192,13 +194,18 @@ class Recorder:
         share.summed = stretched(share.raw.shape, share.contribution.shape)
         i = share.parent
         share.before = None if parent.shape is None else self.sums[i]  # several outputs: nothing is added
-        share.after = share.contribution if share.before is None else share.before + share.contribution
+        share.after = share.contribution if share.before is None else self.meet(share.before, share.contribution)
         self.sums[i] = share.after
         self.arrived[i] += 1
         share.arrived, share.expected = self.arrived[i], self.expected[i]
         explain_share(share, step, node, self)
         if self.rules:
             check_share(share, step, node, self)
+
+    def early(self, i: int, g: Any) -> bool:
+        """Whether a node is made to speak before all has arrived: only a broken walk does that."""
+        held = self.sums[i]
+        return self.arrived[i] < self.expected[i] or (held is not None and not same(held, array_of(g)))
 
     def store(self, shadow: Shadow, g: Any) -> None:
         """A leaf adds what arrived to what its .grad held."""

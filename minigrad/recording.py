@@ -11,12 +11,15 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from minigrad.naming import term
+
 Array = np.ndarray[Any, Any]
+WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # a name in a formula
 SAMPLE = 16  # a longer row or column is shown by its first 16 numbers
 VERSION = 1
 
@@ -130,6 +133,7 @@ class Share:
     arguments: dict[str, Any] = field(
         default_factory=dict
     )  # what is known of the operation's inputs and settings
+    names: dict[str, str] = field(default_factory=dict)  # what the student calls them
     note: str = ""  # the student's own line, or why a Jacobian is not shown
     jacobian: Array | None = None  # outputs by inputs, where that is small
     measured: float | None = None  # the local slope of a scalar operation, by nudging
@@ -140,6 +144,22 @@ class Share:
     @property
     def skipped(self) -> bool:
         return self.contribution is None
+
+    @property
+    def named(self) -> str:
+        """The rule in the student's own names: `g * b` for `g * y`."""
+        return self.renamed(self.rule)
+
+    def renamed(self, rule: str) -> str:
+        """Any formula about this operation, in the student's names."""
+
+        def one(word: re.Match[str]) -> str:
+            text = self.names.get(word[0], word[0])
+            alone = rule[: word.start()].rstrip()[-1:] in tuple("(,") and rule[word.end() : word.end() + 1] in tuple("),")
+            return text[1:-1] if alone and text.startswith("(") and "," not in text else text  # f((a + b)): f(a + b)
+
+        text = WORD.sub(one, rule)
+        return text if self.raw is None or self.raw.ndim > 2 else text.replace(".mT", ".T")
 
 
 @dataclass(slots=True)
@@ -154,6 +174,7 @@ class Step:
     shares: list[Share] = field(default_factory=list)
     before: Array | None = None  # a leaf's .grad before
     after: Array | None = None  # and after
+    early: bool = False  # whether a broken walk let it speak before everything had arrived
 
     def __iter__(self) -> Iterator[Share]:
         return iter(self.shares)
@@ -191,6 +212,26 @@ class Recording:
             (s.node, share) for s in self.steps for share in s if share.parent == place and not share.skipped
         ]
 
+    def beginning(self, moves: int) -> Recording:
+        """The first moves of the walk as a recording of its own: the part of the graph next to the root."""
+        steps, count = [], 1
+        for step in self.steps:
+            count += max(1, len(step.shares))
+            if count > moves:
+                break
+            steps.append(step)
+        spoken = {step.node for step in steps}
+        near = spoken | {share.parent for step in steps for share in step} | {self.root}
+        new = {old: i for i, old in enumerate(sorted(near))}
+        return Recording(
+            new[self.root],
+            [replace(self.places[old], id=i) for old, i in new.items()],
+            [(new[a], new[b], slot) for a, b, slot in self.edges if b in spoken and a in near],
+            [replace(s, node=new[s.node], shares=[replace(x, parent=new[x.parent]) for x in s]) for s in steps],
+            self.seed,
+            self.seed_given,
+        )
+
     # ------------------------------------------------------------ reading it aloud
     def sentences(self, step: Step, share: Share | None = None, brief: bool = False) -> list[str]:
         """One sentence for each beat of a share (focus, rule, product, sum, accumulate), or of a step
@@ -214,10 +255,10 @@ class Recording:
                 f"The pass starts at {name} with the gradient you gave, {short(self.seed)}: "
                 f"one number for each output, saying how much it counts."
             )
-        return (
-            f"The pass starts at {name} with gradient 1: "
-            f"when {name} changes by a little, {name} changes by just as much."
-        )
+        one = f"when {name} changes by a little, {name} changes by just as much."
+        if self.seed != 1:
+            return f"The pass starts at {name} with {short(self.seed)}. It should be 1: {one}"
+        return f"The pass starts at {name} with gradient 1: {one}"
 
     def transcript(self) -> list[dict[str, str]]:
         """The pass as a table: one row a move. Keys: move, from, to, rule, contribution, ledger, words."""
@@ -253,7 +294,7 @@ class Recording:
                     "move": "skip" if share.skipped else "send",
                     "node": node.name,
                     "to": target,
-                    "rule": share.rule,
+                    "rule": share.named,
                     "contribution": "",
                     "ledger": "",
                     "words": " ".join(self.sentences(step, share)),
@@ -309,7 +350,7 @@ class Recording:
                 "named": p.named,
                 "expr": p.expression,
                 "line": p.where,
-                "src": p.source,
+                "src": "" if brief else p.source,
                 "spot": p.spot,
                 "val": pool.add(p.value),
                 "old": pool.add(p.old_grad),
@@ -361,8 +402,7 @@ class Recording:
         if share.skipped:
             return row
         row.update(
-            rule=share.rule,
-            latex="" if brief else share.latex,
+            rule=share.named,
             how=share.how,
             sub=substituted(step, share),
             kept=[[k.name, k.label, pool.add(k.value)] for k in share.kept],
@@ -375,6 +415,17 @@ class Recording:
             arrived=[share.arrived, share.expected],
             terms=[list(t) for t in share.terms],
         )
+        target = self.places[share.parent].name
+        row |= {
+            key: text
+            for key, text in (
+                ("formula", share.rule if share.rule != share.named else ""),  # as the table has it
+                ("latex", "" if brief else share.latex),
+                ("slope", local_slope(self.places[step.node].name, target, share)),
+                ("legend", legend(share)),
+            )
+            if text
+        }
         if share.measured is not None:
             row["fd"] = rounded(share.measured)
         if share.note:
@@ -421,26 +472,33 @@ def plain(array: Array, sample: int) -> Any:
     shown = table[:sample, :sample]
     wide = np.abs(np.asarray(array, np.float64))
     finite = wide[np.isfinite(wide)]
-    return {
+    made = {
         "s": list(array.shape),
         "r": shown.shape[0],
         "c": shown.shape[1],
         "d": [rounded(x) for x in shown.flat],
         "top": rounded(finite.max(initial=0.0)),
         "norm": rounded(norm(array)),
-        "lo": rounded(array.min(initial=0)),
-        "hi": rounded(array.max(initial=0)),
-        "bad": int(wide.size - finite.size),
     }
+    if shown.size < table.size:
+        made |= {"lo": rounded(array.min()), "hi": rounded(array.max())}
+    if finite.size < wide.size:
+        made["bad"] = int(wide.size - finite.size)
+    return made
 
 
 # ---------------------------------------------------------------- sentences
 def share_sentences(name: str, target: str, step: Step, share: Share) -> list[str]:
     assert share.contribution is not None and share.after is not None and share.raw is not None
     g = short(step.upstream)
-    beats = [f"{name} speaks: its gradient is complete, g = {g}."]
-    given = ", ".join(kept_text(k) for k in share.kept)
-    beats.append(f"Its rule for {target} is {share.rule}" + (f", with {given}." if given else "."))
+    beats = [
+        f"{name} speaks too early, for more is to come: g = {g}."
+        if step.early
+        else f"{name} speaks: its gradient is complete, g = {g}."
+    ]
+    given = ", ".join(kept_text(k, share) for k in share.kept if k.value is not None and k.label)
+    unchanged = ": g, unchanged" if share.how in ("copy", "slot") else f" is {share.named}"
+    beats.append(f"Its rule for {target}{unchanged}" + (f", with {given}." if given else "."))
     beats.append(product_sentence(target, step, share))
     if share.summed:
         beats.append(
@@ -450,7 +508,12 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
             f"{short(share.contribution)}."
         )
     count = f"{share.arrived} of {share.expected} arrived"
-    if share.before is None:
+    if share.before is not None and not same(share.before + share.contribution, share.after):
+        beats.append(
+            f"{target} held {short(share.before)} and now receives {short(share.contribution)}. Here it then holds "
+            f"{short(share.after)}: something was thrown away ({count})."
+        )
+    elif share.before is None:
         beats.append(f"The gradient of {target} was empty; now it is {short(share.after)} ({count}).")
     else:
         beats.append(
@@ -460,17 +523,51 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
     return beats
 
 
+def same(a: Array, b: Array) -> bool:
+    """Equal, but for rounding."""
+    if a.shape != b.shape or np.array_equal(a, b):
+        return bool(a.shape == b.shape)
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-12, equal_nan=True))
+
+
 def few_words(name: str, target: str, _step: Step, share: Share) -> list[str]:
     """The same beats, shorter."""
     assert share.raw is not None
     summed = [f"Summed over axis {', '.join(map(str, share.summed))}."] if share.summed else []
-    return [f"{name} speaks.", f"For {target}: {share.rule}.", f"{target} gets {short(share.raw)}.", *summed,
+    return [f"{name} speaks.", f"For {target}: {share.named}.", f"{target} gets {short(share.raw)}.", *summed,
             f"{share.arrived} of {share.expected} arrived at {target}."]  # fmt: skip
 
 
-def kept_text(kept: Kept) -> str:
-    parts = [kept.name] + ([kept.label] if kept.label not in ("", kept.name) else [])
-    return " = ".join(parts + ([short(kept.value)] if kept.value is not None else []))
+def kept_text(kept: Kept, share: Share) -> str:
+    assert kept.value is not None
+    return f"{share.names.get(kept.name) or kept.label or kept.name} = {short(kept.value)}"
+
+
+def local_slope(name: str, target: str, share: Share) -> str:
+    """The operation's own slope, `∂c/∂a = b = -3`; of tables the formula alone. Nothing where there is none."""
+    if share.raw is None or share.how not in (("elementwise",) if share.raw.ndim else ("elementwise", "copy")):
+        return ""
+    formula = share.renamed(without_g(share.rule))
+    value = number(1 if share.local is None else share.local) if not share.raw.ndim else ""
+    said = [formula] * (formula not in ("", value)) + [value] * bool(value)
+    tail = ", number by number" if share.raw.ndim else ""
+    return f"\u2202{term(name)}/\u2202{term(target)} = {' = '.join(said)}{tail}" if said else ""
+
+
+def without_g(rule: str) -> str:
+    """What g is multiplied by: `y` of `g * y`; nothing where that is not the rule's form."""
+    tree = ast.parse(rule, mode="eval").body
+    if isinstance(tree, ast.Name):
+        return "1"
+    if not isinstance(tree, ast.BinOp) or not isinstance(tree.op, (ast.Mult, ast.Div)):
+        return "-1" if ast.unparse(tree) == "-g" else ""
+    sign = {"g": "", "-g": "-"}.get(ast.unparse(tree.left))
+    if sign is None:
+        return ""
+    if isinstance(tree.op, ast.Div):
+        return f"{sign}1 {ast.unparse(ast.BinOp(ast.Name('_'), tree.op, tree.right))[2:]}"
+    right = ast.unparse(tree.right)
+    return f"-({right})" if sign and isinstance(tree.right, ast.BinOp) else sign + right
 
 
 def product_sentence(target: str, step: Step, share: Share) -> str:
@@ -541,6 +638,16 @@ def _latex(tree: ast.AST, outer: int = 0) -> str:
     return ast.unparse(tree)
 
 
+def legend(share: Share) -> str:
+    """Words of the shown rule that are not the student's; where a verdict speaks of the rule, all of its words."""
+    if share.verdict not in ("", "agrees"):
+        words = WORD.findall(share.verdict)
+        said = {name: text for name, text in share.names.items() if name in words and name != text}
+    else:
+        said = {k.name: k.label for k in share.kept if k.name not in share.names and k.label not in ("", k.name)}
+    return ", ".join(f"{name} is {text}" for name, text in said.items())
+
+
 def plural(n: int, one: str, many: str) -> str:
     return one if n == 1 else many
 
@@ -558,8 +665,11 @@ def put_in(rule: str, numbers: Mapping[str, str]) -> str:
 
     def one(match: re.Match[str]) -> str:
         text = numbers.get(match[0])
-        if text is None:
-            return match[0]
-        return f"({text})" if text.startswith("-") else text
+        return match[0] if text is None else bracketed(text)
 
-    return re.sub(r"(?<![\w.])[A-Za-z_]\w*", one, rule)
+    return WORD.sub(one, rule)
+
+
+def bracketed(number: str) -> str:
+    """A negative number in brackets, as a part of a formula."""
+    return f"({number})" if number.startswith("-") else number

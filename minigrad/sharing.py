@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad.formulas import formulas_of
+from minigrad.naming import term
 from minigrad.operations import parameters
-from minigrad.recording import Array, Kept, Share, Step, latex
+from minigrad.recording import WORD, Array, Kept, Share, Step, bracketed, latex, number, short
 from minigrad.tape import Node
 from minigrad.values import array_of, inputs_of, operation_of
 
@@ -32,11 +35,12 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
         return
     slot = share.slot
     share.rule, share.operation = formulas_of(made)[slot], made.name
-    share.latex = latex(share.rule)
     names, args = made.arguments[slot], (node.kept or ())[slot] or ()
     share.arguments = {**recorder.inputs(node), **dict(zip(names, args, strict=True))}
     share.kept = tuple(kept_as(name, value, node, recorder) for name, value in zip(names, args, strict=True))
     share.how, share.terms = arithmetic(share, step)
+    share.names = students_names(share, node, recorder)
+    share.latex = latex(share.named) or latex(share.rule)
     rule = made.rules[slot]
     assert rule is not None and share.raw is not None
 
@@ -56,7 +60,7 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
             )
     if share.how == "elementwise":
         share.measured = slope(node, slot, recorder)
-    share.note = share.note or remark(share)
+    share.note = share.note or remark(share) or helpers(share.rule, rule)
 
 
 def remark(share: Share) -> str:
@@ -73,6 +77,33 @@ def remark(share: Share) -> str:
     ):
         return "hatched: the local factor is 0, nothing gets through"
     return ""
+
+
+def helpers(text: str, rule: Any) -> str:
+    """What the functions in a rule do, from the first line of what is written above each."""
+    said = []
+    for name in dict.fromkeys(WORD.findall(text)):
+        helper = getattr(rule, "__globals__", {}).get(name)
+        if isinstance(helper, FunctionType) and helper.__doc__:
+            said.append(f"{name}: {re.split(r'[;.](?= |$)', helper.__doc__.splitlines()[0])[0]}")
+    return "; ".join(said)
+
+
+def students_names(share: Share, node: Node, recorder: Recorder) -> dict[str, str]:
+    """What the student calls each word of the rule: a tensor's name, a number, a shape; g stays g."""
+    i = recorder.place[node]
+    labels = {"out": recorder.places[i].name}
+    for slot, (name, parent) in enumerate(zip(node.operation.inputs, node.parents, strict=False)):
+        place = recorder.cut.get((i, slot)) if parent is None else recorder.place[parent]
+        if place is not None:
+            labels[name] = recorder.places[place].name
+    names = {name: term(label) for name, label in labels.items() if label != "g"}
+    for kept in share.kept:
+        if kept.value is None and 0 < len(kept.label) <= 20:
+            names[kept.name] = kept.label
+        elif kept.name not in labels and kept.value is not None and kept.value.ndim == 0:
+            names[kept.name] = str(kept.value) if kept.value.dtype == bool else bracketed(number(kept.value))
+    return names
 
 
 def kind_by_ones(share: Share, step: Step, ones: Array) -> None:
@@ -138,7 +169,16 @@ def kept_as(name: str, value: Any, node: Node, recorder: Recorder) -> Kept:
             label = recorder.places[recorder.cut[recorder.place[node], slot]].name
     if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
         return Kept(name, label, np.array(value))
-    return Kept(name, str(value), None)
+    return Kept(name, f"[{spelled(value)}]" if name in ("key", "index") else str(value), None)
+
+
+def spelled(key: Any) -> str:
+    """What stands between the brackets of an index: `1:3`, `[0, 0, 1]`, `0, :`."""
+    if isinstance(key, tuple):
+        return ", ".join(spelled(part) for part in key if part is not Ellipsis)
+    if isinstance(key, slice):
+        return ":".join("" if n is None else str(n) for n in (key.start, key.stop, key.step)[: 2 + (key.step not in (None, 1))])
+    return short(key) if isinstance(key, np.ndarray) and key.size > 6 else str(getattr(key, "tolist", lambda: key)())
 
 
 def saved_by_function(node: Node, recorder: Recorder) -> tuple[Kept, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..formulas import formulas_of
+from ..naming import term
 from ..operations import parameters
 from ..recording import Array, Kept, Place, Recording, Share, Step, short
 from ..sharing import arithmetic
@@ -244,13 +245,11 @@ class Walk:
         moved = array(parent.grad) - before[slot]
         share = known or Share(slot, j, rule="_backward()", how="function")
         share.parent = j
-        for name in share.kept:
-            k = {"x": 0, "y": 1}.get(name.name)
-            name.label = (
-                self.places[self.index[id(inputs[k])]].name
-                if k is not None and k < len(inputs)
-                else (self.places[step.node].name if name.name == "out" else name.label)
-            )
+        words = [self.places[self.index[id(p)]].name for p in inputs] + [self.places[step.node].name]
+        for name, word in zip((*"xyz"[: len(inputs)], "out"), words, strict=True):
+            share.names[name] = term(word)
+        for kept in share.kept:
+            kept.label = share.names.get(kept.name, kept.label)
         total = moved if known is None else sum_of([reference[k] for k in twins])
         if known is None:
             share.raw = share.contribution = moved / len(twins)

@@ -36,8 +36,8 @@ class Graph:
 
 
 def lay_out(data: dict[str, Any]) -> dict[str, Any]:
-    """The layout of a recording's data: `full`, `folded` (None where nothing repeats) and which one to
-    `start` with.
+    """The layout of a recording's data: `full` (None for too many boxes), `folded` (None where nothing
+    repeats) and which one to `start` with (None if there is none).
     """
     ids = [n["id"] for n in data["nodes"]]
     edges: list[Edge] = [(a, b, s) for a, b, s in data["edges"]]
@@ -48,6 +48,7 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
     if folding is not None:
         rep, turn, group, groups = folding
         kept = [i for i in ids if rep[i] == i]
+    if folding is not None and len(kept) <= MOST_BOXES:
         lines: dict[Edge, int] = {}
         which: list[int] = []
         for a, b, s in edges:
@@ -65,19 +66,24 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
             turns=[n for n, _ in groups],
             stacked=sorted(m for _, members in groups for m in members),
         )
-    full = None
-    if len(ids) <= MOST_BOXES or folded is None:
-        full = draw(Graph(ids, edges, width))
-    start = "folded" if folded is not None and (len(ids) > FOLD_ABOVE or full is None) else "full"
+    full = draw(Graph(ids, edges, width)) if len(ids) <= MOST_BOXES else None
+    start = "full" if full else None
+    if folded is not None and (len(ids) > FOLD_ABOVE or full is None):
+        start = "folded"
     return {"full": full, "folded": folded, "start": start}
 
 
 def box_width(node: dict[str, Any], value: Any) -> float:
     """Wide enough for the name and the operation, within limits."""
     alone = value is not None and not isinstance(value, dict)
-    shown = f"= {value}" if alone else "x".join(map(str, node["shape"]))
+    shown = f"= {value}" if alone else sizes(node["shape"])
     longest = max(len(label(node)) + 4, len(node["symbol"]) + 2 + len(shown))
     return float(min(190, max(100, 7.4 * longest + 22)))
+
+
+def sizes(shape: Sequence[int]) -> str:
+    """3x4 for a table, (3,) for a vector: a bare 3 would read as a number."""
+    return f"({shape[0]},)" if len(shape) == 1 else "\u00d7".join(map(str, shape))
 
 
 def label(node: dict[str, Any], limit: int = 18) -> str:

@@ -144,6 +144,7 @@ function render({ model, el, signal }) {
 		byNode[step.node].push(k);
 		if (step.kind === "share") arrivals[step.parent].push(k);
 	});
+	const expected = arrivals.map((list) => (list.length ? steps[list[0]].arrived[1] : 0));
 	const incoming = new Map(edges.map(([a, b, slot], i) => [b + ":" + slot, i]));
 	const root = data.root;
 	const firstBad = steps.findIndex((x) => x.kind === "share" && val(x.contrib) && bad(val(x.contrib)));
@@ -261,12 +262,11 @@ function render({ model, el, signal }) {
 	function keepInView(id) {
 		const b = layout.nodes[shown(id)];
 		if (!b || !follow) return;
-		const room = 60;
+		const room = 24;
 		const [x, y, w, hh] = b.map((v) => v * zoom);
-		if (x - room < graph.scrollLeft) graph.scrollLeft = Math.max(0, x - room);
-		else if (x + w + room > graph.scrollLeft + graph.clientWidth) graph.scrollLeft = x + w + room - graph.clientWidth;
-		if (y - 10 < graph.scrollTop) graph.scrollTop = Math.max(0, y - 10);
-		else if (y + hh + 10 > graph.scrollTop + graph.clientHeight) graph.scrollTop = y + hh + 10 - graph.clientHeight;
+		const inside = (from, to, start, size) => Math.max(0, Math.min(from, Math.max(start, to - size)));
+		graph.scrollLeft = inside(x - room, x + w + room, graph.scrollLeft, graph.clientWidth);
+		graph.scrollTop = inside(y - 10, y + hh + 10, graph.scrollTop, graph.clientHeight);
 	}
 
 	/** Everything that holds at a position: a function of the position alone. */
@@ -288,7 +288,7 @@ function render({ model, el, signal }) {
 		if (!nodes[i].rg) return "cut";
 		if (i === st.step.node) return "current";
 		if (byNode[i].length && st.left[i] === 0) return "done";
-		if (i === root ? st.k > 0 : arrivals[i].length && st.got[i] === arrivals[i].length) return "ready";
+		if (i === root ? st.k > 0 : st.got[i] && st.got[i] >= expected[i]) return "ready";
 		return st.got[i] ? "waiting" : "idle";
 	}
 	/** Which node each folded box stands for: the turn of its loop that the walk is in. */
@@ -307,7 +307,7 @@ function render({ model, el, signal }) {
 		for (const [id, part] of parts) {
 			const i = members ? members.get(id) : id, n = nodes[i], what = status(st, i), grad = val(st.grad[i]), value = val(n.val);
 			const fresh = step.kind === "leaf" ? step.node === i : sharing && step.parent === i && reached(k, beat, "collect");
-			const total = i === root ? 0 : arrivals[i].length;
+			const total = i === root ? 0 : expected[i];
 			const counted = total > 1 && ["idle", "waiting", "ready"].includes(what);
 			const broken = value != null && bad(value) || grad != null && bad(grad);
 			const style = [what, fresh && "got", sharing && step.parent === i && reached(k, beat, "rule") && "target", broken && "broken",
@@ -321,7 +321,7 @@ function render({ model, el, signal }) {
 			part.t[0].textContent = cutText(n.name, what === "idle" && !counted ? room : room - 3);
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
 			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :
-				cutText((broken ? "! " : "") + (fresh && total > 1 ? "+= " : "") + "grad " + brief(grad, room - 5), room + 1);
+				cutText((broken ? "! " : "") + (fresh && total > 1 ? "+= " : "grad ") + brief(grad, room - 5), room + 1);
 			part.count.textContent = counted ? `${st.got[i]}/${total}` : "";
 			part.mark.setAttribute("d", what === "done" ? `M${x} 12l4 4l7 -9` :
 				what === "current" ? `M${x + 4} 7a4.5 4.5 0 1 0 .1 0zM${x + 4} 10.5a1 1 0 1 0 .1 0z` :
@@ -333,7 +333,8 @@ function render({ model, el, signal }) {
 			const what = line.cut ? "cutline" : line.mine.includes(now) ? "flowing" : spent ? "spent" : "";
 			if (what !== line.was) line.g.setAttribute("class", line.was = what);
 		}
-		keepInView(sharing && reached(k, beat, "collect") ? step.parent : step.node);
+		const pair = sharing ? [step.parent, step.node] : [step.node];
+		for (const i of sharing && reached(k, beat, "collect") ? pair.reverse() : pair) keepInView(i);  // the last one for certain
 	}
 
 	// ---- the step, with its numbers
@@ -357,19 +358,18 @@ function render({ model, el, signal }) {
 		if (!seen("rule")) { out.push(h("p", {}, "gradient that arrived"), figures(figure(g, "g", { top: topOf(g) }))); return; }
 		out.push(h("p", {}, `share for ${target}` + (inputs > 1 ? `, input ${step.slot + 1} of ${inputs}` : "")),
 			h("p", {}, h("b", {}, "rule "), h("code", {}, `${target} gets ${step.rule}`)));
-		const labelled = kept.filter(([a, b]) => b && b !== a).map(([a, b]) => `${a} is ${b}`);
-		if (labelled.length) out.push(small(labelled.join(", ")));
+		if (step.legend) out.push(small(step.legend));
+		if (step.slope) out.push(small(h("code", {}, step.slope), step.fd != null ? `, measured by nudging: ${fmt(step.fd)}` : ""));
 		if ([g, raw, ...kept.map(([, , v]) => v)].every(scalar)) {
 			const sub = step.how === "copy" ? "g" : step.sub || step.rule;
 			out.push(h("p", {}, h("code", { class: "mg-sub" }, seen("product") ? `${sub} = ${fmt(raw)}` : sub)));
-			if (step.fd != null) out.push(small(`local slope ${fmt(factor)}, measured by nudging: ${fmt(step.fd)}`));
 		} else arrays(step, out, seen, { g, raw, factor, kept, target });
 		if (step.note) out.push(small(step.note));
 		if (step.jac != null && !seen("product")) out.push(figures(figure(val(step.jac), "full Jacobian, a row for each output,", { top: topOf(val(step.jac)) })));
 		if (step.check?.verdict && seen("product")) out.push(comparison(step));
 	}
 
-	/** The tables of a share: what goes in, what comes out, and the arithmetic of one cell. */
+	/** The tables of a share and the arithmetic of one cell. */
 	function arrays(step, out, seen, { g, raw, factor, kept, target }) {
 		const marked = cell || strongest(raw), product = seen("product");
 		const sign = (t) => h("span", { class: "mg-sign" }, t);
@@ -456,7 +456,7 @@ function render({ model, el, signal }) {
 		if (step.how === "elementwise") {
 			const values = new Map([["g", at(g, r, c)], ...step.kept.map(([a, , v]) => [a, at(val(v), r, c)])]);
 			if ([...values.values()].some((v) => v === undefined || v === null)) return "";
-			const text = step.rule.replace(/(?<![\w.])[A-Za-z_]\w*/g, (t) => (values.has(t) ? bracket(values.get(t)) : t));
+			const text = (step.formula || step.rule).replace(/(?<![\w.])[A-Za-z_]\w*/g, (t) => (values.has(t) ? bracket(values.get(t)) : t));
 			return head + text + ` = ${fmt(x)}`;
 		}
 		return head + fmt(x);
@@ -468,7 +468,7 @@ function render({ model, el, signal }) {
 		const who = step.kind === "share" || step.kind === "skip" ? step.parent : step.node;
 		const n = nodes[who];
 		if (!n.rg) { ledger.replaceChildren(h("h4", {}, `${n.name} keeps no ledger`), h("p", {}, "It needs no gradient.")); return; }
-		const total = arrivals[who].length;
+		const total = expected[who];
 		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${total} arrived`));
 		const rows = [];
 		const row = (label, v, now, cls) => {
@@ -499,9 +499,9 @@ function render({ model, el, signal }) {
 	function paintQueue(st) {
 		const are = (what) => [...nodes.keys()].filter((i) => status(st, i) === what).sort((a, b) => byNode[a][0] - byNode[b][0]);
 		const some = (list, text) => list.slice(0, 6).map(text).join(", ") + (list.length > 6 ? `, \u2026 (${list.length})` : "") || "nobody";
-		const part = (label, text) => h("span", {}, h("b", {}, label + " "), text, "   ");
+		const part = (label, text) => h("span", {}, h("b", {}, label + ": "), text);
 		queue.replaceChildren(part("SPEAKS", name(st.step.node)), part("READY", some(are("ready"), name)),
-			part("WAITING", some(are("waiting"), (i) => `${name(i)} (${st.got[i]} of ${arrivals[i].length})`)), turnText && part("STACKED", turnText));
+			part("WAITING", some(are("waiting"), (i) => `${name(i)} (${st.got[i]} of ${expected[i]})`)), turnText && part("STACKED", turnText));
 	}
 
 	// ---- painting and moving
@@ -514,7 +514,7 @@ function render({ model, el, signal }) {
 		paintLedger(st);
 		paintQueue(st);
 		pos.textContent = `step ${k}/${steps.length - 1}` + (beats > 1 ? `, beat ${beat + 1}/${beats}: ${beatName(k, beat)}` : "");
-		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? ` The pass is done: ${leafSummary()}` : "");
+		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? data.more || ` The pass is done: ${leafSummary()}` : "");
 		if (!playing) live.textContent = words.textContent;
 		range.value = p;
 		range.setAttribute("aria-valuetext", pos.textContent);
@@ -561,7 +561,7 @@ function render({ model, el, signal }) {
 	const nextNode = () => starts.find((q) => q > p) ?? frames.length - 1;
 	const previousNode = () => starts.findLast((q) => q < p) ?? 0;
 	function nextFan() {
-		const isFan = ([k, beat]) => steps[k].kind === "share" && arrivals[steps[k].parent].length > 1 && beat === steps[k].text.length - 1;
+		const isFan = ([k, beat]) => steps[k].kind === "share" && expected[steps[k].parent] > 1 && beat === steps[k].text.length - 1;
 		const q = frames.findIndex((f, i) => i > p && isFan(f));
 		if (q > 0) go(q);
 	}
@@ -666,14 +666,14 @@ function render({ model, el, signal }) {
 		const row = (k, i) => (i % 2 ? "" : h("tr", {}, h("th", { scope: "row" }, k), h("td", {}, keys[i + 1])));
 		return h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...keys.map(row)));
 	}
-	const rowsOf = () => steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
-		x.rule || x.kind, x.text.join(" ")]);
+	const rowsOf = (math) => steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
+		math && x.latex ? `$${x.latex}$` : x.rule || x.kind, x.text.join(" ")]);
 	const HEAD = ["step", "from", "to", "rule", "in words"];
 	function transcript() {
 		return h("table", {}, h("caption", {}, heading + ", all steps"), h("thead", {}, h("tr", {}, ...HEAD.map((t) => h("th", { scope: "col" }, t)))),
 			h("tbody", {}, ...rowsOf().map((r) => h("tr", {}, ...r.map((t) => h("td", {}, String(t)))))));
 	}
-	const markdown = () => [HEAD, HEAD.map(() => "---"), ...rowsOf()].map((r) => "| " + r.map((t) => String(t).replaceAll("|", "\\|")).join(" | ") + " |").join("\n") + "\n";
+	const markdown = () => [HEAD, HEAD.map(() => "---"), ...rowsOf(true)].map((r) => "| " + r.map((t) => String(t).replaceAll("|", "\\|")).join(" | ") + " |").join("\n") + "\n";
 	function picture() {
 		const copy = graph.svg.cloneNode(true);
 		copy.setAttribute("xmlns", SVG);

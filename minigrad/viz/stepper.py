@@ -14,6 +14,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from html import escape
+from math import prod
 from pathlib import Path
 from sys import _getframe
 from types import FrameType
@@ -25,7 +26,7 @@ import traitlets
 from ..recorder import record
 from ..recording import SAMPLE, Recording
 from . import foreign, quiz
-from .layout import lay_out
+from .layout import MOST_BOXES, lay_out
 from .svg import describe, picture
 
 HERE = Path(__file__).parent
@@ -116,27 +117,45 @@ def data_of(
         if ones and gradient is None and loss.numel() != 1:
             gradient = loss.detach() * 0 + 1
         recording = record(loss, gradient, names=names, rules=rules)
-    return dress(recording), str(recording)
+    return dress(recording)
 
 
-def dress(recording: Recording) -> dict[str, Any]:
-    """A recording's plain data with layout and questions, within the budget of bytes.
+def dress(recording: Recording) -> tuple[dict[str, Any], str]:
+    """A recording's plain data with layout and questions, within the budgets of bytes and boxes, and its text.
 
-    ValueError if the graph is too long to step through.
+    Of a very long pass only the beginning is shown, as much as fits; data["more"] says what is left out.
     """
     moves = 1 + sum(max(1, len(step.shares)) for step in recording.steps)
-    if moves <= MOST_MOVES:
-        data = recording.to_dict(brief=moves > LONG)
-        quiz.add(data, recording)
+    limit = min(moves, MOST_MOVES)
+    while True:
+        shown = recording if limit == moves else recording.beginning(limit)
+        data = shown.to_dict(2 if limit == moves else 6, brief=limit > LONG)
         data["layout"] = lay_out(data)
-        for sample in (SAMPLE, 12, 8, 6, 4, 2):
-            data["vals"] = recording.pooled(sample)
-            if len(as_json(data).encode()) <= BUDGET:
-                return data
-    raise ValueError(
-        f"this graph has {len(recording.steps)} nodes and {moves} moves: too many to step through. "
-        "Fewer turns of the loop, or fewer layers, show the same thing; print(minigrad.record(loss)) has it all as text."
-    )
+        if shown is not recording:
+            data["more"] = (
+                f" The walk goes on through {len(recording.steps) - len(shown.steps)} more nodes, which are left out "
+                f"here: fewer turns of the loop, or fewer layers, show the same thing."
+            )
+        quiz.add(data, shown)
+        size = len(as_json(data).encode())
+        room = BUDGET / size if data["layout"]["start"] else MOST_BOXES / len(data["nodes"])
+        if room >= 1:
+            break
+        limit = int(0.95 * limit * room)
+    for sample in (SAMPLE, 12, 8, 6, 4):
+        if size + more_bytes(data, sample) <= BUDGET:
+            vals = shown.pooled(sample)
+            if len(as_json({**data, "vals": vals}).encode()) <= BUDGET:
+                data["vals"] = vals
+                break
+    return data, str(shown) + data.get("more", "").replace(" ", "\n", 1)
+
+
+def more_bytes(data: dict[str, Any], sample: int) -> int:
+    """About how many bytes longer the data get when tables are cut at `sample` rows and columns."""
+    tables = [v for v in data["vals"] if isinstance(v, dict) and v["d"]]
+    cells: int = sum(min(prod(v["s"][:-1]), sample) * min(v["s"][-1], sample) - len(v["d"]) for v in tables)
+    return 7 * cells
 
 
 def as_json(data: Any) -> str:

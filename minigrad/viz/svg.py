@@ -11,17 +11,19 @@ from html import escape
 from typing import Any
 
 from ..recording import number
-from .layout import label
+from .layout import label, sizes
 
 STYLE = (
     "text{font:11px system-ui,'Segoe UI','DejaVu Sans',Arial,sans-serif;fill:#1a1a1a}"
     ".name{font-size:12.5px;font-weight:600}.op{font-family:'DejaVu Sans Mono',Consolas,monospace;font-size:12px}"
     ".page{fill:#fff}.box{fill:#fff;stroke:#1a1a1a;stroke-width:1.5}.leaf{stroke:#0072b2;stroke-width:3}"
-    ".cut{stroke:#767676;stroke-dasharray:2 3}.hatch{stroke:#767676;opacity:.5;fill:none}.wire{fill:none;stroke:#767676;"
+    ".cut{stroke:#767676;stroke-dasharray:2 3}"
+    ".off text{paint-order:stroke;stroke:#fff;stroke-width:4px}"
+    ".hatch{stroke:#767676;opacity:.5;fill:none}.wire{fill:none;stroke:#767676;"
     "stroke-width:1.5}.wire.off{stroke-dasharray:2 4}.tip{fill:#767676}.grad{fill:#b34700;font-weight:600}"
     ".scissors{stroke:#1a1a1a;fill:#fff;stroke-width:1.4}"
     "@media(prefers-color-scheme:dark){text{fill:#fff}.page,.scissors{fill:#212121}.scissors{stroke:#fff}"
-    ".box{fill:#2a2a2a;stroke:#fff}.leaf{stroke:#56b4e9}.cut{stroke:#9a9a9a}.hatch{stroke:#9a9a9a}"
+    ".box{fill:#2a2a2a;stroke:#fff}.off text{stroke:#2a2a2a}.leaf{stroke:#56b4e9}.cut{stroke:#9a9a9a}.hatch{stroke:#9a9a9a}"
     ".wire{stroke:#9a9a9a}.tip{fill:#9a9a9a}.grad{fill:#ff8a3d}}"
 )
 
@@ -66,8 +68,9 @@ def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | N
     """
     x, y, w, h = place
     kind = "box leaf" if node["leaf"] else "box" if node["rg"] else "box cut"
+    group = "" if node["rg"] else ' class="off"'
     out = [
-        f'<g transform="translate({x:g} {y:g})"><rect class="{kind}" width="{w:g}" height="{h:g}" rx="7"/>'
+        f'<g{group} transform="translate({x:g} {y:g})"><rect class="{kind}" width="{w:g}" height="{h:g}" rx="7"/>'
     ]
     if not node["rg"]:
         out.append(f'<path class="hatch" d="{hatching(w, h)}"/>')
@@ -106,11 +109,6 @@ def brief(value: Any, room: int = 24) -> str:
         if len(text) <= room:
             return text
     return sizes(value["s"])
-
-
-def sizes(shape: list[int]) -> str:
-    """3x4 for a table, (3,) for a vector: a bare 3 would read as a number."""
-    return f"({shape[0]},)" if len(shape) == 1 else "\u00d7".join(map(str, shape))
 
 
 def as_text(value: Any) -> str:

@@ -1,6 +1,7 @@
 """The layout keeps operands in order, lets nothing overlap, and is the same every time."""
 
 import json
+import random
 import xml.etree.ElementTree as ElementTree
 from functools import cache
 
@@ -129,10 +130,40 @@ def stack_of_layers(n: int):
     return (h * h).sum(), kept
 
 
-def test_forty_layers_fit_and_four_hundred_are_refused_with_advice() -> None:
+def within_budgets(made: dict) -> bool:
+    start = made["layout"][made["layout"]["start"]]
+    return len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000 and len(start["nodes"]) <= 300
+
+
+def test_forty_layers_are_shown_whole() -> None:
     loss, _kept = stack_of_layers(40)
     made = data_of(loss, None, {"loss": loss}, None)[0]
-    assert len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000
-    loss, _kept = stack_of_layers(400)
-    with pytest.raises(ValueError, match="fewer layers, show the same thing"):
-        data_of(loss, None, {"loss": loss}, None)
+    assert within_budgets(made) and "more" not in made
+    assert sum(step["kind"] == "leaf" for step in made["steps"]) == 80
+
+
+def no_two_alike(n: int):
+    """A graph in which nothing repeats, so that nothing can be folded."""
+    pick = random.Random(n)
+    pool = [torch.tensor(0.5, requires_grad=True)]
+    for _ in range(n):
+        a, b = pool[-1], pick.choice(pool[-4:])
+        made = pick.choice(("a * b", "torch.sin(a)", "a + b", "torch.tanh(a)"))
+        pool.append(eval(made, {"torch": torch, "a": a, "b": b}))
+    return pool[-1], pool
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make, size", [(stack_of_layers, 200), (stack_of_layers, 400), (no_two_alike, 700)])
+def test_of_a_longer_pass_the_beginning_is_shown(make, size: int) -> None:
+    loss, _kept = make(size)
+    whole = torch.record(loss, names={})
+    made, text = data_of(loss, None, {"loss": loss}, None)
+    assert within_budgets(made)
+    shown = [step["node"] for step in made["steps"]]
+    assert shown[0] == made["root"] and len(shown) > 150
+    left_out = len(whole.steps) - len(set(shown))
+    assert f"{left_out} more nodes, which are left out" in made["more"]
+    assert text.endswith("fewer layers, show the same thing.") and text.count("\n") == len(shown) + 1
+    for mine, step in zip(dict.fromkeys(shown), whole.steps, strict=False):
+        assert made["nodes"][mine]["shape"] == list(step.upstream.shape), "the walk's own order"

@@ -35,8 +35,9 @@ def test_every_question_has_its_answer(name: str) -> None:
                 i == quiz["answer"] for i in range(len(quiz["options"]))
             ]
         else:
-            right = data["vals"][step["contrib"] if quiz["beat"] < 3 else step["after"]]
-            assert quiz["answer"] == right
+            right = data["vals"][step["contrib"]]
+            right += data["vals"][step["before"]] if quiz["beat"] >= 3 else 0
+            assert quiz["answer"] == pytest.approx(right, abs=quiz["tol"])
             assert all(abs(v - right) > quiz["tol"] for v, _ in quiz["wrong"])
         if quiz["type"] == "next":
             assert quiz["ids"][quiz["answer"]] == step["node"]

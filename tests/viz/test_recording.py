@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import minigrad as torch
+from minigrad import mistakes
 from minigrad.formulas import formulas_of
 from minigrad.recorder import record
-from minigrad.recording import latex, number
+from minigrad.recording import latex, number, without_g
 from minigrad.tape import TABLE
 
 from . import cases, graphs
@@ -224,6 +225,79 @@ def test_the_walk_of_a_broken_engine_is_recorded_as_it_is() -> None:
         y = (x * 3) * 5
         grads = record(y, names={"x": x}).grads
     assert grads["x"] == 3.0, "the local factor alone"
+
+
+@pytest.mark.parametrize("bug", mistakes.BUGS.keys() - {"M27"})  # M27 ends in an error, in backward() too
+def test_a_ledger_says_what_a_broken_walk_does(bug: str) -> None:
+    def run(x, w):
+        h = x * w + x
+        return (h * h + torch.relu(h)).mean() * x.sum()
+
+    x = torch.tensor([1.0, -2.0, 0.5], requires_grad=True)
+    w = torch.tensor([3.0], requires_grad=True)
+    with torch.broken(bug):
+        loss = run(x, w)
+        recording = record(loss, names={"x": x, "w": w, "loss": loss})
+        loss.backward()
+    for name, leaf in {"x": x, "w": w}.items():
+        np.testing.assert_allclose(recording.grads[name], leaf.grad.numpy(), 1e-6, err_msg=name)
+    held: dict[int, np.ndarray] = {recording.root: recording.seed}
+    assert any(step.early for step in recording.steps) == (bug in ("M20", "M21", "M21-visits"))
+    for step in recording.steps:
+        if step.node in held and not step.early:
+            np.testing.assert_allclose(step.upstream, held[step.node], 1e-6)
+        for share in step:
+            assert share.before is None or np.array_equal(share.before, held[share.parent])
+            held[share.parent] = share.after
+
+
+def test_where_the_later_share_is_kept_the_ledger_says_so() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    with torch.broken("M19"):
+        y = x * x + x * 5
+        words = " ".join(row["words"] for row in record(y, names={"x": x}).transcript())
+    assert "x held 3 and now receives 3. Here it then holds 3: something was thrown away (3 of 3" in words
+    with torch.broken("M21-zero"):
+        assert "starts at x * 5 with 0. It should be 1" in record(x * 5, names={}).start()
+
+
+def test_rules_speak_the_students_names() -> None:
+    loss, given = cases.scalar()
+    rules = [s.named for step in record(loss, **given).steps for s in step]
+    assert rules == ["g * 0.5", "g * b", "g * a"]
+    loss, given = cases.matmul()
+    recording = record(loss, **given)
+    assert [s.named for step in recording.steps for s in step] == ["g @ W.T", "x.T @ g"]
+    assert recording.steps[0].shares[1].latex == r"x^{\top} \, g"
+    loss, given = cases.index()
+    assert {"place(g, (4,), [1:3])", "put(g, (4,), [[0, 0, 1]])", "g * 2", "g * y"} <= {
+        s.named for step in record(loss, **given).steps for s in step
+    }
+    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(-3.0, requires_grad=True)
+    assert next(s.named for step in record(torch.sin(a * b)).steps for s in step) == "g * cos(a * b)"
+    loss, given = cases.not_finite()
+    shares = [s for step in record(loss, **given).steps for s in step]
+    assert "g * torch.tensor(\u2026)" in [s.named for s in shares], "never y, which is another tensor here"
+
+
+def test_the_slope_of_an_operation_by_itself() -> None:
+    loss, given = cases.scalar()
+    steps = record(loss, **given).to_dict()["steps"]
+    assert [s["slope"] for s in steps if "slope" in s] == [
+        "\u2202loss/\u2202c = 0.5", "\u2202c/\u2202a = b = -3", "\u2202c/\u2202b = a = 2"]  # fmt: skip
+
+
+@pytest.mark.parametrize("rule, slope", [("g", "1"), ("g * y", "y"), ("-g * sin(x)", "-sin(x)"), ("g / y", "1 / y"),
+                                         ("-g * (x / y)", "-(x / y)"), ("-g", "-1"), ("(g + x) * y", "")])  # fmt: skip
+def test_what_g_is_multiplied_by(rule: str, slope: str) -> None:
+    assert without_g(rule) == slope
+
+
+def test_the_turns_of_a_loop_are_counted_from_one() -> None:
+    loss, given = cases.layers()
+    names = [p.name for p in record(loss, **given).places]
+    assert [n for n in names if n.startswith("W")] == [*(f"W ({i})" for i in range(1, 20)), "W"]
+    assert [n for n in names if n.partition(" (")[0] == "h"] == [*(f"h ({i})" for i in range(20)), "h"]
 
 
 def test_every_line_of_the_table_has_a_formula() -> None:
