@@ -192,6 +192,7 @@ class Exercise:
     atol: float = 1e-9
     seconds: float = 1.0
     memory: int = 512
+    with_engine: bool = False  # class grading: needs the engine though its lesson is graded without
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -253,6 +254,7 @@ class Lesson:
     `after` are the lessons it builds on, `idea` is its one line in the index. `introduces` are the names a student
     meets here first (of the library, of numpy and Python, of the student's own code): solutions use only those of
     this lesson and of earlier ones. `misconceptions` are the ids of the beliefs met here first.
+    Class grading lets the students of a lesson `with_engine` import the engine; of the others it must not do the work.
     In a `locked` lesson a program shows its output only after its prediction.
     """
 

@@ -11,6 +11,12 @@ from tests.grading.classroom import COUNTER, FULL, RIGHT, SLOPE, grade, notebook
 BLANK = "def slope(x, g):\n    ...  # your code here"
 
 ACCIDENTS = {
+    "tries the engine first": (
+        "import numpy as np\nimport minigrad as torch\nimport minigrad.nn.functional as F\n"
+        "from minigrad.optim import SGD\n"
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)\nloss = F.relu(2 * x - 1).sum()\nloss.backward()\n"
+        "with torch.no_grad():\n    x[0] = -x.grad[0] + np.ones(2)\nprint(f'{loss.item():.3f}', x.shape, len(x.grad))\n"
+        "class Square(torch.autograd.Function):\n    pass\n" + SLOPE, *RIGHT[2:]),
     "warns": ("import warnings\n" + SLOPE.replace("return", "warnings.warn('look')\n    return"), *RIGHT[2:]),
     "numpy warns": ("import numpy as np\nnp.log(0.0)", SLOPE, "np.array([1.0]) / 0.0", *RIGHT[2:]),
     "prints to stderr": ("import sys\nprint('x', file=sys.stderr)", *RIGHT),
@@ -78,6 +84,14 @@ def test_the_verdict_names_cell_and_line() -> None:
     assert "code cell 2, line 4" in " ".join(first["lines"])
     assert second["status"] == "passed"
     assert third["status"] == "missing"
+
+
+def test_the_engine_does_no_work_where_it_is_the_answer() -> None:
+    by_engine = (
+        "import minigrad as torch\ndef slope(x, g):\n    t = torch.tensor(x, requires_grad=True)\n"
+        "    (t**3).backward(torch.tensor(g))\n    return t.grad.numpy()"
+    )
+    assert statuses(grade(notebook(by_engine, *RIGHT[2:])))[0] == "wrong"
 
 
 def test_a_missing_name_says_which_cell_stopped() -> None:

@@ -125,7 +125,7 @@ class Session:
     def __init__(self, grader: Grader, lesson: Lesson, submission: reader.Submission) -> None:
         self.grader, self.lesson, self.submission = grader, lesson, submission
         self.worker: Worker | None = None
-        self.memory = 0
+        self.room = (0, False)  # bytes, and whether the engine is there
         self.left_out: dict[int, Failure] = {}
         self.failures: dict[int, Failure] = {}
         self.ready = self.one_by_one = False
@@ -137,7 +137,7 @@ class Session:
             return record(Verdict(exercise.id, "missing", 0.0, exercise.points, lines, seed=seed))
         try:
             seconds, memory = self.grader.limits.of(exercise)
-            worker = self.prepared(memory)
+            worker = self.prepared(memory, self.lesson.with_engine or exercise.with_engine)
             worker.limit(seconds, WALL * seconds)
             worker.failure = None
             # The verdict speaks of the limits that were really set.
@@ -151,11 +151,12 @@ class Session:
             return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
         return record(found, self.place(exercise, found, worker.failure), self.explain(exercise, found))
 
-    def prepared(self, memory: int) -> Worker:
-        """A worker with this much memory in which the cells have run."""
-        if self.ready and self.worker is not None and memory == self.memory and not self.worker.dead:
+    def prepared(self, memory: int, with_engine: bool) -> Worker:
+        """A worker with this much memory, with or without the engine, in which the cells have run."""
+        room = (memory, with_engine)
+        if self.ready and self.worker is not None and room == self.room and not self.worker.dead:
             return self.worker
-        self.memory = memory
+        self.room = room
         while True:
             endless = self.run_cells(self.fresh())
             assert self.worker is not None
@@ -209,11 +210,12 @@ class Session:
         self.close()
         seconds = [self.grader.limits.of(exercise)[0] for exercise in self.lesson.exercises]
         everything = int(CELLS_SECONDS + sum(seconds)) + 5  # the kernel's own limit, behind ours
-        sandbox = self.grader.sandbox(self.lesson.with_engine)
+        memory, with_engine = self.room
+        sandbox = self.grader.sandbox(with_engine)
         try:
-            self.worker = sandbox.worker(memory=self.memory, cpu=everything)
+            self.worker = sandbox.worker(memory=memory, cpu=everything)
         except Unavailable:
-            self.worker = sandbox.worker(memory=self.memory, cpu=everything)  # a zygote may be lost once
+            self.worker = sandbox.worker(memory=memory, cpu=everything)  # a zygote may be lost once
         self.worker.limit(CELLS_SECONDS, WALL * CELLS_SECONDS)
         return self.worker
 

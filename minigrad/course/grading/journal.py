@@ -43,7 +43,7 @@ def pack_hash(number: int) -> str:
     folder = PACKAGE / "course"
     files = [folder / f"{name}.py" for name in _JUDGE] + [folder / "grading" / f"{name}.py" for name in _GRADING]
     files += sorted((folder / "lessons").glob(f"l{number:02d}_*.py"))
-    if lesson.with_engine:
+    if lesson.with_engine or any(exercise.with_engine for exercise in lesson.exercises):
         files += sorted(
             path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")
         )

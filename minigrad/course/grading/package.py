@@ -1,8 +1,9 @@
 """What a submission can import: built once, small, and without a single answer in it.
 
 The engine and the library are copied where the lesson lets students use them; where the student writes that
-very piece, `minigrad` is an empty name. `minigrad.course` and `minigrad.viz` are stubs whose functions
-return None, and so are the packages that only draw. No solution, oracle, probe or lesson file is copied.
+very piece, `minigrad` can be imported and used, and gives nothing. `minigrad.course` and `minigrad.viz` are
+stubs whose functions return None, and so are the packages that only draw. No solution, oracle, probe or
+lesson file is copied.
 """
 
 from __future__ import annotations
@@ -53,6 +54,57 @@ def __getattr__(name):
     return Nothing()
 '''
 
+_ENGINE = '"""In this lesson the student writes the engine: whatever a cell does with this one, comes to nothing."""\n' + '''
+
+class Nothing:
+    """Takes part in everything and is worth nothing, so that a cell goes on to what the student wrote in it."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Nothing()
+
+    def _nothing(self, *args, **kwargs):
+        return Nothing()
+
+    __call__ = __getitem__ = __enter__ = _nothing
+    __add__ = __sub__ = __mul__ = __truediv__ = __matmul__ = __pow__ = __neg__ = _nothing
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rmatmul__ = __rpow__ = _nothing
+    __lt__ = __le__ = __gt__ = __ge__ = _nothing
+    __array_ufunc__ = None  # numpy leaves an operation to the methods above
+
+    def __setitem__(self, place, value):
+        pass
+
+    def __exit__(self, *error):
+        return False
+
+    def __iter__(self):
+        return iter(())
+
+    def __len__(self):
+        return 0
+
+    def __format__(self, how):
+        return "nothing"
+
+    def __mro_entries__(self, bases):
+        return ()
+
+    __hash__ = object.__hash__
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Nothing()
+'''
+
+_ROOMS = ("", "nn", "nn/functional", "optim", "autograd", "autograd/functional", "utils", "utils/data")
+
 # The worker first: a module that answers to any name would also answer to the names of its own parts.
 _COURSE = (
     "from minigrad.course.worker import predict\n\n"
@@ -91,7 +143,8 @@ def build(site: Path, *, with_engine: bool) -> Path:
             if relative.parts[0] not in ("course", "viz"):
                 _write(target / relative, source.read_text(encoding="utf-8"))
     else:
-        _write(target / "__init__.py", '"""The student writes this."""\n')
+        for name in _ROOMS:
+            _write(target / name / "__init__.py", _ENGINE)
     _write(target / "viz" / "__init__.py", _QUIET)
     _write(target / "viz" / "plots.py", _QUIET)
     _write(target / "course" / "__init__.py", _COURSE)

@@ -523,6 +523,7 @@ EXERCISE_10_5 = program(
     title="a root without nan",
     minutes=8,
     prelude=ENGINE,
+    with_engine=True,
     probes=probes_10_5,
     wrong=[
         Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
@@ -611,6 +612,5 @@ LESSON = Lesson(
         "cross_entropy_grad", "safe_sqrt",
     ),
     misconceptions=("M35", "M37", "M39", "M51"),
-    with_engine=True,
     exercises=EXERCISES,
 )  # fmt: skip
