@@ -19,7 +19,7 @@ import numpy as np
 from minigrad import dtypes, tape
 from minigrad.operations import Operation, operation
 from minigrad.tape import Node, guarded_names, hooks_of, mode, touch
-from minigrad.tensor import Tensor, method, wrap
+from minigrad.tensor import Tensor, Untracked, method, wrap
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -73,19 +73,20 @@ DIRECT = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.mult
 
 def _written_directly(target: Tensor, operation: Any, args: tuple[Any, ...]) -> bool:
     """Where nothing is recorded and types and shapes leave no question: without an array in between (p -= rate * g)."""
-    ufunc = DIRECT.get(operation.operation.forward) if hasattr(operation, "operation") else None
-    if ufunc is None or len(args) != 1:
-        return False
-    array, (other,) = target._data, args
-    if mode.record is not None and (target._node is not None or getattr(other, "_node", None) is not None):
+    made = getattr(operation, "operation", None)
+    ufunc = None if made is None or len(args) != 1 else DIRECT.get(made.forward)
+    array, other = target._data, args and args[0]
+    if ufunc is None or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
         return False
     if isinstance(other, Tensor):
-        other = other._data
-        if other.dtype is not array.dtype or other.shape != array.shape or np.may_share_memory(array, other):
+        if mode.record is not None and (target._node is not None or other._node is not None):
             return False
-    elif type(other) is not float:
-        return False
-    if array.dtype.kind != "f" or not isinstance(array, np.ndarray):
+        other = other._data
+        if other.dtype is not array.dtype or other.shape != array.shape:
+            return False
+        if (other.base is not None or array.base is not None) and np.may_share_memory(array, other):
+            return False
+    elif type(other) is not float or (mode.record is not None and target._node is not None):
         return False
     ufunc(array, other, out=array)
     touch(target._counter)
@@ -104,7 +105,7 @@ def check_writable(target: Tensor) -> None:
 
 def check_history(target: Tensor) -> None:
     """The part of `check_writable` that is about the graph."""
-    if target.is_inference() and not mode.inference:
+    if isinstance(target._counter, Untracked) and not mode.inference:
         raise RuntimeError(INFERENCE)
     if mode.record is None:
         return

@@ -532,10 +532,12 @@ def softmax(x: Array, dim: int) -> Array:
         return x / x if np.isfinite(x) else x * np.nan
     if not x.size:
         return x.copy()
-    with np.errstate(invalid="ignore"):
+    if x.size > 1000 and x.dtype.char in "fd" and smallest(x, None) > -40 and largest(x, None) < 40:
+        y = np.exp(x)  # no power so large or small that it matters: nothing to subtract first
+    else:
         y = x - largest_of_rows(x, dim)
         np.exp(y, y)
-        y /= total(y, dim, True)
+    y /= total(y, dim, True)
     return y
 
 
@@ -544,9 +546,8 @@ def log_softmax(x: Array, dim: int) -> Array:
         return x - x
     if not x.size:
         return x.copy()
-    with np.errstate(invalid="ignore"):
-        y = x - largest_of_rows(x, dim)
-        y -= np.log(total(np.exp(y), dim, True))
+    y = x - largest_of_rows(x, dim)
+    y -= np.log(total(np.exp(y), dim, True))
     return y
 
 
@@ -1138,14 +1139,15 @@ _add: Any = np.add.reduce
 def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
     over = (dims,) if isinstance(dims, int) else dims
-    if x.size < 1000 or x.dtype.char not in "fd" or not over or len(over) == x.ndim:
+    if not over or x.size < 256 or len(over) == x.ndim or x.dtype.char not in "fd":
         return _add(x, dims, None, None, keepdim)
-    k, n = len(over), math.prod([x.shape[d] for d in over])
+    k, shape = len(over), x.shape
     if over == tuple(range(k)):
-        sums, left = _ones(n, x.dtype) @ x.reshape((n, -1)), (1,) * (k * keepdim) + x.shape[k:]
-    elif n <= 1024 and over in (tuple(range(x.ndim - k, x.ndim)), (-1,)):  # longer rows numpy adds with less rounding
-        sums, left = x.reshape((-1, n)) @ _ones(n, x.dtype), x.shape[: x.ndim - k] + (1,) * (k * keepdim)
-    else:
+        n = math.prod(shape[:k])
+        sums, left = _ones(n, x.dtype).dot(x.reshape((n, -1))), (1,) * (k * keepdim) + shape[k:]
+    elif over in (tuple(range(x.ndim - k, x.ndim)), (-1,)) and (n := math.prod(shape[-k:])) <= 1024:
+        sums, left = x.reshape((-1, n)).dot(_ones(n, x.dtype)), shape[:-k] + (1,) * (k * keepdim)
+    else:  # longer rows numpy adds with less rounding
         return _add(x, dims, None, None, keepdim)
     return sums if sums.shape == left else sums.reshape(left)
 

@@ -455,20 +455,22 @@ def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
     """
     if node is None or node.shape is None:  # a node with several outputs takes a gradient for each
         return g
-    shape, dtype = node.shape, node.dtype
-    have = tuple(g.shape)
-    lead = len(have) - len(shape)
-    stretched = tuple(range(lead))
-    if lead < 0 or have[lead:] != shape:
-        if lead < 0 or any(n != m and n != 1 for n, m in zip(shape, have[lead:], strict=True)):
+    shape, dtype, have = node.shape, node.dtype, g.shape
+    if have != shape:
+        lead = len(have) - len(shape)
+        if lead < 0:
             raise _misfit(have, node, giver)
-        stretched = tuple(i for i, n in enumerate(have) if i < lead or (n != 1 and shape[i - lead] == 1))
-    if isinstance(g, Tensor):
-        if stretched:
+        stretched = tuple(range(lead))
+        if have[lead:] != shape:
+            stretched += tuple([lead + i for i, n in enumerate(shape) if have[lead + i] != n])
+            if any(shape[i - lead] != 1 for i in stretched[lead:]):
+                raise _misfit(have, node, giver)
+        if isinstance(g, Tensor):
             g = g.sum(stretched, keepdim=True).reshape(shape)
+        else:
+            g = total(g, stretched, True).reshape(shape) if len(stretched) > lead else total(g, stretched)
+    if isinstance(g, Tensor):
         return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))  # type: ignore[arg-type]
-    if stretched:
-        g = total(g, stretched) if len(stretched) == lead else total(g, stretched, True).reshape(shape)
     return g if g.dtype is dtype else g.astype(dtype)[()]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ from minigrad import derivatives as table
 from minigrad import layers, products, random
 from minigrad import more_derivatives as more
 from minigrad.inplace import write
+from minigrad.kernels import largest
 from minigrad.nn import rules
 from minigrad.public import floating_input
 from minigrad.tensor import Tensor, wrap
 
 Array = Any
+LONG = np.dtype(np.int64)
 
 # ---------------------------------------------------------------------------------------------------- activations
 
@@ -628,6 +631,8 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
     have, want = input._data.shape, target._data.shape
+    if len(have) == 2 and want == have[:1] and target._data.dtype == LONG:
+        return
     if not have:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if len(have) > 1 and have[:1] != (want[:1] or (1,)):
@@ -657,18 +662,25 @@ def nll_loss(
     """
     reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
+    return _nll(input, target, weight, ignore_index, reduction)
+
+
+def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
     _check_classes(input, target)
     rows = input if input._data.ndim > 1 else input.reshape((1, -1))
-    shape = rows._data.shape
-    weights = None if weight is None else np.asarray(weight._data)
-    if weights is not None and weights.shape != shape[1:2]:
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {shape[1]} classes or no classes "
-            f"but got weight tensor of shape: {list(weights.shape)}"
-        )
-    classes = np.asarray(target._data, np.int64).reshape(shape[:1] + shape[2:])
-    share = None
-    if weights is not None or 0 <= ignore_index < shape[1] or not (classes.view(np.uint64) < shape[1]).all():
+    shape, classes = rows._data.shape, target._data
+    if classes.ndim != 1 or len(shape) != 2 or classes.dtype != LONG:
+        classes = np.asarray(classes, np.int64).reshape(shape[:1] + shape[2:])
+    weights = share = None
+    if weight is not None:
+        weights = np.asarray(weight._data)
+        if weights.shape != shape[1:2]:
+            raise RuntimeError(
+                f"weight tensor should be defined either for all {shape[1]} classes or no classes "
+                f"but got weight tensor of shape: {list(weights.shape)}"
+            )
+    unsigned = classes.view(np.uint64)  # so that negative numbers are too large ones
+    if weights is not None or 0 <= ignore_index < shape[1] or (classes.size and largest(unsigned, None) >= shape[1]):
         classes, share = _shares(classes, shape[1], weights, ignore_index, rows._data.dtype)
     if reduction == "none":
         total = None
@@ -676,10 +688,19 @@ def nll_loss(
         total = 1
     else:
         total = classes.size if share is None else share.sum()
-    grid = np.ogrid[tuple(map(slice, classes.shape))] if classes.ndim > 1 else [np.arange(len(classes))]
-    index = (grid[0], classes, *grid[1:])
-    loss: Tensor = (rules.nll_rows if len(shape) == 2 else rules.nll_grid)(rows, index, share, total)
+    if len(shape) == 2:
+        loss: Tensor = rules.nll_rows(rows, (_upto(shape[0]), classes), share, total)
+    else:
+        grid = np.ogrid[tuple(map(slice, classes.shape))]
+        loss = rules.nll_grid(rows, (grid[0], classes, *grid[1:]), share, total)
     return loss.reshape(()) if total is None and input._data.ndim == 1 else loss
+
+
+@lru_cache(maxsize=16)
+def _upto(n: int) -> Array:
+    numbers = np.arange(n)
+    numbers.flags.writeable = False  # many calls share it
+    return numbers
 
 
 def _shares(classes: Array, count: int, weights: Any, ignore_index: int, dtype: Any) -> tuple[Array, Array]:
@@ -717,7 +738,7 @@ def cross_entropy(
     if not (input._data.ndim and target._data.ndim):
         _check_classes(input, target)
     log_probabilities = mg.log_softmax(input, class_dim)
-    hard = nll_loss(log_probabilities, target, weight, ignore_index=ignore_index, reduction=reduction)
+    hard = _nll(log_probabilities, target, weight, ignore_index, reduction)
     if label_smoothing == 0.0:
         return hard
 
