@@ -1,7 +1,8 @@
 """The text of a rule, read from the derivative table itself: `g * y` for `lambda g, y: g * y`.
 
 There is no second copy of any formula: the stepper, the errors and the page of all rules print what stands in
-the table. Each file of rules is parsed once, on first use.
+the table. Each file of rules is parsed once, on first use. A helper that the table calls for speed's sake is
+spelled out (and a test holds the spelling to the helper).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from minigrad.operations import Operation, parameters
+
+SPELLED = {"power_slope(x, exponent)": "exponent * x ** (exponent - 1)"}
 
 
 def formulas_of(made: Operation) -> tuple[str, ...]:
@@ -35,8 +38,15 @@ def formula(rule: Callable[..., Any]) -> str:
         ]
         if here:
             innermost = max(here, key=lambda tree: starts(tree.body))
-            return ast.unparse(innermost.body)
+            return spelled(ast.unparse(innermost.body))
     return f"{getattr(rule, '__name__', 'rule').strip('<>')}({', '.join(parameters(rule))})"
+
+
+def spelled(text: str) -> str:
+    """A formula without the helpers' names."""
+    for helper, meaning in SPELLED.items():
+        text = text.replace(helper, f"({meaning})")
+    return text
 
 
 @lru_cache(maxsize=64)

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad import kernels
+from minigrad.formulas import SPELLED
 from minigrad.tape import TABLE, Node
 from tests.engine.test_ops_golden import CASES, LEFT_OUT, LIMITS, callable_for, rebuilt, tensors
 
@@ -186,3 +188,10 @@ ELSEWHERE = {
     "erase": "in-place cases",
     "batch_mm": "recorded samples of matmul",
 }
+
+
+@pytest.mark.parametrize("helper", SPELLED)
+@pytest.mark.parametrize("exponent", [2, 3, 0.5, -1])
+def test_a_spelled_out_helper_is_what_it_is_said_to_be(helper: str, exponent: float) -> None:
+    names = {"x": np.array([0.5, 1.5, 3.0]), "exponent": exponent}
+    assert np.allclose(eval(helper, vars(kernels), names), eval(SPELLED[helper], {}, names))
