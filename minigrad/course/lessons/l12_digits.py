@@ -523,6 +523,16 @@ PREDICTION_12_0 = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_12_2A = prediction(
+    "12.2a", "c", points=0,
+    title="labels left in the old order",
+    options={"a": "an error", "b": "about 90 % read, as before", "c": "about 10 % read"},
+    wrong=[
+        Wrong("a", "M53", "As many images as labels, of the right kinds. What would there be to complain about?"),
+        Wrong("b", "M53", "Each image now stands beside somebody else's label. What is there to learn?"),
+    ],
+)  # fmt: skip
+
 PREDICTION_12_3A = prediction(
     "12.3a", "a", points=0,
     title="the first loss of an untrained net",
@@ -534,7 +544,7 @@ PREDICTION_12_3A = prediction(
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_12_0, PREDICTION_12_3A, EXERCISE_12_1, EXERCISE_12_2, EXERCISE_12_3, EXERCISE_12_4,
+    PREDICTION_12_0, PREDICTION_12_2A, PREDICTION_12_3A, EXERCISE_12_1, EXERCISE_12_2, EXERCISE_12_3, EXERCISE_12_4,
 )  # fmt: skip
 
 LESSON = Lesson(

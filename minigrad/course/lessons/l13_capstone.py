@@ -536,7 +536,7 @@ LESSON = Lesson(
     introduces=(
         "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",
         "shares", "multiply", "divide", "matmul", "__matmul__", "total", "pick", "at", "change", "my_forward",
-        "my_rule", "Dual",
+        "my_rule", "Dual", "eye", "surprise",
     ),
     with_engine=False,
     exercises=EXERCISES,
