@@ -169,6 +169,17 @@ def test_of_several_copies_the_best_counts(tmp_path: Path, level: str) -> None:
     assert len(list((out / "feedback" / "ann").iterdir())) == 4
 
 
+def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("adalovelace_4711_90001_05_vectors.ipynb", "adalovelace_4711_90002_05_vectors-1.ipynb",
+                 "boolegeorge_LATE_12_90003_05_vectors.ipynb", "mine_alone.ipynb"):  # fmt: skip
+        (tmp_path / "in" / name).write_bytes(notebook(RIGHT, 'check("5.1")'))
+    runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread())
+    assert [(row["Student"], row["ID"], row["SIS Login ID"], row["Total"]) for row in rows(tmp_path / "out")] == [
+        ("adalovelace_4711", "4711", "", "1"), ("boolegeorge_12", "12", "", "1"), ("mine_alone", "", "mine_alone", "1"),
+    ]  # fmt: skip
+
+
 def test_what_lies_around_a_notebook_is_no_matter(tmp_path: Path, level: str) -> None:
     hand_ins = hand_in(tmp_path / "in", ann="import numpy as np\n" + WRONG, bob=RIGHT)
     here = hand_ins / "ann"

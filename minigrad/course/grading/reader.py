@@ -94,8 +94,21 @@ class Found:
     path: str
 
 
+# What Canvas calls the files of its download: who, perhaps that it was late, the person's number, the file's, its name.
+_CANVAS = re.compile(r"(?P<who>[^_/]+)_(?:LATE_)?(?P<id>[0-9]+)_[0-9]+_[^/]+")
+
+
+def canvas_id(path: str) -> str:
+    """The person's number in Canvas, if the file is named as in a download from there; else ""."""
+    match = _CANVAS.fullmatch(path)
+    return match["id"] if match else ""
+
+
 def find(folder: Path) -> list[Found]:
-    """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, sorted; links are not followed."""
+    """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, sorted; links are not followed.
+
+    A loose file's student is its name without the ending, or who it belongs to by the way Canvas names files.
+    """
     found = []
     for where, folders, files in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
@@ -103,8 +116,9 @@ def find(folder: Path) -> list[Found]:
             path = Path(where, name)
             if name.lower().endswith(".ipynb") and not name.startswith(".") and _regular(path):
                 parts = path.relative_to(folder).parts
-                student = parts[0] if len(parts) > 1 else path.stem
-                found.append(Found(student, "/".join(parts)))
+                canvas = _CANVAS.fullmatch(name)
+                loose = f"{canvas['who']}_{canvas['id']}" if canvas else path.stem
+                found.append(Found(parts[0] if len(parts) > 1 else loose, "/".join(parts)))
     return found
 
 

@@ -51,9 +51,10 @@ class Counted(NamedTuple):
 
 @dataclass(slots=True)
 class Row:
-    """One student: the counting result of each lesson."""
+    """One student, with the number that Canvas has for them, and the counting result of each lesson."""
 
     student: str
+    canvas: str = ""
     results: dict[int, Counted] = field(default_factory=dict)
 
     @property
@@ -71,7 +72,7 @@ def write(folder: Path, strays: Sequence[str] = ()) -> None:
     pages: set[str] = set()
     alike: dict[Verdicts, Verdicts] = {}  # most notebooks of a large class have the verdicts of another one
     for result in journal.read(folder / journal.RESULTS):
-        row = rows.setdefault(result["student"], Row(result["student"]))
+        row = rows.setdefault(result["student"], Row(result["student"], reader.canvas_id(result["path"])))
         page = feedback_name(result, pages)
         pages.add(page.lower())
         _write(folder / FEEDBACK / page, [feedback_page(result)])
@@ -118,8 +119,9 @@ def feedback_name(result: dict[str, Any], taken: set[str]) -> str:
 def grades(rows: Sequence[Row]) -> Iterator[str]:
     """One line a student, one column a lesson, a total.
 
-    The first five columns are the ones that Canvas wants; Moodle takes any of them as the key of its import. Where
-    a lesson was handed in but could not be graded, the cell is empty: no grade is not a zero.
+    The first five columns are the ones that Canvas wants, which finds a student by its own number or by the login;
+    Moodle takes any of them as the key of its import. Where a lesson was handed in but could not be graded, the
+    cell is empty: no grade is not a zero.
     """
     numbers = sorted({number for row in rows for number in row.results})
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -127,7 +129,8 @@ def grades(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         name = reader.spreadsheet(row.student)
         cells = [_points(row.results.get(number)) for number in numbers]
-        yield _line([name, "", "", name, "", *cells, _number(row.points) if row.complete else ""])
+        login = "" if row.canvas else name
+        yield _line([name, row.canvas, "", login, "", *cells, _number(row.points) if row.complete else ""])
 
 
 def _line(cells: Sequence[str]) -> str:
