@@ -44,23 +44,25 @@ def healed(source: str, name: str, *treatments: Treatment) -> Any:
 def patient(
     number: int, title: str, minutes: int, source: str, culprit: str, innocent: Mapping[str, str],
     cures: Sequence[Any], wrong: Sequence[tuple[Any, str, str, str, str]], probes: Callable[..., Iterator[Probe]],
-    hints: Sequence[str], worked: str, name: str = "", rtol: float = 1e-9,
+    hints: Sequence[str], worked: str, name: str = "", rtol: float = 1e-9, partner: str = "",
 ) -> Exercise:  # fmt: skip
     """One patient: `innocent` are the letters that are not to blame, with what to say; each of `wrong` is (cure,
-    misconception, what to say, name, a word shared with those that behave alike)."""
+    misconception, what to say, name, a word shared with those that behave alike). Where two lines have changed places,
+    either may be blamed: the other one is the culprit's `partner`."""
     letter, cure = f"culprit_{number}", name or f"cure_{number}"
 
     def asked(rng: np.random.Generator) -> Iterator[Probe]:
-        yield run(letter).expect(culprit)
+        yield run(f"blamed({letter})").expect(culprit)
         yield from probes(rng)
 
     return program(
-        f"11.{number}", (letter, cure), title=title, minutes=minutes, prelude=PRELUDE, probes=asked, seconds=3.0,
+        f"11.{number}", (letter, cure), title=title, minutes=minutes, probes=asked, seconds=3.0,
+        prelude=f"{PRELUDE}\nblamed = lambda line: {culprit!r} if line == {partner!r} else line",
         wrong=[
             *(Wrong({letter: l, cure: cures[0]}, "M54", says, name=f"blames {l}") for l, says in innocent.items()),
             *(Wrong({letter: culprit, cure: c}, id, says, name=n, alike=alike) for c, id, says, n, alike in wrong),
         ],
-        alternatives=[{letter: culprit, cure: c} for c in cures],
+        alternatives=[{letter: l, cure: c} for l, c in zip([culprit.upper(), partner or culprit, *culprit * 9], cures)],
         hints=hints, worked=worked, rtol=rtol,
     )  # fmt: skip
 
@@ -116,6 +118,8 @@ EXERCISE_11_1 = patient(
         heal_1((UPDATE, LATER)),
         heal_1(("        loss.backward()\n", "        w.grad = None\n        loss.backward()\n")),
         heal_1(("        # d\n", "        w.grad = None\n")),
+        heal_1(("        loss.backward()\n", "        (g,) = torch.autograd.grad(loss, w)\n"),
+               ("w -= 0.1 * w.grad", "w.sub_(0.1 * g)")),
     ],
     wrong=[
         (heal_1(), "M01", SAME + "What is in w.grad when the second round begins?", "the patient", "same"),
@@ -127,6 +131,15 @@ EXERCISE_11_1 = patient(
         (heal_1(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
         (heal_1(("        with", "        w.grad.zero_()\n        with")), "M40", "Nothing moves any more: the gradient "
          "is cleared between backward and the update that needs it.", "cleared too early", ""),
+        (heal_1(("        # d\n", "        w.grad = None\n"), (".mean()", ".sum()")), "M30", "Cleared, and the loss has become "
+         "a sum: each step is as many times too long as there are rows.", "sum", ""),
+        (heal_1(("        # d\n", "        w.grad = None\n        loss = ((x @ w - t) ** 2).mean()\n")), "", "The steps are "
+         "right. The losses are those *after* each step: which one was asked for?", "after the step", ""),
+        (heal_1((UPDATE, UPDATE.replace("w.grad\n", "w.grad / w.grad.norm()\n"))), "M54", "Every step has the same length now, "
+         "whatever the slope: that hides the illness and makes another method. What is in w.grad?", "normalised", ""),
+        (heal_1((UPDATE, UPDATE + "        w = w.detach().clone().requires_grad_()\n")), "M17", "The losses are right, and the "
+         "w that was handed in has moved once only: the rest was learned by copies that nobody else holds.", "trains a copy",
+         ""),
         (heal_1(("w -= 0.1 * w.grad", "w = w - 0.1 * w.grad")), "M17", "A new tensor is called w after the first round, "
          "and nothing was recorded for it. What is the difference between changing a thing and naming a new one?",
          "rebinds", ""),
@@ -201,6 +214,10 @@ EXERCISE_11_2 = patient(
         (heal_2(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
         (heal_2(("            if w.grad is not None:\n", "            if True:\n")), "M54", "The guard is gone, and now "
          "an error says what it hid: there is no gradient at w1. Why not?", "no guard", ""),
+        (heal_2((CUT, "torch.tanh(x @ w1)"), ("h @ w2", "h @ w2.detach()")), "M12", "Now the first layer learns and the second "
+         "sleeps. How many cuts does this net need?", "cut elsewhere", ""),
+        (heal_2((CUT, "torch.tanh(x @ w1)"), ("                w.grad = None\n", "")), "M01", "The path is whole, and nothing "
+         "is cleared any more: the gradients of all rounds add up.", "never cleared", ""),
         (heal_2((CUT, "x @ w1")), "", "The path is whole again, and tanh is gone: two layers without a bend between "
          "them are one.", "no tanh", ""),
     ],
@@ -274,6 +291,12 @@ EXERCISE_11_3 = patient(
          "probability.", "no logarithm", ""),
         (heal_3((SOFT, "torch.sigmoid(x @ w)")), "M39", "A sigmoid squashes as well. Which numbers does the loss "
          "want, from where to where?", "sigmoid", ""),
+        (heal_3((SOFT, "x @ w"), (ENTROPY, ENTROPY[:-1] + ', reduction="sum")')), "M30", "One softmax, and the loss is summed "
+         "over the rows, not averaged.", "sum", ""),
+        (heal_3((SOFT, "10 * " + SOFT)), "M39", "Stretched, and still squashed twice: now the loss cannot fall below another "
+         "number. Which numbers does the loss want, from where to where?", "stretched", ""),
+        (heal_3((ENTROPY, "F.nll_loss(torch.log(p + 1e-7), labels)")), "M51", "One softmax, and a small number inside the "
+         "logarithm: every loss is a little off. Which form needs none?", "epsilon", ""),
         (heal_3((SOFT, "(x @ w).detach()"), ("loss.backward()", "loss.requires_grad_().backward()")), "M54", "Asking "
          "the loss to require a gradient mends no path: nothing leads from it to w.", "requires_grad on the loss", ""),
     ],
@@ -318,6 +341,7 @@ def probes_11_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SHAPES).expect([[2], [2, 5], [4], [4, 3], [5], [5, 4]])
     yield run(FILLED, x=x).expect(np.repeat(1.5 * h + 0.3, 2, axis=1))
     yield run(MOVED, x=x).expect([True] * 6)
+    yield run("all(p.requires_grad for p in Cure4().parameters())").expect(True)
 
 
 LIST, TWO_LINEARS = "[nn.Linear(3, 4), nn.Linear(4, 5)]", "nn.Linear(3, 4), nn.Linear(4, 5)"
@@ -340,6 +364,8 @@ EXERCISE_11_4 = patient(
     cures=[
         heal_4((LIST, f"nn.ModuleList({LIST})")),
         heal_4((LIST, f"nn.Sequential({TWO_LINEARS})")),
+        heal_4((f"self.layers = {LIST}\n        self.head = nn.Linear(5, 2)", "self.net = nn.Sequential(nn.Linear(3, 4), "
+                "nn.Tanh(), nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 2))"), (LOOP, ""), ("self.head", "self.net")),
         heal_4(("self.layers = " + LIST, "self.one = nn.Linear(3, 4)\n        self.two = nn.Linear(4, 5)"),
                ("self.layers", "(self.one, self.two)")),
     ],
@@ -354,6 +380,13 @@ EXERCISE_11_4 = patient(
          "and the path to the layers is cut.", "cut", ""),
         (heal_4((LIST, f"nn.ModuleList({LIST})"), ("torch.tanh(layer(x))", "layer(x)")), "", "All are registered, "
          "and tanh has been lost on the way.", "no tanh", ""),
+        (heal_4((LIST, f"nn.ModuleList({LIST})"), ("return self.head(x)", "return torch.tanh(self.head(x))")), "", "All "
+         "are registered, and the head has got a tanh that it did not have.", "tanh at the head", ""),
+        (heal_4((f"self.layers = {LIST}", f"self.layers = {LIST}\n        self.more = nn.ModuleList({LIST})")), "M54", "Six "
+         "tensors are registered, and four of them are spares that forward never uses: those it uses are still unknown.",
+         "spares", ""),
+        (heal_4((LIST, f"nn.ModuleList({LIST}).requires_grad_(False)")), "M54", "All are registered, and the layers do not ask "
+         "for a gradient: they are frozen.", "frozen", ""),
         (heal_4((LIST, "nn.ModuleList([nn.Linear(3, 4)])"), ("(5, 2)", "(4, 2)")), "", "The second layer is gone. "
          "That would be another net.", "one layer", ""),
     ],
@@ -389,6 +422,7 @@ def heal_5(*treatments: Treatment) -> Any:
     return healed(PATIENT_5, "patient", *treatments)
 
 
+ORDERED = in_order("optimizer.zero_grad", "loss.backward", "optimizer.step")
 FLAT = SAME + "Nothing moves. What does step() find in w.grad at the moment when it runs?"
 
 EXERCISE_11_5 = patient(
@@ -396,7 +430,7 @@ EXERCISE_11_5 = patient(
     {"a": "The optimiser knows w and a sensible learning rate.", "b": "The loss is right.",
      "c": "Clearing is right, and in a place where it does no harm by itself. What comes next, and what does it need?"},
     cures=[
-        heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step")),
+        heal_5(ORDERED),
         heal_5(in_order("loss.backward", "optimizer.step", "optimizer.zero_grad")),
     ],
     wrong=[
@@ -411,12 +445,16 @@ EXERCISE_11_5 = patient(
          "the gradients of all rounds add up.", "never cleared", ""),
         (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step", "optimizer.step")), "", "Two steps "
          "with one gradient.", "two steps", ""),
-        (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step"), ("range(steps)", "range(5 * steps)")),
+        (heal_5(ORDERED, ("lr=0.1", "lr=0.1, momentum=0.9")), "M54", "The "
+         "order is right now, and the steps remember each other: plain descent was never ill.", "momentum", ""),
+        (heal_5(ORDERED, ("SGD", "Adam")), "M54", "The order is right "
+         "now, and it is another optimiser: SGD was never ill.", "Adam", ""),
+        (heal_5(ORDERED, ("range(steps)", "range(5 * steps)")),
          "M54", LONGER, "more steps", ""),
-        (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step"), ("lr=0.1", "lr=0.01")), "M54",
+        (heal_5(ORDERED, ("lr=0.1", "lr=0.01")), "M54",
          "The order is right now. Leave the learning rate as it was: it was never ill.", "lower rate", ""),
     ],
-    probes=probes_line("cure_5"),
+    probes=probes_line("cure_5"), partner="e",
     hints=["Three calls, and each needs something of the one before.",
            "Shopping: empty the bag, fill the bag, cook what is in the bag.",
            "step() uses w.grad. Which line writes w.grad?"],
@@ -523,23 +561,39 @@ GATE = "x = torch.tensor(x, requires_grad=True)\nCure7.apply(x).backward(torch.t
 BEHIND = "x = torch.tensor(x, requires_grad=True)\n(Cure7.apply(x @ torch.tensor(w)) ** 2).sum().backward()\nx.grad"
 
 
+TWO_GATES = (
+    "x, z = torch.tensor(x, requires_grad=True), torch.tensor(z, requires_grad=True)\n"
+    "(Cure7.apply(x) + Cure7.apply(z)).backward(torch.tensor(g))\n[x.grad, z.grad]"
+)
+
+
 def probes_11_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, w = numbers(rng, 4, 3), numbers(rng, 3, 2)
     yield run("Cure7.apply(torch.tensor(x))", x=x).expect(np.maximum(x, 0))
     corner = np.array([1.5, 0.0, -2.0, 0.5])
     yield run(GATE, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).expect(np.array([-3.0, 0.0, 0.0, 0.7]))
     yield run(BEHIND, x=x, w=w).expect(2 * np.maximum(x @ w, 0) @ w.T)
+    one, other, g = np.array([1.5, 0.0, -2.0, 0.5]), np.array([2.0, 1.0, 0.5, -1.0]), np.array([3.0, 2.0, -4.0, 2.5])
+    yield run(TWO_GATES, x=one, z=other, g=g).expect([g * [1, 0, 0, 1], g * [1, 1, 1, 0]])
+    yield run("x = torch.tensor(x)\nCure7.apply(x)\nx", x=corner).expect(corner)
 
 
-def heal_7(rule: str) -> Any:
-    return healed(PATIENT_7.replace("Patient", "Cure7"), "Cure7", ("return g\n", f"return {rule}\n"))
+def heal_7(rule: str, *treatments: Treatment) -> Any:
+    source = PATIENT_7.replace("Patient", "Cure7")
+    return healed(source, "Cure7", ("return g\n", f"return {rule}\n"), *treatments)
+
+
+KEEP, TAKE = "        ctx.save_for_backward(x)\n", "        (x,) = ctx.saved_tensors\n"
 
 
 EXERCISE_11_7 = patient(
     7, "nothing to see", 8, PATIENT_7, "d",
     {"a": "x is saved, and that is right: somebody should use it.", "b": "The values are those of relu.",
      "c": "x is unpacked, and then? Read on."},
-    cures=[heal_7("g * (x > 0)"), heal_7("torch.where(x > 0, g, torch.zeros_like(g))")],
+    cures=[
+        heal_7("g * (x > 0)"), heal_7("torch.where(x > 0, g, torch.zeros_like(g))"),
+        heal_7("g.masked_fill(ctx.shut, 0.0)", (KEEP, "        ctx.shut = x <= 0\n"), (TAKE, "")),
+    ],
     wrong=[
         (heal_7("g"), "M53", "Everything passes, also where the gate was shut. The accuracy does not show it; what "
          "would a measured slope show?", "the patient", ""),
@@ -547,6 +601,16 @@ EXERCISE_11_7 = patient(
         (heal_7("g * (x >= 0)"), "M35", "Open at 0 exactly; PyTorch shuts it there.", "open at 0", ""),
         (heal_7("(x > 0).to(g.dtype)"), "M23", "The mask alone, without what arrives.", "no upstream", ""),
         (heal_7("g * x * (x > 0)"), "M43", "g times the value. How fast does relu move where it is open?", "value", ""),
+        (heal_7("g", (TAKE, TAKE + "        g *= x > 0\n")), "M15", "Right alone. The mask is written into g, and + has "
+         "sent the same g to both its inputs: the other one finds your zeros in it. How do you make a new tensor?",
+         "in place", ""),
+        (heal_7("g * Cure7.mask", (KEEP, "        Cure7.mask = x > 0\n"), (TAKE, "")), "M34", "Right for one gate. With two "
+         "in the graph the second overwrites the mask of the first, which hangs on the class. What belongs to one call "
+         "only?", "mask on the class", ""),
+        (heal_7("g * (x > 0)", ("return x * (x > 0)", "return x.clamp_(min=0).clone()")), "M15", "forward has changed the "
+         "numbers of x itself. Whose tensor is it?", "changes x", ""),
+        (heal_7("g * ((x > 0) + 0.01 * (x < 0))"), "M35", "A hundredth leaks through the shut gate. That is the rule of "
+         "leaky relu; is it the forward of leaky relu, too?", "leaks", ""),
         (heal_7("g * 0.1"), "M54", "Smaller everywhere, and still open where it should be shut.", "smaller", ""),
     ],
     probes=probes_11_7, name="Cure7",
