@@ -64,5 +64,5 @@ def _metadata(node: Node) -> dict[str, Any]:
 
 
 Node.__getattr__ = _get  # type: ignore[attr-defined]
-Node.__call__ = _call
+Node.__call__ = _call  # type: ignore[method-assign]
 Node.metadata = property(_metadata, doc="A dictionary to keep notes in.")  # type: ignore[attr-defined]
