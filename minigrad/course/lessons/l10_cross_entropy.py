@@ -594,8 +594,28 @@ PREDICTION_10_4A = prediction(
     ],
 )  # fmt: skip
 
+PREDICTION_10_4B = prediction(
+    "10.4b", "c", points=0,
+    title="one probability, another score",
+    options={"a": "zero", "b": "positive", "c": "negative"},
+    wrong=[
+        Wrong("a", "", "Entry by entry, it would be. What stands in the denominator of the first probability?"),
+        Wrong("b", "", "Raise the second score. Do all three probabilities still add up to 1 if the first one rises?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_10_5A = prediction(
+    "10.5a", "b", points=0,
+    title="the slope of a branch that was not chosen",
+    options={"a": "0", "b": "nan", "c": "inf"},
+    wrong=[
+        Wrong("a", "M37", "So it should be. But the root was computed at 0 as well: how steep is it there?"),
+        Wrong("c", "M37", "The root's own slope is infinite at 0. And what arrives at it from `where`?"),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_10_0, PREDICTION_10_3A, PREDICTION_10_4A,
+    PREDICTION_10_0, PREDICTION_10_3A, PREDICTION_10_4A, PREDICTION_10_4B, PREDICTION_10_5A,
     EXERCISE_10_1, EXERCISE_10_2, EXERCISE_10_3, EXERCISE_10_4, EXERCISE_10_5,
 )  # fmt: skip
 
