@@ -57,6 +57,7 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
 
     RuntimeError for a leaf that requires grad, a result of another shape or a wider type, memory that overlaps itself.
     """
+    __tracebackhide__ = True
     check_writable(target)
     if _written_directly(target, operation, args):
         return target
@@ -95,6 +96,7 @@ def _written_directly(target: Tensor, operation: Any, args: tuple[Any, ...]) -> 
 
 def check_writable(target: Tensor) -> None:
     """Raise if PyTorch would not let anybody write into this tensor now."""
+    __tracebackhide__ = True
     check_history(target)
     array = target._data
     if not isinstance(array, np.ndarray) or 0 not in array.strides or not array.size:

@@ -125,6 +125,7 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
     """The method `name_`, which writes what `operation` gives into the tensor itself."""
 
     def write(self: Tensor, *args: Any, **keywords: Any) -> Any:
+        __tracebackhide__ = True
         return inplace.write(self, functools.partial(operation, **keywords) if keywords else operation, *args)
 
     write.__name__ = write.__qualname__ = f"{name}_"

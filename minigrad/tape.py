@@ -211,6 +211,7 @@ class Node:
 
     def evaluate(self, g: Any, create_graph: bool) -> tuple[tuple[Rule, ...], tuple[Any, ...]]:
         """Where the plain rules are not enough: the contributions, disguised as rules that already know the answer."""
+        __tracebackhide__ = True
         if self.hooks is not None:
             g = self.hooks.before_node(g, create_graph)
         rules = type(self).rules
@@ -358,6 +359,7 @@ def walk(
     they are stored there, and no leaf accumulates.  Everything the walk needs is local to it: an exception, another
     thread or a backward pass inside a hook disturbs nothing.
     """
+    __tracebackhide__ = True
     heap: list[int] = []
     arrived: dict[int, tuple[Node, Any]] = {}  # tick -> (node, the sum of its gradient so far)
     for node, g in roots:
@@ -564,6 +566,7 @@ def run(
 ) -> None:
     """Check where the backward pass starts, and walk."""
     global last_pass
+    __tracebackhide__ = True
     started: list[tuple[Any, Any]] = []
     check_graphs(roots)
     for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
@@ -617,6 +620,7 @@ def backward(
     pass itself, so that gradients can be differentiated.  inputs: accumulate into these tensors only.
     RuntimeError if there is no graph, if it was freed, or if something it needs was overwritten.
     """
+    __tracebackhide__ = True  # a traceback shows the line that called and the line that raised, not the way between
     backward_all(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
@@ -637,6 +641,7 @@ def backward_all(
     inputs: Any = None,
 ) -> None:
     """`autograd.backward`: one backward pass from several tensors, accumulating into leaves (see Tensor.backward)."""
+    __tracebackhide__ = True
     if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = sequence(tensors)

@@ -334,7 +334,7 @@ def _portable(output: dict[str, Any]) -> dict[str, Any]:
     """An output without what differs from run to run or from machine to machine: widget ids, paths."""
     output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     if output["output_type"] == "error":
-        ours = [part for part in output["traceback"] if not _ANSI.sub("", part).startswith("File ")]
+        ours = [part for part in output["traceback"] if not _ANSI.sub("", part).lstrip().startswith(("File ", "[... "))]
         output["traceback"] = [_ANSI.sub("", part).rstrip() for part in ours]
     return output
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 import threading
+import traceback
 from typing import Any
 
 import numpy as np
@@ -309,3 +310,21 @@ def test_source_of_an_operation_can_be_read() -> None:
     (mg.tensor([1.0], requires_grad=True) * 2).sum()
     source = mg.tape.TABLE["mul"].source
     assert "node.parents = (p, q)" in source
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: (x * x).backward(),
+        lambda x: x.sub_(1),
+        lambda x: [y := (x * x).sum(), y.backward(), y.backward()],
+    ],
+    ids=["start", "write", "twice"],
+)
+def test_a_traceback_in_a_notebook_shows_who_called_and_who_raised(program: Any) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        program(mg.tensor([1.0, 2.0], requires_grad=True))
+    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    inside = [frame for frame in frames if frame.f_code.co_filename != __file__]
+    assert len(inside) > 1
+    assert all(frame.f_locals["__tracebackhide__"] for frame in inside[:-1])
