@@ -20,6 +20,7 @@ from minigrad.naming import term
 
 Array = np.ndarray[Any, Any]
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # a name in a formula
+ROWS = re.compile(r"^rows_mm\((.+), (.+)\)$")  # a product with every row of a batch
 SAMPLE = 16  # a longer row or column is shown by its first 16 numbers
 VERSION = 1
 
@@ -158,7 +159,7 @@ class Share:
             alone = rule[: word.start()].rstrip()[-1:] in tuple("(,") and rule[word.end() : word.end() + 1] in tuple("),")
             return text[1:-1] if alone and text.startswith("(") and "," not in text else text  # f((a + b)): f(a + b)
 
-        text = WORD.sub(one, rule)
+        text = ROWS.sub(r"\1 @ \2", WORD.sub(one, rule))
         return text if self.raw is None or self.raw.ndim > 2 else text.replace(".mT", ".T")
 
 
@@ -502,7 +503,7 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
     beats.append(product_sentence(target, step, share))
     if share.summed:
         beats.append(
-            f"{target} has shape ({', '.join(map(str, share.contribution.shape))}): it was stretched, so the "
+            f"{target} has shape {share.contribution.shape}: it was stretched, so the "
             f"{plural(len(share.summed), 'stretched axis', 'stretched axes')} "
             f"{', '.join(map(str, share.summed))} {'is' if len(share.summed) == 1 else 'are'} summed: "
             f"{short(share.contribution)}."

@@ -55,9 +55,12 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
             units = np.eye(step.upstream.size, dtype=step.upstream.dtype)
             share.jacobian = np.array([applied(u.reshape(step.upstream.shape)).ravel() for u in units])
         elif share.how == "matmul":
-            share.note = (
-                f"a full Jacobian would have {step.upstream.size} x {share.raw.size} = {size} numbers"
-            )
+            share.note = "; ".join(
+                filter(None, (
+                    helpers(share.rule, rule),
+                    f"a full Jacobian would have {step.upstream.size} x {share.raw.size} = {size} numbers",
+                ))
+            )  # fmt: skip
     if share.how == "elementwise":
         share.measured = slope(node, slot, recorder)
     share.note = share.note or remark(share) or helpers(share.rule, rule)

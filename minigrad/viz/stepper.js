@@ -16,8 +16,7 @@ const ICONS = {
 function h(tag, attrs = {}, ...children) {
 	const e = document.createElement(tag);
 	for (const [k, v] of Object.entries(attrs)) {
-		if (v === true) e.setAttribute(k, "");
-		else if (v !== false && v != null) e.setAttribute(k, v);
+		if (v !== false && v != null) e.setAttribute(k, v === true ? "" : v);
 	}
 	e.append(...children.filter((c) => c != null && c !== ""));
 	return e;
@@ -57,12 +56,13 @@ function brief(v, room = 24) {
 	return list && list.length <= room ? list : shapeOf(v);
 }
 
-/** The number at a row and column of a value, stretched as broadcasting does; undefined: not in the sample. */
+const rowsIn = (v) => v.s.slice(0, -1).reduce((a, b) => a * b, 1);
+
+/** The number at a row and column, stretched as broadcasting does; undefined if it is not in the sample. */
 function at(v, row, col) {
 	if (scalar(v)) return v;
-	const rows = v.s.slice(0, -1).reduce((a, b) => a * b, 1);
-	const r = rows === 1 ? 0 : row;
-	const c = v.s[v.s.length - 1] === 1 ? 0 : col;
+	const r = rowsIn(v) === 1 ? 0 : row;
+	const c = v.s.at(-1) === 1 ? 0 : col;
 	return r < v.r && c < v.c ? v.d[r * v.c + c] : undefined;
 }
 
@@ -96,10 +96,8 @@ function heat(v, o = {}) {
 			cells.push(`<rect class="cell" data-at="${where}" x="${X}" y="${Y}" width="${w}" height="${hgt}" ` +
 				`fill="${off ? "#fff" : tint(x, o.top)}"/>`);
 			if (off) cells.push(`<path class="no" d="M${X} ${Y + hgt}L${X + w} ${Y}M${X} ${Y + hgt / 2}l${w / 2} ${-hgt / 2}M${X + w / 2} ${Y + hgt}l${w / 2} ${-hgt / 2}"/>`);
-			if (digits && !(off && o.blank)) {
-				if (off) cells.push(`<rect x="${X + w / 2 - 7}" y="${Y + 4}" width="14" height="${hgt - 8}" fill="#fff"/>`);
+			if (digits && !(off && o.blank))
 				cells.push(`<text x="${X + w / 2}" y="${Y + hgt / 2 + 4}" text-anchor="middle" pointer-events="none">${fmt(x)}</text>`);
-			}
 		}
 	}
 	if (o.on) {
@@ -124,7 +122,7 @@ function heat(v, o = {}) {
 function figure(v, caption, o = {}) {
 	const total = scalar(v) ? 1 : v.s.reduce((a, b) => a * b, 1);
 	const cut = !scalar(v) && v.d.length < total ? `, first ${v.r}\u00d7${v.c}` : "";
-	const shape = scalar(v) ? "" : ` ${o.flip ? [...v.s.slice(0, -2), ...v.s.slice(-2).reverse()].join("\u00d7") : shapeOf(v)}${cut}`;
+	const shape = scalar(v) ? "" : ` ${o.flip ? `${v.s.at(-1)}\u00d7${rowsIn(v)}` : shapeOf(v)}${cut}`;
 	const extra = !scalar(v) && total > 36 ? `, norm ${fmt(v.norm)}` : "";
 	const body = scalar(v) ? h("code", {}, fmt(v)) : total === 0 ? h("span", {}, "(no numbers)") : heat(v, o);
 	return h("figure", {}, body, h("figcaption", {}, caption + shape + extra));
@@ -144,6 +142,8 @@ function render({ model, el, signal }) {
 		byNode[step.node].push(k);
 		if (step.kind === "share") arrivals[step.parent].push(k);
 	});
+	const hides = (what) => asked?.type === what && !asked.done;  // the answer
+	const totalOf = (i) => (hides("count") ? "?" : expected[i]);
 	const expected = arrivals.map((list) => (list.length ? steps[list[0]].arrived[1] : 0));
 	const incoming = new Map(edges.map(([a, b, slot], i) => [b + ":" + slot, i]));
 	const root = data.root;
@@ -187,16 +187,16 @@ function render({ model, el, signal }) {
 	const pos = h("span", { class: "mg-pos" });
 	const range = h("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": "Position in the backward pass", ...KEEP });
 	const bar = h("div", { class: "mg-bar" }, h("span", { class: "mg-title" }, heading), pos, ...[
-		["help", "Keys and help (?)", "?"], ["theme", "Theme: automatic, light or dark", "theme"], ["svg", "Download the graph as SVG", "svg"],
+		["help", "Keys and help (?)", "?"], ["theme", "Theme: auto, light, dark", "theme"], ["svg", "Download the graph as SVG", "svg"],
 		["html", "Download as a page", "html"], ["md", "Download the transcript", "md"]].map(button));
 	const bar2 = h("div", { class: "mg-bar" }, ...[["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
 		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button), range, ...[["by", "Step by whole nodes", "by node"],
 		["predict", "Predict before each reveal", "predict"], ["fan", "Next fan-in (N)", "next fan-in"],
-		["zoomout", "Smaller (-)", "\u2212"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the graph or follow the step (F)", "fit"],
+		["zoomout", "Smaller (-)", "\u2212"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the graph, or follow (F)", "fit"],
 		["words", "Transcript of all steps (T)", "transcript"],
-		data.layout.folded && data.layout.full && ["fold", "Fold or unfold repeated parts", "fold"],
+		data.layout.folded && data.layout.full && ["fold", "Fold repeated parts", "fold"],
 		nodes.some((n) => !n.rg) && ["cuts", "Show or hide what needs no gradient", "cut edges"],
-		firstBad >= 0 && ["bad", "First number that is not finite", "first nan"]].filter(Boolean).map(button));
+		firstBad >= 0 && ["bad", "First number not finite", "first nan"]].filter(Boolean).map(button));
 	const tools = h("div", { role: "toolbar", "aria-label": "Stepper controls; up and down arrows move between them" }, bar, bar2);
 
 	const graph = h("div", { class: "mg-graph", tabindex: 0, role: "group", "aria-label": "Graph, scrollable", ...KEEP });
@@ -312,7 +312,7 @@ function render({ model, el, signal }) {
 			const broken = value != null && bad(value) || grad != null && bad(grad);
 			const style = [what, fresh && "got", sharing && step.parent === i && reached(k, beat, "rule") && "target", broken && "broken",
 				asked?.type === "next" && asked.ids.includes(i) && "asked"].filter(Boolean).join(" ");
-			const key = [i, style, st.got[i], st.grad[i]].join();
+			const key = [i, style, st.got[i], st.grad[i], totalOf(i)].join();
 			if (key === part.was) continue;
 			Object.assign(part, { was: key, member: i });
 			part.g.setAttribute("class", style);
@@ -322,7 +322,7 @@ function render({ model, el, signal }) {
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
 			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :
 				cutText((broken ? "! " : "") + (fresh && total > 1 ? "+= " : "grad ") + brief(grad, room - 5), room + 1);
-			part.count.textContent = counted ? `${st.got[i]}/${total}` : "";
+			part.count.textContent = counted ? `${st.got[i]}/${totalOf(i)}` : "";
 			part.mark.setAttribute("d", what === "done" ? `M${x} 12l4 4l7 -9` :
 				what === "current" ? `M${x + 4} 7a4.5 4.5 0 1 0 .1 0zM${x + 4} 10.5a1 1 0 1 0 .1 0z` :
 					what === "ready" && !counted ? `M${x} 8h9v8h-9z` : "");
@@ -334,7 +334,7 @@ function render({ model, el, signal }) {
 			if (what !== line.was) line.g.setAttribute("class", line.was = what);
 		}
 		const pair = sharing ? [step.parent, step.node] : [step.node];
-		for (const i of sharing && reached(k, beat, "collect") ? pair.reverse() : pair) keepInView(i);  // the last one for certain
+		for (const i of sharing && reached(k, beat, "collect") ? pair.reverse() : pair) keepInView(i);
 	}
 
 	// ---- the step, with its numbers
@@ -438,12 +438,13 @@ function render({ model, el, signal }) {
 		if (step.how === "matmul" && !scalar(raw)) {
 			const [A, B] = step.terms.map(([term, flip]) => ({ flip, v: term === "g" ? g : val(step.kept.find(([a]) => a === term)[2]) }));
 			if ([A, B].some(({ v }) => scalar(v) || v.s.length < 2)) return "";
-			const rows = raw.s[raw.s.length - 2], batch = Math.floor(r / rows), i = r % rows;
+			const folded = raw.s.length === 2;  // batches, one under another
+			const rows = raw.s.at(-2), batch = Math.floor(r / rows), i = r % rows;
 			const get = ({ v, flip }, a, b) => {
 				const [m, n] = flip ? [b, a] : [a, b];
-				return at(v, (v.s.length > 2 ? batch * v.s[v.s.length - 2] : 0) + m, n);
+				return at(v, (!folded && v.s.length > 2 ? batch * v.s.at(-2) : 0) + m, n);
 			};
-			const inner = A.v.s[A.v.s.length - (A.flip ? 2 : 1)];
+			const inner = !A.flip ? A.v.s.at(-1) : folded ? rowsIn(A.v) : A.v.s.at(-2);
 			const parts = [];
 			for (let q = 0; q < Math.min(inner, 6); q++) {
 				const a = get(A, i, q), b = get(B, q, c);
@@ -469,7 +470,7 @@ function render({ model, el, signal }) {
 		const n = nodes[who];
 		if (!n.rg) { ledger.replaceChildren(h("h4", {}, `${n.name} keeps no ledger`), h("p", {}, "It needs no gradient.")); return; }
 		const total = expected[who];
-		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${total} arrived`));
+		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${totalOf(who)} arrived`));
 		const rows = [];
 		const row = (label, v, now, cls) => {
 			const whole = v && !scalar(v) && v.d.length && v.r <= 6 && v.c <= 6 && v.d.length === v.s.reduce((a, b) => a * b, 1);
@@ -491,17 +492,17 @@ function render({ model, el, signal }) {
 			if (n.old == null) row(old(`${n.name}.grad was None`));
 			row(`= ${n.name}.grad`, val(st.grad[who]), step.node === who, "sum");
 		}
-		const waiting = total - st.got[who];
+		const waiting = totalOf(who) - st.got[who];
 		ledger.replaceChildren(head, h("table", { class: "mg-table" }, h("tbody", {}, ...rows)),
 			waiting > 0 && list.length ? small(`${n.name} may not speak yet: ${waiting} more to come.`) : "");
 	}
 
 	function paintQueue(st) {
 		const are = (what) => [...nodes.keys()].filter((i) => status(st, i) === what).sort((a, b) => byNode[a][0] - byNode[b][0]);
-		const some = (list, text) => list.slice(0, 6).map(text).join(", ") + (list.length > 6 ? `, \u2026 (${list.length})` : "") || "nobody";
+		const some = (list, text) => hides("next") ? "?" : list.slice(0, 6).map(text).join(", ") + (list.length > 6 ? `, \u2026 (${list.length})` : "") || "nobody";
 		const part = (label, text) => h("span", {}, h("b", {}, label + ": "), text);
 		queue.replaceChildren(part("SPEAKS", name(st.step.node)), part("READY", some(are("ready"), name)),
-			part("WAITING", some(are("waiting"), (i) => `${name(i)} (${st.got[i]} of ${expected[i]})`)), turnText && part("STACKED", turnText));
+			part("WAITING", some(are("waiting"), (i) => `${name(i)} (${st.got[i]} of ${totalOf(i)})`)), turnText && part("STACKED", turnText));
 	}
 
 	// ---- painting and moving
@@ -566,7 +567,6 @@ function render({ model, el, signal }) {
 		if (q > 0) go(q);
 	}
 	function play() {
-		if (playing) return;
 		if (p === frames.length - 1) go(0);
 		playing = setInterval(() => { if (!move(1)) pause(); }, 900);
 		playIcon();
@@ -587,11 +587,10 @@ function render({ model, el, signal }) {
 	// ---- predict before reveal
 	function question(position) {
 		const [k, beat] = frames[position];
-		const q = steps[k].quiz;
-		return q && q.beat === beat ? q : null;
+		return steps[k].quiz?.beat === beat ? steps[k].quiz : null;
 	}
-	function control(label, act) {
-		const b = h("button", { type: "button", ...KEEP }, label);
+	function control(act, ...label) {
+		const b = h("button", { type: "button", ...KEEP }, ...label);
 		on(b, "click", act);
 		return b;
 	}
@@ -600,13 +599,13 @@ function render({ model, el, signal }) {
 		asked = { ...question(position), at: position, hinted: false };
 		const options = h("div", { class: "options" });
 		const says = h("div", { class: "says", "aria-live": "polite" });
-		if (asked.options) asked.options.forEach((o, i) => options.append(control(`${i + 1}  ${o}`, () => give(i))));
+		if (asked.options) asked.options.forEach((o, i) => options.append(control(() => give(i), h("kbd", {}, i + 1), o)));
 		else {
 			const field = h("input", { type: "text", inputmode: "decimal", "aria-label": "Your number", ...KEEP });
 			on(field, "keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); e.stopPropagation(); give(field.value); } });
-			options.append(field, control("answer", () => give(field.value)));
+			options.append(field, control(() => give(field.value), "answer"));
 		}
-		options.append(control("hint", () => { asked.hinted = true; says.textContent = asked.hint; }), control("skip", () => reveal()));
+		options.append(control(() => { asked.hinted = true; says.textContent = asked.hint; }, "hint"), control(reveal, "skip"));
 		ask.replaceChildren(h("div", {}, h("b", {}, asked.ask)), options, says);
 		ask.hidden = false;
 		paint();
@@ -622,8 +621,7 @@ function render({ model, el, signal }) {
 			return;
 		}
 		const right = asked.options ? number === asked.answer : Math.abs(number - asked.answer) <= asked.tol;
-		const [k] = frames[asked.at];
-		answers.push({ at: asked.at, step: k, type: asked.type, given: asked.options ? asked.options[number] : number, right, hinted: asked.hinted });
+		answers.push({ at: asked.at, step: frames[asked.at][0], type: asked.type, given: asked.options ? asked.options[number] : number, right, hinted: asked.hinted });
 		model.set("answers", [...answers]);
 		model.save_changes();
 		const why = asked.options ? asked.why[number] : asked.wrong.find(([v]) => Math.abs(v - number) <= asked.tol)?.[1];
@@ -632,8 +630,9 @@ function render({ model, el, signal }) {
 	function reveal() { if (asked && !asked.done) finish("", null); }
 	function finish(text, right) {
 		asked.done = true;
+		paint();
 		answered.add(asked.at);
-		const target = asked.at, b = control("go on (Enter)", () => go(target));
+		const target = asked.at, b = control(() => go(target), "go on (Enter)");
 		ask.querySelector(".says").replaceChildren(h("p", { class: right === null ? "" : right ? "right" : "wrong" }, text), h("p", {}, asked.reveal),
 			small(`Right so far: ${answers.filter((a) => a.right).length} of ${answers.length}`), b);
 		for (const e of ask.querySelectorAll(".options button, .options input")) e.disabled = true;
