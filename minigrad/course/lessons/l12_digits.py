@@ -7,6 +7,7 @@ smaller probes are answered by a training run written in numpy with its gradient
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,6 +40,20 @@ class Net:
         return torch.relu(x @ w1.T + b1) @ w2.T + b2
     def parameters(self):
         return self.all
+class own_work:
+    def __enter__(self):
+        def refuse(*args, **more):
+            raise RuntimeError("the library's own is switched off here")
+        if globals().get("cross_entropy") is torch.nn.functional.cross_entropy:
+            refuse()
+        self.kept = []
+        for owner, name in ((torch.optim.SGD, "step"), (torch.nn.functional, "cross_entropy"),
+                            (torch.nn.CrossEntropyLoss, "forward")):
+            self.kept.append((owner, name, getattr(owner, name)))
+            setattr(owner, name, refuse)
+    def __exit__(self, *error):
+        for owner, name, thing in self.kept:
+            setattr(owner, name, thing)
 """
 
 # --- 12.1 layers ---------------------------------------------------------------------------------------
@@ -66,6 +81,21 @@ SPREAD = (
 )
 
 
+ZERO = MADE + "layer.bias.detach()"
+SAME_START = (
+    "def made(seed):\n    return Linear(4, 3, np.random.default_rng(seed)).weight.tolist()\n"
+    "[made(5) == made(5), made(5) == made(6)]"
+)
+FEW_AND_MANY = (
+    "rng = np.random.default_rng(0)\nfew, many = Linear(4, 90, rng), Linear(400, 90, rng)\n"
+    "float(few.weight.detach().std()) > 1.5 * float(many.weight.detach().std())"
+)
+REACHED = (
+    TWO + "net = Sequential(a, Relu(), b)\nfor _ in range(2):\n    for p in net.parameters():\n        p.grad = None\n"
+    "    net(torch.tensor(x)).sum().backward()\n[p.grad is not None for p in net.parameters()]"
+)
+
+
 def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     w, b, x, v = numbers(rng, 2, 3), numbers(rng, 2), numbers(rng, 4, 3), numbers(rng, 4, 2)
     yield run(SHAPES).expect([[2, 3], [2]])
@@ -76,6 +106,10 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SPREAD).expect([True, True, True])
     yield run(STACK).expect([[4, 3], [4], [2, 4], [2]])
     yield run(CHAIN, x=x).expect(True)
+    yield run(ZERO).expect(np.zeros(2))
+    yield run(SAME_START).expect([True, False])
+    yield run(FEW_AND_MANY).expect(True)
+    yield run(REACHED, x=x).expect([True] * 4)
 
 
 def every_parameter(net: Any) -> list[Any]:
@@ -120,6 +154,16 @@ def layers(
     return {"Linear": Linear, "Sequential": Sequential}
 
 
+def handed_out_once(layer: Any) -> Any:
+    if not hasattr(layer, "rest"):
+        layer.rest = iter([layer.weight, layer.bias])
+    return layer.rest
+
+
+def one_after_the_other(net: Any, x: Any) -> Any:
+    return functools.reduce(lambda value, layer: layer(value), net.layers, x)
+
+
 EXERCISE_12_1 = program(
     "12.1", ("Linear", "Sequential"),
     title="layers that know their parameters",
@@ -153,11 +197,32 @@ EXERCISE_12_1 = program(
               "first layer.", name="stops"),
         Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[0](x))), "", "A layer without parameters was skipped: it "
               "still has to be applied.", name="skips relu"),
+        Wrong(layers(bias=lambda o: torch.tensor(np.cos(np.arange(o)), requires_grad=True)), "M40", "The bias does not start "
+              "at zero. The weights differ already: what would chance in the bias add?", name="random bias"),
+        Wrong(layers(lambda rng, o, i: np.random.uniform(-1, 1, (o, i)) / np.sqrt(i)), "M40", "The numbers do not come from "
+              "the generator that was handed in: the same seed gives another layer. Whose method should be called?",
+              name="global generator"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(-0.1, 0.1, (o, i))), "M40", "Random, and of the same size for 4 inputs "
+              "as for 400. A sum of many terms grows: what should the weights do?", name="one size"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(0, 1, (o, i)) / np.sqrt(i)), "M40", "All weights are positive: every unit "
+              "begins with nearly the same sum. Which signs should chance give?", name="positive"),
+        Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[1](s.layers[0](x)).detach())
+                     if len(s.layers) == 3 else s.layers[0](x)), "M12", "The values are right, and no gradient gets past "
+              "the last layer: the history was cut off on the way.", name="cut"),
+        Wrong(layers(own=lambda s: [s.weight.detach().clone().requires_grad_(), s.bias.detach().clone().requires_grad_()]),
+              "M17", "parameters() hands out copies: an optimiser would train those, and the layer would never hear of it.",
+              name="copies"),
+        Wrong(layers(own=handed_out_once), "", "parameters() names the tensors once; the second time nothing is left. "
+              "zero_grad and step will both ask.", name="only once"),
     ],
     alternatives=[
         layers(),
         layers(lambda rng, o, i: rng.normal(0, i**-0.5, (o, i)), lambda s, x: s.bias + torch.matmul(x, s.weight.t()),
                all_of=lambda s: tuple(itertools.chain(*(layer.parameters() for layer in s.layers)))),
+        layers(lambda rng, o, i: rng.standard_normal((o, i)) * (2 / (i + o)) ** 0.5,
+               lambda s, x: torch.nn.functional.linear(x, s.weight, s.bias), lambda s: iter((s.weight, s.bias)),
+               one_after_the_other, lambda s: itertools.chain.from_iterable(layer.parameters() for layer in s.layers),
+               lambda o: torch.tensor([0.0] * o, dtype=torch.float64, requires_grad=True)),
     ],
     hints=["A layer owns two tensors and can name them; a chain of layers owns what its layers own.",
            "A layer of 5 inputs and 7 outputs: weight (7, 5), bias (7,), and x (n, 5) gives (n, 7).",
@@ -183,6 +248,22 @@ CLEARED = (
 )
 
 
+TWO_MOVE = (
+    "p, q = torch.tensor(p, requires_grad=True), torch.tensor(q, requires_grad=True)\n"
+    "optimizer = SGD(iter([p, q]), lr=0.1, momentum=0.5)\nfor _ in range(2):\n    optimizer.zero_grad()\n"
+    "    (p * torch.tensor(c) + 3 * q).sum().backward()\n    optimizer.step()\n[p.detach(), q.detach(), p.grad]"
+)
+PAUSE = (
+    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1, momentum=0.5)\n"
+    "(p * torch.tensor(c)).sum().backward()\noptimizer.step()\noptimizer.zero_grad()\noptimizer.step()\n"
+    "rested = p.detach().clone()\n(p * torch.tensor(c)).sum().backward()\noptimizer.step()\n[rested, p.detach()]"
+)
+BY_ITSELF = (
+    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1)\n(p * torch.tensor(c)).sum().backward()\n"
+    "with own_work():\n    optimizer.step()\np.detach()"
+)
+
+
 def rolled(p: Array, c: Array, lr: float, momentum: float) -> list[Any]:
     """Four steps, by hand."""
     p, v = p.copy(), np.zeros_like(p)
@@ -198,12 +279,16 @@ def probes_12_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CLEARED, p=p, c=c).expect(c)
     yield run(DESCENT, p=p, c=c, lr=0.1, momentum=0.0).expect(rolled(p, c, 0.1, 0.0))
     yield run(DESCENT, p=p, c=c, lr=0.05, momentum=0.9).expect(rolled(p, c, 0.05, 0.9))
+    yield run(TWO_MOVE, p=p, q=c - 1, c=c).expect([p - 0.25 * c, c - 1 - 0.75, c])
+    yield run(PAUSE, p=p, c=c).expect([p - 0.1 * c, p - 0.25 * c])
+    yield run(BY_ITSELF, p=p, c=c).expect(p - 0.1 * c)
 
 
 def optimiser(
     velocity: Callable[..., Any] = lambda mu, v, g, lr: mu * v + g,
     move: Callable[..., Any] = lambda p, lr, v: p.sub_(lr * v),
-    skip: bool = True, keep: bool = True, clear: bool = True,
+    skip: bool = True, keep: bool = True, clear: bool = True, shared: bool = False, coasts: bool = False,
+    nesterov: bool = False,
 ) -> type:  # fmt: skip
     """SGD with some of its parts exchanged."""
 
@@ -215,12 +300,14 @@ def optimiser(
         def step(self) -> None:
             with torch.no_grad():
                 for i, p in enumerate(self.parameters):
-                    if skip and p.grad is None:
+                    if skip and not coasts and p.grad is None:
                         continue
-                    v = velocity(self.momentum, self.velocities[i], p.grad, self.lr)
+                    i = 0 if shared else i
+                    g = torch.zeros_like(p) if coasts and p.grad is None else p.grad
+                    v = velocity(self.momentum, self.velocities[i], g, self.lr)
                     if keep:
                         self.velocities[i] = v
-                    move(p, self.lr, v)
+                    move(p, self.lr, g + self.momentum * v if nesterov else v)
 
         def zero_grad(self) -> None:
             for p in self.parameters:
@@ -228,6 +315,28 @@ def optimiser(
                     p.grad = None
 
     return SGD
+
+
+class LibrarySGD(torch.optim.SGD):  # type: ignore[misc]
+    """What a student gets who hands the work on."""
+
+
+class WithBuffers:
+    """A right one of another build: velocities in a dict, written in place."""
+
+    def __init__(self, parameters: Any, lr: float, momentum: float = 0.0) -> None:
+        self.speed = {p: torch.zeros_like(p) for p in parameters}
+        self.rate, self.fade = lr, momentum
+
+    def step(self) -> None:
+        for p, v in self.speed.items():
+            if p.grad is not None:
+                v.mul_(self.fade).add_(p.grad)
+                p.data -= self.rate * v
+
+    def zero_grad(self) -> None:
+        for p in self.speed:
+            p.grad = None
 
 
 EXERCISE_12_2 = program(
@@ -249,10 +358,22 @@ EXERCISE_12_2 = program(
               "parameter that the model holds is the old one. Change it in place.", name="rebinds"),
         Wrong(optimiser(move=lambda p, lr, v: p.add_(lr * v)), "M30", "Uphill: the gradient points to where the loss "
               "grows.", name="uphill"),
+        Wrong(optimiser(shared=True), "M34", "Right for one parameter. With two, the velocity of the first goes into the "
+              "step of the second. How many velocities does an optimiser need?", name="one velocity"),
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + g, lambda p, lr, v: p.sub_(lr * v), coasts=True), "M05", "A parameter "
+              "without a gradient was moved on by its old velocity. No gradient is not gradient 0: it has no say in this "
+              "step.", name="coasts"),
+        Wrong(optimiser(lambda mu, v, g, lr: g.add_(mu * v).clone()), "M15", "The steps are right, and p.grad is not what "
+              "backward left there: the velocity was added into it. Whose number is it?", name="writes into grad"),
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + g, nesterov=True), "M30", "The step looks one velocity ahead: that is "
+              "Nesterov's form. Plain momentum moves by the velocity as it is.", name="Nesterov"),
+        Wrong(LibrarySGD, "", "That is the library's optimiser under your name: with it switched off, nothing moves. This "
+              "one is yours to write.", name="the library's"),
     ],
     alternatives=[
         optimiser(),
         optimiser(lambda mu, v, g, lr: mu * v + lr * g, lambda p, lr, v: p.sub_(v)),
+        WithBuffers,
     ],
     hints=["The velocity of a parameter is a running sum of its gradients that fades by a factor at each step.",
            "Gradients 1, 1, 1 with momentum 0.5 give the velocities 1, 1.5, 1.75.",
@@ -280,7 +401,7 @@ def by_list(name: str, *given: Any) -> Any:
 def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
     images = rng.integers(0, 17, (10, 2, 2)).astype(np.uint8)
     yield call(images, np.arange(10), 3).of("split")
-    yield call(rng.integers(0, 17, (15, 3, 2)).astype(np.uint8), rng.permutation(15), 7).of("split")
+    yield call(rng.integers(0, 13, (15, 3, 2)).astype(np.uint8), rng.permutation(15), 7).of("split")
     yield (
         call(
             np.array([[2.0, 1.0, 0.1], [-0.3, -1.2, -0.1], [0.2, 0.3, 0.1], [0.4, 0.3, 0.2], [3.0, 4.0, 5.0]]),
@@ -321,6 +442,11 @@ def in_file_order(images: Any, labels: Any, seed: Any) -> Any:
     return x[:cut], labels[:cut], x[cut:], labels[cut:]
 
 
+def by_the_brightest(images: Any, labels: Any, seed: Any) -> Any:
+    x, y, x2, y2 = the_split(images, labels, seed)
+    return 16 * x / images.max(), y, 16 * x2 / images.max(), y2
+
+
 def probabilities(scores: Any) -> Any:
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
@@ -345,12 +471,24 @@ EXERCISE_12_3 = function(
               "answer may win with less than one half when there are more than two classes. Who wins?", name="over half"),
         Wrong(held_out(accuracy=lambda s, t: (s.argmax(axis=1) == t).sum()), "M30", "A count. Accuracy is a share.",
               name="count"),
+        Wrong(held_out(by_the_brightest), "", "The pixels were divided by the brightest one of these images. Other images "
+              "would be scaled by another number: which number is the same for all?"),
+        Wrong(held_out(with_parts(lambda a, b, c, d: (a, c, b, d))), "", "All four are there, in another order: x and y of "
+              "the large part come first.", name="order"),
+        Wrong(held_out(lambda images, labels, seed: the_split(images, labels, 0)), "M40", "Whatever the seed, the same "
+              "order. Where does the seed go in?", name="seed unused"),
+        Wrong(held_out(accuracy=lambda s, t: 100 * (s.argmax(axis=1) == t).mean()), "M30", "A percentage. A share runs from "
+              "0 to 1.", name="percent"),
         Wrong(held_out(accuracy=lambda s, t: (s.max(axis=1) == t).mean()), "M43", "The largest score, and not its place: "
               "which *column* won?", name="max"),
         Wrong(held_out(accuracy=lambda s, t: (s.argmin(axis=1) == t).mean()), "", "The least likely class is compared.",
               name="argmin"),
     ],
-    alternatives=[held_out(), held_out(by_list.__get__("split"), by_list.__get__("accuracy"))],
+    alternatives=[
+        held_out(), held_out(by_list.__get__("split"), by_list.__get__("accuracy")),
+        held_out(with_parts(lambda *parts: list(parts)),
+                 lambda s, t: np.array(np.count_nonzero(s[np.arange(len(t)), t] == s.max(axis=1)) / t.size)),
+    ],
     hints=["One permutation, used for images and labels alike; the first four fifths for learning.",
            "np.random.default_rng(5).permutation(10) is an array of ten places; x[order] and y[order] go together.",
            "Flatten each image to one row, divide by 16, index with the order, cut. Accuracy: argmax along a row."],
@@ -368,6 +506,8 @@ LOOP = (
     "net = Net(x.shape[1], 5, 3)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.5)\n"
     "train(net, optimizer, torch.tensor(x), torch.tensor(labels), batch=4, epochs=2)"
 )
+NUMBERS = LOOP.replace("train(", "losses = train(") + "\nnot any(hasattr(loss, 'backward') for loss in losses)"
+OWN_LOSS = "with own_work():\n    loss = cross_entropy(torch.tensor(scores), torch.tensor(labels))\nloss.item()"
 TWENTY = (
     "net = Net(64, 16, 10)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
     "train(net, optimizer, torch.tensor(images / 16), torch.tensor(labels), batch=8, epochs=4)"
@@ -440,6 +580,8 @@ def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
               labels=np.array([1, 1])).expect((900 + np.log1p(np.exp(-3.0))) / 2)  # fmt: skip
     x, labels = numbers(rng, 10, 2) / 2, rng.permutation(np.arange(10) % 3)
     yield run(LOOP, x=x, labels=labels).expect(by_hand(x, labels, 4, 2, 0.2, 0.5, 5, 3))
+    yield run(NUMBERS, x=x, labels=labels).expect(True)
+    yield run(OWN_LOSS, scores=z, labels=t).expect(-logs[np.arange(4), t].mean())
     yield run(FIRST, **forty()).expect(FIRST_GRADIENTS)
     yield run(TWENTY, **forty()).expect(TWENTY_LOSSES)
 
@@ -454,9 +596,25 @@ def other_loss(scores: Any, labels: Any) -> Any:
     return torch.nn.functional.nll_loss(torch.log_softmax(scores, dim=1), labels)
 
 
+def half_a_loss(scores: Any, labels: Any) -> Any:
+    return (scores.logsumexp(dim=1).detach() - scores[torch.arange(len(labels)), labels]).mean()
+
+
+def through_logsumexp(scores: Any, labels: Any) -> Any:
+    return (scores.logsumexp(dim=1) - scores.gather(1, labels[:, None])[:, 0]).mean()
+
+
+def by_rows(scores: Any, labels: Any) -> Any:
+    total: Any = 0.0
+    for row, label in zip(scores, labels.tolist(), strict=True):
+        top = row.detach().max()
+        total = total + top + torch.log(torch.exp(row - top).sum()) - row[label]
+    return total / len(labels)
+
+
 def loops(
     loss: Callable[..., Any] = the_loss, order: str = "zbs", first: bool = False, drop: bool = False, last: bool = False,
-    factor: float = 1.0,
+    factor: float = 1.0, item: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
     """cross_entropy and train, with some of their parts exchanged; `order`: zero_grad, backward, step."""
 
@@ -473,7 +631,7 @@ def loops(
                         (factor * value).backward()
                     else:
                         optimizer.step()
-                losses.append(value.item())
+                losses.append(value.item() if item else value)
             losses = losses[-1:] if last else losses
         return losses
 
@@ -502,8 +660,16 @@ EXERCISE_12_4 = program(
         Wrong(loops(drop=True), "", "The last, smaller batch is left out.", name="drops the rest"),
         Wrong(loops(last=True), "", "Only the last loss is left. One number for each step was asked for.", name="last"),
         Wrong(loops(order="zbss"), "", "Two steps with one gradient.", name="two steps"),
+        Wrong(loops(item=False), "M18", "The losses are tensors: each keeps the whole graph of its step alive. Which method "
+              "gives the bare number?", name="tensors"),
+        Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "That is the library's loss under your name: "
+              "with it switched off, nothing is left. Lesson 10 has what you need to write it.", name="the library's"),
+        Wrong(loops(half_a_loss), "M12", "The loss is right, and its gradient is not: a part of the formula was cut out of the "
+              "history. Only the maximum may be, because it cancels."),
+        Wrong(loops(lambda s, t: the_loss(s.float(), t)), "M40", "Computed in float32: right to seven digits. How many were "
+              "asked for?", name="float32"),
     ],
-    alternatives=[loops(), loops(other_loss, "bsz")],
+    alternatives=[loops(), loops(other_loss, "bsz"), loops(by_rows), loops(through_logsumexp)],
     hints=["A round: some rows, their scores, their loss; clear, backward, step; note the number.",
            "range(0, 10, 4) gives 0, 4, 8; x[8:12] of ten rows holds the last two.",
            "The losses are numbers: loss.item(). In the loss, take the row's maximum away before exp, and log before "
