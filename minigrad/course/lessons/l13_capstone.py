@@ -524,7 +524,17 @@ PREDICTION_13_0 = prediction(
     ],
 )  # fmt: skip
 
-EXERCISES: tuple[Exercise, ...] = (PREDICTION_13_0, EXERCISE_13_1, EXERCISE_13_2, EXERCISE_13_3)
+PREDICTION_13_3A = prediction(
+    "13.3a", "c", points=0,
+    title="how many runs forwards",
+    options={"a": "1", "b": "2", "c": "1000"},
+    wrong=[
+        Wrong("a", "M46", "One run follows one nudge. Whose?"),
+        Wrong("b", "M46", "Two points make one measured slope; here a run carries the slope itself. Of which input?"),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (PREDICTION_13_0, PREDICTION_13_3A, EXERCISE_13_1, EXERCISE_13_2, EXERCISE_13_3)
 
 LESSON = Lesson(
     number=13,
