@@ -18,7 +18,7 @@ import numpy as np
 from ..formulas import formulas_of
 from ..naming import term
 from ..operations import parameters
-from ..recording import Array, Kept, Place, Recording, Share, Step, short
+from ..recording import Array, Kept, Place, Recording, Share, Step, bracketed, number, short
 from ..sharing import arithmetic
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
@@ -249,6 +249,8 @@ class Walk:
         for name, word in zip((*"xyz"[: len(inputs)], "out"), words, strict=True):
             share.names[name] = term(word)
         for kept in share.kept:
+            if kept.name not in share.names and kept.value is not None and not kept.value.ndim:  # an exponent
+                share.names[kept.name] = bracketed(number(kept.value))
             kept.label = share.names.get(kept.name, kept.label)
         total = moved if known is None else sum_of([reference[k] for k in twins])
         if known is None:
