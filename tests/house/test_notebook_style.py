@@ -86,6 +86,14 @@ def test_prose_does_not_print_a_solution(lesson: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "lesson"), ALL)
+def test_no_sentence_becomes_a_list(kind: str, lesson: str) -> None:
+    for cell in cells(kind, lesson, "markdown"):
+        for paragraph in re.split(r"\n\s*\n", cell["source"]):
+            items = re.findall(r"^\d+[.)] ", paragraph, re.MULTILINE)
+            assert len(items) != 1, f"{cell['id']}: Markdown reads {paragraph[:30]!r} as a list of one"
+
+
+@pytest.mark.parametrize(("kind", "lesson"), ALL)
 def test_every_picture_says_what_it_shows(kind: str, lesson: str) -> None:
     for cell in cells(kind, lesson, "markdown"):
         assert not re.search(r"!\[\s*\]\(", cell["source"]), f"{cell['id']}: a picture without words"
