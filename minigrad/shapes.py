@@ -47,8 +47,8 @@ def view(self: Tensor, *shape: Any) -> Tensor:
     sizes = errors.infer_size(ints(shape), int(self._data.size))
     array = self._writable()
     try:
-        array.view().shape = sizes
-    except AttributeError:
+        array.reshape(sizes, copy=False)
+    except ValueError:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
             "contiguous subspaces). Use .reshape(...) instead."

@@ -28,6 +28,7 @@ ran: Counter[str] = Counter()
 refused: list[str] = []
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Plain `pytest` uses several processes, a file each; chosen tests and slow ones (some are timed) run in this one."""
     everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
