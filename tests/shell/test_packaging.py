@@ -42,8 +42,8 @@ def test_the_engine_under_a_newer_python_and_its_newest_numpy(version: str, tmp_
     free = {name: value for name, value in os.environ.items() if name not in ("PIP_CONSTRAINT", "MINIGRAD_CI")}
     needs = ["numpy>=2.1", "pytest", "hypothesis", "playwright", "psutil"]
     subprocess.run([python, "-m", "pip", "install", "-q", *needs], check=True, timeout=600, env=free)
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib", "-m", "not slow",
-               "tests/engine/test_recorded.py", "tests/engine/test_own.py", "tests/library"]  # fmt: skip
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib",
+               "-m", "not slow", "tests/engine/test_recorded.py", "tests/engine/test_own.py", "tests/library"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, env=free, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
 
