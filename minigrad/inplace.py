@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+import weakref
 from typing import Any
 
 import numpy as np
@@ -252,7 +253,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
                 _move_retained(view._node, seen._node)
             view._node = seen._node
             if view._node is not None:
-                view._node.__class__ = as_strided(type(view._node))
+                view._node.__class__ = renamed(type(view._node), "AsStridedBackward0")
 
 
 def _move_retained(old: Node | None, new: Node) -> None:
@@ -266,16 +267,16 @@ def _alias(base: Tensor) -> Tensor:
     return wrap(base._data, base._node)
 
 
-_strided: dict[type[Node], type[Node]] = {}
+_renamed: dict[tuple[type[Node], str], type[Node]] = {}
 
 
-def as_strided(kind: type[Node]) -> type[Node]:
-    """The node of a view whose base was rewritten: the same rule, under the name PyTorch shows for it."""
-    if kind.__name__ == "AsStridedBackward0":
+def renamed(kind: type[Node], name: str) -> type[Node]:
+    """The same kind of node under another name: PyTorch's for a view whose base was rewritten, or for `t_`."""
+    if kind.__name__ == name:
         return kind
-    if kind not in _strided:
-        _strided[kind] = type("AsStridedBackward0", (kind,), {"__slots__": ()})
-    return _strided[kind]
+    if (kind, name) not in _renamed:
+        _renamed[kind, name] = type(name, (kind,), {"__slots__": ()})
+    return _renamed[kind, name]
 
 
 def _places(shape: tuple[int, ...], path: Any) -> Any:
@@ -309,16 +310,41 @@ def _is_view(self: Tensor) -> bool:
 @method
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor itself off from its graph: it becomes a leaf that requires no gradient."""
-    if self._view is not None and self._node is not None:
-        raise RuntimeError("Can't detach views in-place, use detach() instead. ")
+    if self._view is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
+            "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+            "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+            "torch/optim/optimizer.py as the solution."
+        )
     self._node = None
     return self
 
 
-def reshaped_in_place(target: Tensor, result: Tensor) -> Tensor:
+RESHAPED = {"SqueezeBackward0": "SqueezeBackward3", "SqueezeBackward1": "SqueezeBackward4",
+            "SqueezeBackward2": "SqueezeBackward5", "UnsqueezeBackward0": "UnsqueezeBackward1",
+            "TransposeBackward0": "TransposeBackward1", "TBackward0": "TBackward1"}  # fmt: skip
+
+
+def reshaped_in_place(target: Tensor, view: Any, *args: Any, **keywords: Any) -> Tensor:
     """Make a tensor one of its own views (t_, squeeze_, ...): other numbers of dimensions, the same memory."""
     check_history(target)
+    before = wrap(target._writable(), target._node)  # what the tensor was: views of that go on as views of the memory
+    before._counter = target._counter
+    related = [view for view in map(operator.call, target._counter[2:]) if view is not None and view is not target]
+    if target._view is not None:
+        before._view = target._view
+    result = view(before, *args, **keywords)
     target._data, target._node = result._data, result._node
+    if result._view is not None and (target._view is not None or related):
+        for view in related:
+            if view._view is not None and view._view[0] is target:
+                view._view = (before, *view._view[1:])
+        if target._view is None:
+            target._counter.append(weakref.ref(target))
+        target._view = result._view
+    if target._node is not None and type(target._node).__name__ in RESHAPED:
+        target._node.__class__ = renamed(type(target._node), RESHAPED[type(target._node).__name__])
     touch(target._counter)
     return target
 

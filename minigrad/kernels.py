@@ -1263,6 +1263,10 @@ def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], .
     return tuple((-a, -b) for a, b in widths)
 
 
+def diagonal_copy(x: Array, offset: int) -> Array:
+    return diagonal(x, offset, 0, 1).copy()
+
+
 def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
     """A writable view of the diagonal of dimensions i and j, as a new last dimension."""
     rows, columns = x.shape[i], x.shape[j]

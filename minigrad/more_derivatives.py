@@ -416,6 +416,14 @@ diagonal = operation(
     lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j),
     view=True,
 )
+diagonal_copy = operation(
+    "DiagonalBackward0_copy", kernels.diagonal_copy, lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1)
+)
+diag_embed = operation(
+    "DiagEmbed",
+    lambda x, shape, offset, i, j: kernels.put_diagonal(x, shape, offset, i, j),
+    lambda g, offset, i, j: diagonal(g, offset, i, j),
+)
 put_diagonal = operation("DiagonalBackward", kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
 slide = operation(
     "Unfold", kernels.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
@@ -615,13 +623,18 @@ def unsqueezed(x: Any) -> Any:
 
 
 def logcumsumexp_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """exp(x) * the sum of what follows of g * exp(-out), in logarithms: separately where g is positive and negative."""
     if x.ndim == 0:
         return g
-    top = highest(out, dim)
-    return exp(x - top) * cumsum_reversed(g * exp(top - out), dim)
+    return log_share(g, x, out, dim) - log_share(-g, x, out, dim)
 
 
-highest = constant(lambda x, dim: largest(np.where(np.isfinite(x), x, 0), dim, None, None, True))
+def log_share(g: Any, x: Any, out: Any, dim: int) -> Any:
+    size = where(-math.inf, log(where(1.0, g, negative(g))), negative(g))
+    return exp(flip(logcumsumexp(flip(size - out, (dim,)), dim), (dim,)) + x)
+
+
+negative = constant(lambda g: g <= 0)
 
 
 def cholesky_slope(g: Any, out: Any) -> Any:

@@ -560,7 +560,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
         return diag_embed(input, diagonal)
     if input._data.ndim != 2:
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._data.ndim}D")
-    return table.clone(more.diagonal(input, diagonal, 0, 1))
+    return more.diagonal_copy(input, diagonal)
 
 
 @function
@@ -572,7 +572,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     shape = list(input._data.shape[:-1])
     for d in sorted((i, j)):
         shape.insert(d, size)
-    return more.put_diagonal(input, tuple(shape), offset, i, j)
+    return more.diag_embed(input, tuple(shape), offset, i, j)
 
 
 @function
@@ -624,7 +624,9 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Elements shifted along dimensions; what leaves at one end enters at the other."""
     amounts = ints((shifts,) if isinstance(shifts, int) else tuple(shifts))
     if dims is None or dims == ():
-        return reshape(more.roll(ravel(input), amounts, (0,)), input._data.shape)
+        if len(amounts) != 1:
+            raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:0")
+        return more.roll(input, amounts, None)
     where = (
         check_dims(dims, input._data.ndim)
         if isinstance(dims, int)
@@ -757,7 +759,7 @@ def pad_widths(input: Tensor, widths: Any, value: float = 0.0) -> Tensor:
 
 def _itself_reshaped(name: str) -> None:
     def change(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
-        return reshaped_in_place(self, getattr(self, name)(*args, **keywords))
+        return reshaped_in_place(self, getattr(Tensor, name), *args, **keywords)
 
     change.__name__ = change.__qualname__ = f"{name}_"
     change.__doc__ = f"`{name}`, of the tensor itself."

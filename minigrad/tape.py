@@ -694,7 +694,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if requires_grad and self.is_inference() and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    if self.is_leaf and requires_grad != self.requires_grad:
+    if self.is_leaf and requires_grad != (self._node is not None):
         self._node = AccumulateGrad(self) if requires_grad else None
     elif not requires_grad and not self.is_leaf:
         raise RuntimeError(

@@ -144,7 +144,7 @@ class Tensor:
 
     @property
     def requires_grad(self) -> bool:
-        return self._node is not None
+        return self._node is not None or (self._view is not None and self._view[0].requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

@@ -12,10 +12,6 @@ from minigrad.shapes import stack
 from minigrad.tape import Node, check_graphs, given_gradients, run, sequence
 from minigrad.tensor import Tensor, wrap
 
-UNUSED = (
-    "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
-    "desired behavior."
-)
 
 ONLY_INPUTS = (
     "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of "
@@ -68,11 +64,14 @@ def grad(
     run(roots, gradients, create_graph, retain, targets)
     results: list[Any] = []
     given: set[int] = set()
-    for t in wanted:
+    for i, t in enumerate(wanted):
         g = targets[t._node]  # type: ignore[index]
         if g is None:
             if not (allow_unused or materialize_grads):
-                raise RuntimeError(UNUSED)
+                raise RuntimeError(
+                    f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
+                    "allow_unused=True if this is the desired behavior."
+                )
             results.append(zeros_like(t).requires_grad_(create_graph) if materialize_grads else None)
         elif create_graph:
             results.append(g)
