@@ -413,6 +413,9 @@ register(_pow_function, "pow")
 @function(inplace=True)
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input)."""
+    if input._data.dtype.kind != "f":
+        kernel = f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}"
+        raise errors.not_implemented(kernel, input.dtype.tensor_name)
     return more.lerp_tensor(input, end, weight) if isinstance(weight, Tensor) else more.lerp(input, end, weight)
 
 
@@ -635,13 +638,15 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         raise RuntimeError(
             f"fill_ only supports 0-dimension value tensor but got tensor with {value._data.ndim} dimensions."
         )
-    return copy_(self, value)
+    if isinstance(value, Tensor):
+        return inplace.overwrite(self, more.fill_tensor, value.to(self.dtype))
+    return inplace.overwrite(self, more.fill, dtypes.cast(value, self.dtype))
 
 
 @method
 def zero_(self: Tensor) -> Tensor:
     """Zeros everywhere."""
-    return copy_(self, 0)
+    return inplace.overwrite(self, more.zero)
 
 
 @method

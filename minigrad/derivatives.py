@@ -58,7 +58,7 @@ power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * powe
 power_tensor = operation(
     "PowBackward1",
     kernels.power_tensor,
-    lambda g, x, y: where(g * y * x ** (y - 1), 0.0, y != 0),
+    lambda g, x, y, out: where(g * y * x ** (y - 1), 0.0, y != 0),
     lambda g, x, y, out: where(g * out * log(x), 0.0, (x != 0) | (y < 0)),
 )
 power_base = operation(
@@ -174,7 +174,7 @@ permute = operation(
     "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, kernels.inverse_order(dims)), view=True
 )
 swap, transpose = (
-    operation(name, lambda x, i, j: x.swapaxes(i, j), lambda g, i, j: swap(g, i, j), view=True)
+    operation(name, kernels.swap, lambda g, i, j: swap(g, i, j), view=True)
     for name in ("Transpose", "T")
 )
 
@@ -182,9 +182,9 @@ swap, transpose = (
 
 # A part picked by integers and slices is a view; one picked by index arrays or masks is a copy.
 
-select, slice_, split, unbind, narrowed_alias = (
+select, slice_, split, split_sizes, unbind, narrowed_alias = (
     operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True)
-    for name in ("Select", "Slice", "Split", "Unbind", "Alias")
+    for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
 )
 place = operation("SliceBackward", lambda x, shape, key: kernels.put(shape, key, x), lambda g, key: slice_(g, key))
 pick = operation("Index", lambda x, index: x[index], lambda g, x_shape, index: put(g, x_shape, index))

@@ -72,7 +72,8 @@ def parse(index: Any, shape: Shape) -> Index:
             basic.append(_slice(item))
             view.append(len(range(shape[dim])[basic[-1]]))
             dim += 1
-            if basic[-1] != slice(None):
+            everything = range(shape[dim - 1])[basic[-1]] == range(shape[dim - 1])  # in a tuple PyTorch leaves it out
+            if not (everything if isinstance(index, tuple) else basic[-1] == slice(None)):
                 name = "Slice"
         else:
             count = _consumes(item)

@@ -70,6 +70,13 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     return target
 
 
+def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
+    """As `write`, for the same number everywhere: then it does no harm if elements share their memory."""
+    check_history(target)
+    commit(target, operation(target, *args))
+    return target
+
+
 DIRECT = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply}
 
 

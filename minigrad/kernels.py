@@ -739,7 +739,9 @@ def remainder(x: Array, y: Array) -> Array:
     """x % y with the sign of y."""
     if x.dtype.kind != "f":
         _check_divisor(y)
-    return np.remainder(x, y)
+        return np.remainder(x, y)
+    rest = np.fmod(x, y)  # a rest of 0 keeps the sign of x
+    return np.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)[()]
 
 
 def fmod(x: Array, y: Array) -> Array:
@@ -1229,6 +1231,11 @@ def has_zero(x: Any) -> bool:
 # ------------------------------------------------------------------------------------------- shapes
 
 
+def swap(x: Array, i: int, j: int) -> Array:
+    """Two dimensions exchanged; a single number has none to exchange."""
+    return x.swapaxes(i, j) if x.ndim else x[...]
+
+
 def copied(x: Array, y: Array) -> Array:
     """y in the shape and type of x."""
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
@@ -1261,6 +1268,11 @@ def negated(shifts: Shape) -> Shape:
 
 def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple((-a, -b) for a, b in widths)
+
+
+def trace(x: Array) -> Array:
+    """The sum of the diagonal; integers add up as int64."""
+    return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)
 
 
 def diagonal_copy(x: Array, offset: int) -> Array:

@@ -22,7 +22,7 @@ from minigrad import derivatives as table
 from minigrad import errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
-from minigrad.public import function, index_array, register
+from minigrad.public import as_one_node, function, index_array, register
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -38,7 +38,7 @@ def _softmax(name: str, recorded: Any, kernel: str) -> None:
             full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
             raise errors.not_implemented(full, x.dtype.tensor_name)
         if not x._data.ndim:
-            return recorded(x.reshape(1), 0).reshape(())
+            return as_one_node(recorded(x.reshape(1), 0).reshape(()), recorded)
         return recorded(x, where)
 
     call.__doc__ = f"{name} along `dim`, without overflow."

@@ -40,7 +40,7 @@ from minigrad.derivatives import (
     where,
     zeros,
 )
-from minigrad.kernels import count, floating, largest, multiplied, total
+from minigrad.kernels import count, floating, multiplied, total
 from minigrad.operations import operation
 from minigrad.tape import TABLE
 
@@ -365,24 +365,19 @@ vector_norm = operation(
 )
 
 # One element is picked in each row: the rule puts the gradient back where the element came from.
-max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, cummax, cummin, gather = (
+max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, gather = (
     operation(
         name,
         kernels.picked,
         lambda g, x_shape, dim, index, keepdim: spread(g, x_shape, dim, index, keepdim),
     )
-    for name in (
-        "MaxBackward0",
-        "MinBackward0",
-        "MedianBackward1",
-        "Kthvalue",
-        "Mode",
-        "Sort",
-        "Topk",
-        "Cummax",
-        "Cummin",
-        "Gather",
-    )
+    for name in ("MaxBackward0", "MinBackward0", "MedianBackward1", "Kthvalue", "Mode", "Sort", "Topk", "Gather")
+)
+cummax, cummin = (
+    operation(
+        name, kernels.picked, lambda g, x, dim, index, keepdim: spread(g, x.shape, dim, index, keepdim)
+    )  # PyTorch keeps all of x here
+    for name in ("Cummax", "Cummin")
 )
 spread = operation(
     "ValueSelectingReductionBackward",
@@ -407,8 +402,17 @@ solve = operation(
 )
 cholesky = operation("LinalgCholeskyEx", kernels.cholesky, lambda g, out: cholesky_slope(g, out))
 
+trace = operation(
+    "Trace",
+    kernels.trace,
+    lambda g, x_shape: put_diagonal(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),
+)
+
 # -------------------------------------------------------------------------------- moving elements
 
+fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
+fill_tensor = operation("FillBackward3", kernels.copied, lambda g: zeros(g), lambda g: g)
+zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
 copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
 diagonal = operation(
     "Diagonal",
@@ -630,11 +634,11 @@ def logcumsumexp_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
 
 
 def log_share(g: Any, x: Any, out: Any, dim: int) -> Any:
-    size = where(-math.inf, log(where(1.0, g, negative(g))), negative(g))
+    size = where(lowest(x), log(where(1.0, g, negative(g))), negative(g))
     return exp(flip(logcumsumexp(flip(size - out, (dim,)), dim), (dim,)) + x)
 
 
-negative = constant(lambda g: g <= 0)
+negative, lowest = constant(lambda g: g <= 0), constant(lambda x: np.full_like(x, np.finfo(x.dtype).min))
 
 
 def cholesky_slope(g: Any, out: Any) -> Any:

@@ -272,7 +272,8 @@ def _first_call(*args: Any, **keywords: Any) -> Any:
 
 INPUTS = ("x", "y", "z", "u", "v", "w")
 ARRAYS, NODES = "abdefg", "pqrstu"  # in the functions that are written: the inputs' numbers and nodes (c is the result)
-BARE = ("CopySlices", "CopyBackwards", "NotImplemented", "Error", "DiagonalBackward0_copy")  # node names that PyTorch writes without "Backward0"
+# Node names that PyTorch does not end in "Backward0".
+BARE = ("CopySlices", "CopyBackwards", "NotImplemented", "Error", "DiagonalBackward0_copy")
 SUBTRACTIONS = ("SubBackward0", "RsubBackward1")  # which refuse booleans
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 

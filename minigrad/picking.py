@@ -18,7 +18,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
-from minigrad.public import converted, function, in_place, index_array, raw, register, wrapped
+from minigrad.public import as_one_node, converted, function, in_place, index_array, owned, raw, register, wrapped
 from minigrad.tape import mode, touch
 from minigrad.tensor import Tensor, method, wrap
 
@@ -53,6 +53,8 @@ def _part(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
 
 @method
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+    if isinstance(index, Tensor):
+        inplace.check_history(self)
     parsed = indexing.parse(index, self._data.shape)
     source = value if isinstance(value, Tensor) else wrap(np.asarray(_number(value, self)))
     whole = self._writable()[parsed.basic] if parsed.advanced is None else None
@@ -232,7 +234,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along `dim` that `index` names."""
     where, array = _places(input, dim, index, "index_select")
     if not input._data.ndim:
-        return table.reshape(more.index_select(input.reshape(1), (array,)), ())
+        return owned(table.reshape(more.index_select(input.reshape(1), (array,)), ()))
     return more.index_select(input, (slice(None),) * where + (array,))
 
 
@@ -252,7 +254,9 @@ def _by_index(name: str, recorded: Any, accumulate: bool) -> None:
         if alpha != 1:
             source = source * alpha
         if not input._data.ndim:
-            return table.reshape(recorded(input.reshape(1), source.reshape(-1), (array,), accumulate), ())
+            return as_one_node(
+                table.reshape(recorded(input.reshape(1), source.reshape(-1), (array,), accumulate), ()), recorded
+            )
         if name != "index_fill" and source._data.ndim == 0:
             source = source.reshape((1,) * input._data.ndim)
         return recorded(input, source, (slice(None),) * where + (array,), accumulate)
@@ -299,7 +303,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of input with `source` written at these positions of the flattened tensor."""
     changed = more.index_put(input.reshape(-1), source.reshape(index._data.shape), (index_array(index),), accumulate)
-    return table.reshape(changed, input._data.shape)
+    return owned(table.reshape(changed, input._data.shape))
 
 
 # ------------------------------------------------------------------------------------------- by mask

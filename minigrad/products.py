@@ -18,7 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import errors, kernels
 from minigrad import more_derivatives as more
-from minigrad.public import FUNCTIONS, function, methods, raw, register
+from minigrad.public import FUNCTIONS, function, methods, owned, raw, register
 from minigrad.tensor import Tensor, method, wrap
 
 
@@ -265,7 +265,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     for k, piece in enumerate(pieces[1:], 1):
         gone = [i for i, c in enumerate(letters) if c in order and last[c] == k]
         result = _contracted(result, piece, gone)
-    return result.reshape(tuple(result._data.shape[: len(output)]))
+    result = result.reshape(tuple(result._data.shape[: len(output)]))
+    return owned(result) if len(operands) > 1 else result
 
 
 register(einsum, "einsum", method=False)

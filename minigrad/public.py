@@ -177,8 +177,21 @@ def ints(values: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(int(v) for v in values)
 
 
+def owned(x: Tensor) -> Tensor:
+    """The result of a composed operation whose last step was a view: nobody knows what of, so it is none."""
+    x._view, x._counter = None, [0]
+    return x
+
+
+def as_one_node(x: Tensor, recorded: Any) -> Tensor:
+    """`owned`, and shown under the name of the one operation that PyTorch has there."""
+    if x._node is not None and not x.is_leaf:
+        x._node.__class__ = inplace.renamed(type(x._node), recorded.operation.node_name)
+    return owned(x)
+
+
 def floating_input(kernel: str, x: Tensor) -> Tensor:
     """x itself if it holds floats; else PyTorch's NotImplementedError naming its kernel."""
-    if x._data.dtype.kind != "f":
+    if x._data.dtype.kind != "f" and x._data.size:
         raise errors.not_implemented(kernel, dtypes.of(x._data.dtype).tensor_name)
     return x

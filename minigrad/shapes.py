@@ -83,7 +83,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @function
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension."""
-    return table.reshape(input, (int(input._data.size),))
+    return table.reshape(contiguous(input), (int(input._data.size),))
 
 
 @function
@@ -182,7 +182,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
     n = input._data.ndim
     i, j = check_dim(dim0, n), check_dim(dim1, n)
-    return table.swap(input, i, j) if n else table.alias(input, ())
+    return table.swap(input, i, j)
 
 
 @function
@@ -191,7 +191,7 @@ def t(input: Tensor) -> Tensor:
     n = input._data.ndim
     if n > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {n}D")
-    return table.transpose(input, 0, 1) if n == 2 else table.alias(input, input._data.shape)
+    return table.transpose(input, 0, n - 1 if n else 0)
 
 
 def _reversed(self: Tensor) -> Tensor:
@@ -429,7 +429,7 @@ def _pieces(input: Tensor, sizes: Sequence[int], dim: int, title: str = "Split")
     for size in sizes:
         keys.append((slice(None),) * dim + (slice(start, start + size), Ellipsis))
         start += size
-    return _views(input, table.split, keys, title)
+    return _views(input, table.split if title == "Split" else table.split_sizes, keys, title)
 
 
 @function
@@ -471,7 +471,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
     step = -(-size // chunks)
-    return split(input, step, where) if size else _pieces(input, [0] * chunks, where)
+    return split(input, step, where) if size else _pieces(input, [0] * chunks, where, "SplitWithSizes")
 
 
 @function
@@ -596,7 +596,7 @@ def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
     if input._data.ndim != 2:
         raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(input._data.ndim))
-    return FUNCTIONS["sum"](diagonal(input))
+    return more.trace(input)
 
 
 # ------------------------------------------------------------------------------------------- moving

@@ -12,7 +12,6 @@ from minigrad.shapes import stack
 from minigrad.tape import Node, check_graphs, given_gradients, run, sequence
 from minigrad.tensor import Tensor, wrap
 
-
 ONLY_INPUTS = (
     "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of "
     "the graph, please use torch.autograd.backward."

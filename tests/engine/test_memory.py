@@ -70,6 +70,12 @@ PROGRAMS: dict[str, Any] = {
     "cross_entropy of pictures": lambda x: F.cross_entropy(x.reshape(1, 2, 3), mg.tensor([[0, 1, 1]])),
     "scatter": lambda x: x.scatter(1, mg.tensor([[0, 0], [2, 1]]), x[:, :2]),
     "writes": written_into,
+    "movedim of a number": lambda x: x.sum().movedim(0, 0) * x,
+    "fill": lambda x: (x * 1).fill_(0.5) + x,
+    "fill with a tensor": lambda x: (x * 1).fill_(x.sum()) + x,
+    "zero": lambda x: (x * 1).zero_() + x,
+    "split": lambda x: x.split([1, 2], 1)[1] * x.split(2, 1)[0],
+    "trace and diagonals": lambda x: x.trace() * x.diag() + x[0, :2].diag().sum(),
 }
 
 NAMES = sorted(CASES.keys() - LEFT_OUT - LIMITS - KNOWN.keys()) + sorted(PROGRAMS)

@@ -398,3 +398,71 @@ def test_an_overwritten_value_that_the_table_cannot_name_is_still_reported() -> 
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             z.backward()
     np.testing.assert_array_equal(x.detach().numpy(), [1.0, 2.0])
+
+
+# ------------------------------------------------------------------------------------------- names and places
+
+
+def test_reshaping_in_place_keeps_a_view_a_view() -> None:
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    base = (x * 1).reshape(2, 2)
+    view, other = base[:, :1], base[1]
+    view.t_()
+    assert type(view.grad_fn).__name__ == "TBackward1" and view._base is not None
+    view.mul_(mg.tensor([[10.0, 100.0]], dtype=mg.float64))
+    assert base.tolist() == [[10.0, 2.0], [300.0, 4.0]] and other.tolist() == [300.0, 4.0]
+    base.sum().backward()
+    assert x.grad.tolist() == [10.0, 1.0, 100.0, 1.0]
+    x.grad = None
+    whole = (x * 1).reshape(2, 2).clone()
+    row = whole[0]
+    whole.t_().mul_(2)
+    assert type(whole.grad_fn).__name__ == "AsStridedBackward0" or type(whole.grad_fn).__name__ == "MulBackward0"
+    (row * mg.tensor([1.0, 10.0], dtype=mg.float64)).sum().backward()
+    assert row.tolist() == [2.0, 4.0] and x.grad.tolist() == [2.0, 20.0, 0.0, 0.0]
+
+
+def test_one_number_everywhere_may_be_written_into_an_expanded_tensor() -> None:
+    for write, value in ((lambda t: t.zero_(), 0.0), (lambda t: t.fill_(3), 3.0), (lambda t: t.fill_(mg.tensor(4)), 4.0)):
+        x = mg.ones(1).expand(3)
+        write(x)
+        assert x.tolist() == [value] * 3
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        mg.ones(1).expand(3).add_(1)
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        (lambda x: x.t(), "TBackward0"),
+        (lambda x: x[0].t(), "TBackward0"),
+        (lambda x: x.sum().softmax(0), "SoftmaxBackward0"),
+        (lambda x: x.trace(), "TraceBackward0"),
+        (lambda x: x[0].diag(), "DiagEmbedBackward0"),
+        (lambda x: x.diag(), "DiagonalBackward0_copy"),
+        (lambda x: x.roll(1), "RollBackward0"),
+        (lambda x: x.split([1, 1])[0], "SplitWithSizesBackward0"),
+        (lambda x: (x * 1).zero_(), "ZeroBackward0"),
+        (lambda x: (x * 1).fill_(2), "FillBackward2"),
+        (lambda x: (x * 1).fill_(x.sum()), "FillBackward3"),
+        (lambda x: (x * 1).unsqueeze_(0), "UnsqueezeBackward1"),
+        (lambda x: (x * 1).squeeze_(), "SqueezeBackward3"),
+        (lambda x: x[..., :2], "AliasBackward0"),
+        (lambda x: x[:2], "SliceBackward0"),
+    ],
+)
+def test_nodes_have_pytorchs_names(made: Any, name: str) -> None:
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    assert type(made(x).grad_fn).__name__ == name
+
+
+def test_running_sums_of_exponentials_far_apart_have_finite_slopes() -> None:
+    x = leaf(0.0, 800.0, -800.0)
+    (slope,) = grad(x.logcumsumexp(0), x, mg.tensor([1.0, 1.0, -0.5], dtype=mg.float64), create_graph=True)
+    assert slope.tolist() == [1.0, 0.5, 0.0]
+    assert np.isfinite(grad(slope.sum(), x)[0].numpy()).all()
+
+
+def test_a_rest_of_zero_keeps_its_sign() -> None:
+    assert str((mg.tensor([2.0, -2.0]) % mg.tensor([-2.0, 2.0])).tolist()) == "[0.0, -0.0]"
+    assert (mg.tensor([5.0, -5.0]) % mg.tensor([-3.0, 3.0])).tolist() == [-1.0, 1.0]

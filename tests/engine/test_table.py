@@ -55,6 +55,12 @@ PROGRAMS: dict[str, Any] = {
             ]
         )
     },
+    "movedim of a number": lambda x: x.sum().movedim(0, 0) * x,
+    "fill": lambda x: (x * 1).fill_(0.5) + x,
+    "fill with a tensor": lambda x: (x * 1).fill_(x.sum()) + x,
+    "zero": lambda x: (x * 1).zero_() + x,
+    "split": lambda x: x.split([1, 2], 1)[1] * x.split(2, 1)[0],
+    "trace and diagonals": lambda x: x.trace() * x.diag() + x[0, :2].diag().sum(),
     "gelu": F.gelu,
     "hardswish": F.hardswish,
     "leaky_relu": lambda x: F.leaky_relu(x - 0.5),
