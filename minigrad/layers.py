@@ -34,7 +34,7 @@ def _softmax(name: str, recorded: Any, kernel: str) -> None:
     def call(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         x = input if dtype is None else input.to(dtype)
         where = check_dim(dim, x._data.ndim)
-        if x._data.dtype.kind != "f":
+        if x._data.dtype.kind != "f" and x._data.size:
             full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
             raise errors.not_implemented(full, x.dtype.tensor_name)
         if not x._data.ndim:

