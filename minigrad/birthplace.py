@@ -31,14 +31,17 @@ outsiders: set[str] = set()  # the same for the tape, which must know fast: file
 
 def outside(frame: FrameType) -> FrameType:
     """The innermost frame from here on that is not the engine's own."""
-    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
+    while OURS[frame.f_code.co_filename]:
+        back = frame.f_back
+        if back is None:
+            break
+        frame = back
     return frame
 
 
 def caller() -> FrameType:
     """The frame of whoever called the engine."""
-    return outside(sys._getframe(1))
+    return outside(sys._getframe(2))
 
 
 def line_number(code: CodeType, at: int) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, tape
+from minigrad.derivatives import add, mul, sub
 from minigrad.operations import Operation, operation
 from minigrad.tape import Node, guarded_names, hooks_of, mode, touch
 from minigrad.tensor import Tensor, Untracked, method, wrap
@@ -60,7 +61,7 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     """
     __tracebackhide__ = True
     check_writable(target)
-    if _written_directly(target, operation, args):
+    if operation in DIRECT and _written_directly(target, operation, args[0]):
         return target
     _check_overlap(target, args)
     result = operation(target, *args)
@@ -77,27 +78,25 @@ def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
     return target
 
 
-DIRECT = {operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply}
+DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 
 
-def _written_directly(target: Tensor, operation: Any, args: tuple[Any, ...]) -> bool:
+def _written_directly(target: Tensor, operation: Any, other: Any) -> bool:
     """Where nothing is recorded and types and shapes leave no question: without an array in between (p -= rate * g)."""
-    made = getattr(operation, "operation", None)
-    ufunc = None if made is None or len(args) != 1 else DIRECT.get(made.forward)
-    array, other = target._data, args and args[0]
-    if ufunc is None or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+    array = target._data
+    if array.dtype.kind != "f" or not isinstance(array, np.ndarray):
+        return False
+    if mode.record is not None and (target._node is not None or getattr(other, "_node", None) is not None):
         return False
     if isinstance(other, Tensor):
-        if mode.record is not None and (target._node is not None or other._node is not None):
-            return False
         other = other._data
         if other.dtype is not array.dtype or other.shape != array.shape:
             return False
         if (other.base is not None or array.base is not None) and np.may_share_memory(array, other):
             return False
-    elif type(other) is not float or (mode.record is not None and target._node is not None):
+    elif type(other) is not float:
         return False
-    ufunc(array, other, out=array)
+    DIRECT[operation](array, other, array)
     touch(target._counter)
     return True
 

@@ -1140,18 +1140,21 @@ _add: Any = np.add.reduce
 
 def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
-    over = (dims,) if isinstance(dims, int) else dims
-    if not over or x.size < 256 or len(over) == x.ndim or x.dtype.char not in "fd":
+    if x.size < 256 or dims is None or x.dtype.char not in "fd":
         return _add(x, dims, None, None, keepdim)
-    k, shape = len(over), x.shape
-    if over == tuple(range(k)):
-        n = math.prod(shape[:k])
-        sums, left = _ones(n, x.dtype).dot(x.reshape((n, -1))), (1,) * (k * keepdim) + shape[k:]
-    elif over in (tuple(range(x.ndim - k, x.ndim)), (-1,)) and (n := math.prod(shape[-k:])) <= 1024:
-        sums, left = x.reshape((-1, n)).dot(_ones(n, x.dtype)), shape[:-k] + (1,) * (k * keepdim)
+    shape, over = x.shape, (dims,) if isinstance(dims, int) else dims
+    k, n = len(over), len(shape)
+    if 0 < k < n and over == FIRST[:k]:
+        m = math.prod(shape[:k])
+        sums, left = _ones(m, x.dtype).dot(x.reshape((m, -1))), (1,) * (k * keepdim) + shape[k:]
+    elif 0 < k < n and over in ((-1,), tuple(range(n - k, n))) and (m := math.prod(shape[-k:])) <= 1024:
+        sums, left = x.reshape((-1, m)).dot(_ones(m, x.dtype)), shape[:-k] + (1,) * (k * keepdim)
     else:  # longer rows numpy adds with less rounding
         return _add(x, dims, None, None, keepdim)
-    return sums if sums.shape == left else sums.reshape(left)
+    return sums if len(left) == 1 else sums.reshape(left)
+
+
+FIRST = tuple(range(64))
 
 
 @lru_cache(maxsize=64)

@@ -17,32 +17,34 @@ SECOND = {"MmBackward0": "mat2", "BmmBackward0": "mat2", "MvBackward0": "vec", "
           "PowBackward1": "exponent", "SolveBackward0": "B"}  # fmt: skip
 
 
-def saved(node: Node, name: str) -> Any:
-    """What the rules of this node keep under PyTorch's name for it; AttributeError if that is not kept."""
-    made: Any = getattr(type(node), "operation", None)
+def readers(made: Any) -> dict[str, property]:
+    """What the nodes of an operation keep, as properties under PyTorch's names."""
+
+    def reader(ours: str) -> property:
+        return property(lambda node: saved(node, ours))
+
+    return {f"_saved_{_theirs(made, ours)}": reader(ours) for names in made.arguments for ours in names}
+
+
+def _theirs(made: Any, ours: str) -> str:
+    return SECOND.get(made.node_name, "other") if ours == "y" else SAVED.get(ours, ours)
+
+
+def saved(node: Node, ours: str) -> Any:
+    """What the rules of this node keep under this name."""
     found: dict[str, Any] = {}
-    if made is not None and node.kept is not None:
+    if node.kept is not None:
         check_versions(node)
-        for names, args in zip(made.arguments, node.lift(node.unpacked()), strict=True):
+        for names, args in zip(node.operation.arguments, node.lift(node.unpacked()), strict=True):
             found.update(zip(names, args or (), strict=False))
-    for ours in () if made is None else {n for names in made.arguments for n in names}:
-        theirs = SECOND.get(made.node_name, "other") if ours == "y" else SAVED.get(ours, ours)
-        if theirs == name:
-            if ours not in found:
-                raise noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
-            value = found[ours]
-            if not hasattr(value, "dtype"):
-                return value
-            tensor = value if isinstance(value, Tensor) else wrap(value)
-            tensor._counter = counter_of(node, ours) or tensor._counter
-            return tensor
-    raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
-
-
-def _get(node: Node, name: str) -> Any:
-    if name.startswith("_saved_"):
-        return saved(node, name.removeprefix("_saved_"))
-    raise AttributeError(f"'{type(node).__name__}' object has no attribute '{name}'")
+    if ours not in found:
+        raise noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+    value = found[ours]
+    if not hasattr(value, "dtype"):
+        return value
+    tensor = value if isinstance(value, Tensor) else wrap(value)
+    tensor._counter = counter_of(node, ours) or tensor._counter
+    return tensor
 
 
 def _call(node: Node, *gradients: Tensor) -> Any:
@@ -63,6 +65,5 @@ def _metadata(node: Node) -> dict[str, Any]:
     return notes
 
 
-Node.__getattr__ = _get  # type: ignore[attr-defined]
 Node.__call__ = _call  # type: ignore[method-assign]
 Node.metadata = property(_metadata, doc="A dictionary to keep notes in.")  # type: ignore[attr-defined]

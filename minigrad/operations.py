@@ -21,6 +21,7 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.birthplace import PACKAGE, caller, outside, outsiders
+from minigrad.nodes import readers
 from minigrad.tape import TABLE, Node, Rule, mode, tick, unusual
 from minigrad.tensor import Array, Tensor, Untracked
 
@@ -45,7 +46,9 @@ class Operation:
     def node(self) -> type[Node]:
         """The class of its nodes, MulBackward0 for mul; made when it is first needed."""
         if self._node is None:
-            self._node = type(self.node_name, (Node,), {"__slots__": (), "operation": self, "rules": self.rules})
+            self._node = type(
+                self.node_name, (Node,), {"__slots__": (), "operation": self, "rules": self.rules, **readers(self)}
+            )
         return self._node
 
     def _take(self, rules: Sequence[Rule | None]) -> None:

@@ -263,7 +263,7 @@ class AccumulateGrad(Node):
         self.parents, self.kept, self.guards = (), (), None
         self.shape, self.dtype = leaf._data.shape, leaf._data.dtype
         frame = caller()
-        self.code, self.at = (frame.f_code, frame.f_lasti) if frame else (None, 0)
+        self.code, self.at = frame.f_code, frame.f_lasti
         self.leaf = weakref.ref(leaf)  # weak: the tensor holds its node, and nothing may go round in circles
 
     @property
@@ -306,7 +306,7 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
     last_write = tick()
     version[0] += 1
     frame = caller()
-    version[1:2] = [(writer and weakref.ref(writer), frame and frame.f_code, frame.f_lasti if frame else 0)]
+    version[1:2] = ((None if writer is None else weakref.ref(writer), frame.f_code, frame.f_lasti),)
 
 
 def touch_all(versions: list[list[Any]]) -> None:
@@ -314,7 +314,7 @@ def touch_all(versions: list[list[Any]]) -> None:
     global last_write
     last_write = tick()
     frame = caller()
-    note = (None, frame and frame.f_code, frame.f_lasti if frame else 0)
+    note = (None, frame.f_code, frame.f_lasti)
     for version in versions:
         if not isinstance(version, Untracked):
             version[0] += 1
@@ -567,35 +567,38 @@ def run(
     """Check where the backward pass starts, and walk."""
     global last_pass
     __tracebackhide__ = True
-    started: list[tuple[Any, Any]] = []
     check_graphs(roots)
+    started: list[tuple[Any, Any]] = []
     for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
         g = _start(i, root, gradient)
-        started.append((root._node, g if create_graph else g._data.copy()))
+        started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
-    before, mode.running = mode.running, Pass([node for node, _ in started], targets)
+    before, recording = mode.running, mode.record is not None
+    mode.running = Pass([node for node, _ in started], targets)
+    _switch(create_graph)
     try:
-        with set_grad_enabled(create_graph):
-            walk(started, create_graph, retain_graph, targets)
+        walk(started, create_graph, retain_graph, targets)
     finally:
         mode.running = before
+        _switch(recording)
 
 
 def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
     """What the walk starts from: the given gradient, or 1 for a root that holds one number."""
+    array = root._data
     if gradient is None:
-        if root._data.dtype.kind != "f":
+        if array.dtype.kind != "f":
             raise RuntimeError(f"grad can be computed only for real scalar outputs but got {root.dtype}")
-        if root._data.size != 1:
+        if array.size != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        return wrap(np.ones(root._data.shape, root._data.dtype) if root._data.ndim else root._data.dtype.type(1))
+        return wrap(np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1))
     if gradient.shape != root.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a shape of "
             f"{root.shape}."
         )
-    same = gradient._data.dtype == root._data.dtype
-    return gradient if same else wrap(gradient._data.astype(root._data.dtype)[()], None)
+    same = gradient._data.dtype == array.dtype
+    return gradient if same else wrap(gradient._data.astype(array.dtype)[()], None)
 
 
 def check_graphs(roots: Sequence[Tensor]) -> None:
