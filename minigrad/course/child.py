@@ -2,9 +2,10 @@
 
 The child is a copy, so whatever the student's code does to its variables happens to the copy; it may loop,
 exit, recurse or eat memory, and the kernel lives. `examine` starts it, lets the judge talk to its `worker`,
-and ends it. Where there is no fork (Windows), the code runs in this process and a watchdog raises an
-exception in it when the
-time is up: no memory limit there, and no copy; `minigrad doctor` says which of the two it is.
+and ends it. Where there is no fork (Windows), the code runs in this process and a watchdog raises an exception in it
+when the time or the memory is up. That is less: there is no copy; one call into numpy that takes all memory at once,
+or that never comes back, cannot be interrupted; and os._exit() ends the kernel. `minigrad doctor` says which of the
+two it is.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ import signal
 import sys
 import threading
 import time
+import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import wire, worker
+from . import lessons, wire, worker
 from .exercise import Exercise
 from .student import WALL, Local, Remote
 from .verdict import Verdict, judge
@@ -43,7 +45,7 @@ def can_fork() -> bool:
 def examine(exercise: Exercise, namespace: dict[str, Any], seed: int = 0) -> Verdict:
     """Judge what a namespace holds, within the exercise's limits. The namespace is left as it was."""
     if not can_fork():
-        return judge(exercise, Watched(namespace, exercise.seconds * WALL), seed)
+        return judge(exercise, Watched(namespace, exercise.seconds * WALL, exercise.memory), seed)
     child = Child(exercise, namespace)
     try:
         return judge(exercise, child.student, seed)
@@ -130,10 +132,30 @@ def serve_and_exit(
         gc.disable()
         faulthandler.disable()  # a crash of the child is reported on the card
         sys.settrace(None)
+        if not lessons.lesson(exercise.lesson).with_engine:
+            leave_the_engine_out()
         limit(exercise)
         worker.serve(requests, replies, namespace)
     finally:
         os._exit(0)
+
+
+def leave_the_engine_out() -> None:
+    """In the child: lessons that ask for a piece of engine are checked without one, as at hand-in."""
+    import minigrad
+    from minigrad import tape
+
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise RuntimeError("this check runs without minigrad and torch, as at hand-in: Python and numpy are enough")
+
+    tape.walk = refuse  # for tensors and functions that are at hand already
+    for name, thing in list(vars(minigrad).items()):
+        if not name.startswith("__") and not isinstance(thing, types.ModuleType):
+            delattr(minigrad, name)
+    minigrad.__getattr__ = refuse
+    torch = sys.modules.setdefault("torch", None)  # type: ignore[arg-type]
+    if torch is not None:
+        torch.autograd.backward = torch.autograd.grad = refuse
 
 
 def limit(exercise: Exercise) -> None:
@@ -174,12 +196,23 @@ class TimeIsUp(BaseException):
     """Raised inside the student's code by the watchdog."""
 
 
-class Watched(Local):
-    """The student's code in this process; a watchdog interrupts it when the time is up."""
+class MemoryIsUp(BaseException):
+    """The same, when it has taken too much."""
 
-    def __init__(self, namespace: dict[str, Any], seconds: float) -> None:
+
+class Watched(Local):
+    """The student's code in this process; a watchdog interrupts it when the time or the memory is up.
+
+    Args:
+        namespace: the student's own, not a copy.
+        seconds: for all that is asked.
+        memory: megabytes that the process may grow by; watched where `psutil` is installed (Jupyter brings it).
+    """
+
+    def __init__(self, namespace: dict[str, Any], seconds: float, memory: int = 512) -> None:
         super().__init__(namespace)
         self.deadline = time.monotonic() + seconds
+        self.ceiling = used() + (memory << 20)
         self.dead: Failure | None = None
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -197,18 +230,28 @@ class Watched(Local):
         watchdog.start()
         try:
             result = action()
-        except TimeIsUp:
-            result = Failure("raised", "TimeIsUp")
+        except (TimeIsUp, MemoryIsUp) as error:
+            result = Failure("raised", type(error).__name__)
         finally:
             over.set()
-        if isinstance(result, Failure) and result.type == "TimeIsUp":
-            self.dead = result = Failure("timeout")
+        if isinstance(result, Failure) and result.type in ("TimeIsUp", "MemoryIsUp"):
+            self.dead = result = Failure("timeout" if result.type == "TimeIsUp" else "memory")
         return result
 
     def watch(self, over: threading.Event, thread: int) -> None:
-        """Interrupt the thread at the deadline, again and again until it is over."""
-        if over.wait(max(0.0, self.deadline - time.monotonic())):
-            return
-        while not over.is_set():
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeIsUp))
-            over.wait(0.5)
+        """Interrupt the thread at the deadline or when it has taken too much, again and again until it is over."""
+        while not over.wait(min(0.02, max(0.0, self.deadline - time.monotonic()))):
+            late = time.monotonic() >= self.deadline
+            if late or used() > self.ceiling:
+                kind = TimeIsUp if late else MemoryIsUp
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
+                over.wait(0.5)
+
+
+def used() -> int:
+    """Bytes of address space this process has now, on any system; 0 where nothing tells."""
+    try:
+        import psutil  # type: ignore[import-untyped]
+    except ImportError:
+        return in_use()
+    return int(psutil.Process().memory_info().vms)

@@ -21,6 +21,7 @@ import numpy as np
 
 from . import misconceptions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
+from .shrinking import Patience, simpler, weight
 from .student import Local, Student
 from .wire import Failure, Tensor
 
@@ -36,7 +37,8 @@ FATAL = {
     "protocol": "error",
     "forbidden": "forbidden",
 }
-PATIENCE = 60  # calls spent on making a failing call smaller
+WORDS_FOR_DATA = {"int": "a number", "float": "a number", "str": "a string", "list": "a list", "tuple": "a tuple",
+                  "dict": "a dict", "ndarray": "an array", "NoneType": "None", "bool": "a truth value"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Verdict:
 def judge(exercise: Exercise, student: Student, seed: int = 0) -> Verdict:
     """Put the probes of this seed to the student. Never raises for anything the student does."""
     bench = Bench(exercise, student, seed)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), engine_randomness():
         return bench.look() or bench.verdict()
 
 
@@ -114,6 +116,11 @@ class Bench:
                 else "Write your code"
             )
             return self.say("not attempted", f"{names[0]} is still blank. {where} where the ... stands.")
+        if self.exercise.kind == "function":
+            for name in names:
+                data = WORDS_FOR_DATA.get(seen[name]["type"])
+                if data and self.states[name] == "there":
+                    return self.say("error", f"{name} is {data}; a function is asked for: def {name}(...).")
         return None
 
     def missing(self, name: str, near: list[str]) -> Verdict:
@@ -137,11 +144,19 @@ class Bench:
             answer = ask(exercise, self.student, probe)
             self.answers.append(answer)
             if isinstance(answer, Failure) and answer.kind in FATAL:
-                return self.fatal(answer, probe)
+                return self.known_before(answer) or self.fatal(answer, probe)
         problems = [
             trouble(exercise, p, a, t) for p, a, t in zip(self.probes, self.answers, self.truths, strict=True)
         ]
         failing = [i for i, problem in enumerate(problems) if problem]
+        if not failing and exercise.kind == "function":
+            again = ask(exercise, self.student, self.probes[0])
+            if isinstance(again, Failure) and again.kind in FATAL:
+                return self.fatal(again, self.probes[0])
+            problem = trouble(exercise, self.probes[0], again, self.truths[0])
+            if problem:
+                return self.say("wrong", problem, self.remembers(), call=shown_call(exercise, self.probes[0]),
+                                got=shown_answer(again))  # fmt: skip
         if not failing:
             return self.say(
                 "passed", f"All {len(self.probes)} probes agree." if len(self.probes) > 1 else "Right."
@@ -154,6 +169,18 @@ class Bench:
                 "not attempted", f"{holes[0]} is still blank. Write your code where the ... stands."
             )
         return self.refusal(failing, problems)
+
+    def known_before(self, failure: Failure) -> Verdict | None:
+        """A student lost to time or memory: what the answers before that say, if they show a mistake we know."""
+        until = len(self.answers) - 1
+        self.probes, self.truths, self.answers = self.probes[:until], self.truths[:until], self.answers[:until]
+        asked = zip(self.probes, self.answers, self.truths, strict=True)
+        problems = [trouble(self.exercise, p, a, t) for p, a, t in asked]
+        failing = [i for i, problem in enumerate(problems) if problem]
+        if not failing or failure.kind not in ("timeout", "memory"):
+            return None
+        wrong = diagnose(self.exercise, self.probes, self.answers, failing)
+        return self.refusal(failing, problems) if wrong and self.is_whole(wrong) else None
 
     def untouched(self, failing: list[int]) -> bool:
         """True if what fails, fails because a blank was left as it was given."""
@@ -172,6 +199,8 @@ class Bench:
         if exercise.kind in ("value", "choice", "ordering", "prediction"):
             return self.refuse_value(self.answers[0], problems[0])
         wrong = diagnose(exercise, self.probes, self.answers, failing)
+        remembers = "" if wrong and self.is_whole(wrong) else self.remembers()
+        wrong = None if remembers else wrong
         first = failing[0]
         probe, answer, truth, problem = (
             self.probes[first],
@@ -182,8 +211,10 @@ class Bench:
         lines = []
         if wrong is None:
             whole = observation(answer, truth, exercise)
-            probe, answer, truth, problem = self.smallest(failing, problems)
-            lines = [problem, whole if whole.startswith("Every") else observation(answer, truth, exercise)]
+            if not remembers:
+                probe, answer, truth, problem = self.smallest(failing, problems)
+            seen = whole if whole.startswith("Every") else observation(answer, truth, exercise)
+            lines = [problem, remembers or self.always_the_same() or seen]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
         left = [name for name, state in self.states.items() if state == "blank"]
@@ -198,6 +229,41 @@ class Bench:
             expected=shown_truth(truth) if probe.shown else "",
             misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
         )  # fmt: skip
+
+    def is_whole(self, wrong: Wrong) -> bool:
+        """True if this mistake explains every answer, the right ones too."""
+        rtol, atol = self.exercise.rtol, self.exercise.atol
+        theirs = one_by_one(self.exercise, wrong.answer, self.probes)
+        return all(same(a, b, rtol, atol) for a, b in zip(self.answers, theirs, strict=True))
+
+    def remembers(self) -> str:
+        """A sentence if the same question gets another answer the second time."""
+        patience = Patience()
+        for probe, answer in zip(self.probes, self.answers, strict=True):
+            if not patience.left():
+                return ""
+            again = ask(self.exercise, self.student, probe)
+            if isinstance(again, Failure) and again.kind in FATAL:
+                return ""
+            if not same(answer, again, self.exercise.rtol, self.exercise.atol):
+                what = shown_call(self.exercise, probe) if probe.kind == "call" else "The same program"
+                return (
+                    f"{what} gave {shown_answer(answer)} at first, and {shown_answer(again)} when it was asked again. "
+                    f"Does something remember the calls before: a name outside, a default list, chance?"
+                )
+        return ""
+
+    def always_the_same(self) -> str:
+        """A sentence if three calls or more all got one and the same number, though different ones are right."""
+        rtol, atol = self.exercise.rtol, self.exercise.atol
+        if len(self.answers) < 3 or any(p.kind != "call" for p in self.probes):
+            return ""
+        first, truth = self.answers[0], self.truths[0]
+        if isinstance(first, Failure) or first is None:
+            return ""
+        alike = all(same(first, a, rtol, atol) for a in self.answers[1:])
+        vary = not all(same(truth, t, rtol, atol) for t in self.truths[1:])
+        return "Every call got the same answer. Where do its inputs enter?" if alike and vary else ""
 
     def refuse_value(self, answer: Any, problem: str) -> Verdict:
         """A value, choice, ordering or prediction that is not right."""
@@ -249,30 +315,46 @@ class Bench:
         """A failing probe that no simplification makes smaller, with answer, truth and problem."""
         at = min(failing, key=lambda i: (weight(self.probes[i]), i))
         best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
-        if best[0].kind != "call" or isinstance(best[2], Raises) or self.exercise.oracle is None:
+        if isinstance(best[2], Raises):
             return best
-        spent = 0
-        improved = True
-        while improved and spent < PATIENCE:
+        patience, improved = Patience(), True
+        while improved:
             improved = False
             for candidate in simpler(best[0]):
-                spent += 1
-                if spent > PATIENCE:
-                    break
-                try:
-                    truth = self.exercise.expected(candidate)
-                except (ArithmeticError, IndexError, TypeError, ValueError):
-                    continue  # the smaller call is no question any more
-                if isinstance(truth, Raises) or not finite(truth):
+                if not patience.left():
+                    return best
+                truth = self.truth(candidate)
+                if isinstance(truth, Failure | Raises) or not finite(truth):
                     continue
                 answer = ask(self.exercise, self.student, candidate)
                 if isinstance(answer, Failure) and answer.kind in FATAL:
                     return best
                 problem = trouble(self.exercise, candidate, answer, truth)
-                if problem:
+                if problem and alike_in_kind(best[1], answer):
                     best, improved = (candidate, answer, truth, problem), True
                     break
         return best
+
+    def truth(self, candidate: Probe) -> Any:
+        """The right answer to a smaller question: the oracle's, or what two right answers agree on; else a Failure."""
+        exercise, no_question = self.exercise, Failure("raised")
+        if candidate.kind == "call" and exercise.oracle is not None:
+            try:
+                return exercise.expected(candidate)
+            except (ArithmeticError, IndexError, TypeError, ValueError):
+                return no_question
+        first, *others = exercise.alternatives[:2]
+        truth = next(one_by_one(exercise, first, [candidate]))
+        second = [next(one_by_one(exercise, other, [candidate])) for other in others]
+        agreed = all(same(truth, given, exercise.rtol, exercise.atol) for given in second)
+        return truth if agreed else no_question
+
+
+def alike_in_kind(before: Any, now: Any) -> bool:
+    """True if a smaller question shows the same sort of trouble: the same exception, or a wrong value as before."""
+    if isinstance(before, Failure) != isinstance(now, Failure):
+        return False
+    return not isinstance(before, Failure) or (before.kind, before.type) == (now.kind, now.type)
 
 
 # --- asking and comparing -----------------------------------------------------------------------------------
@@ -292,8 +374,14 @@ def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
 def outcomes(exercise: Exercise, answer: Any, probes: list[Probe]) -> list[Any]:
     """What a trusted answer (a catalogued wrong one, an alternative) gives on these probes."""
     with engine_randomness():
-        student = Local(exercise.namespace(answer))
-        return [ask(exercise, student, probe) for probe in probes]
+        return list(one_by_one(exercise, answer, probes))
+
+
+def one_by_one(exercise: Exercise, answer: Any, probes: list[Probe]) -> Iterator[Any]:
+    """The same, each when it is asked for."""
+    student = Local(exercise.namespace(answer))
+    for probe in probes:
+        yield ask(exercise, student, probe)
 
 
 @contextlib.contextmanager
@@ -341,11 +429,15 @@ def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
     if exercise.options:
         return "" if option(answer) == option(truth) else "That is not it."
     if exercise.accept is not None:
+        if isinstance(answer, str) and not isinstance(truth, str):
+            return f"That is {kind_of(answer)}; {kind_of(truth)} is asked for."
         try:
             return "" if exercise.accept(plain_value(answer)) else "That is not it."
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
             return f"That is {kind_of(answer)}; {kind_of(truth)} is asked for."
-    return difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
+    problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
+    # that nothing is there is the answer itself: not given away
+    return re.sub(r"(it gave|It gave) .*; None is asked for", "the value is not right", problem)
 
 
 def failed(failure: Failure) -> str:
@@ -356,6 +448,8 @@ def failed(failure: Failure) -> str:
         return f"It gave {failure.message}, which is no plain value. Give back numbers, lists or arrays."
     if failure.type == "SystemExit":
         return "It called sys.exit() (or exit()). Return a value instead."
+    if failure.type in ("EOFError", "StdinNotImplementedError"):
+        return f"It waits for something to be typed (input()){where(failure)}. All it needs is in its inputs."
     if failure.type == "RecursionError":
         return f"It called itself too often (RecursionError){where(failure)}. What stops the recursion?"
     return f"It raised {failure.type}: {failure.message}{where(failure)}".rstrip(": ")
@@ -433,6 +527,14 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
     if given.dtype.kind == "b" and wanted.dtype.kind != "b":
         return f"That is {kind_of(got)} of True and False; numbers are asked for."
+    written = isinstance(got, list | tuple)
+    if written and given.ndim == 1 and not wanted.ndim and given.size == 1:
+        right = np.isclose(float(given[0]), float(wanted), rtol=rtol, atol=atol, equal_nan=True)
+        start = "The number is right, but it stands in" if right else "That is a number in"
+        comma = " (a comma at the end makes one)" if isinstance(got, tuple) else ""
+        return f"{start} {kind_of(got)}{comma}; {kind_of(truth)} is asked for."
+    if written and given.ndim == wanted.ndim == 1 and given.size != wanted.size and isinstance(truth, list | tuple):
+        return f"It holds {given.size} number{'s' * (given.size != 1)}; {wanted.size} are asked for."
     if given.size != wanted.size:
         return (
             f"The shape {tuple(given.shape)} is not right."
@@ -463,7 +565,7 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
             return False
         if a.kind == "changed":
             return a.message == b.message and same(a.value, b.value, rtol, atol)
-        return a.kind == "printed" or a.message == b.message
+        return a.kind == "printed" or a.type == "RecursionError" or a.message == b.message
     if type(a) is type(b) and type(a) in (list, tuple):
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True))
     if type(a) is dict and type(b) is dict:
@@ -567,16 +669,40 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
     partly: Wrong | None = None
     for wrong in exercise.wrong:
-        theirs = outcomes(exercise, wrong.answer, probes)
-        agree = [same(a, b, rtol, atol) for a, b in zip(answers, theirs, strict=True)]
-        if all(agree):
+        whole, failed_alike, given = True, True, []
+        for i, theirs in enumerate(one_by_one(exercise, wrong.answer, probes)):
+            given.append(theirs)
+            if not same(answers[i], theirs, rtol, atol):
+                whole, failed_alike = False, i not in failing
+            if not failed_alike:
+                break
+        if whole:
             return wrong
-        telling = any(not isinstance(answers[i], Failure | bool | np.bool_) for i in failing)
-        if partly is None and telling and all(agree[i] for i in failing):
+        if partly is None and failed_alike and evidence(exercise, probes, answers, failing) > 1:
             truths = [exercise.expected(probes[i]) for i in failing]
-            if all(trouble(exercise, probes[i], theirs[i], t) for i, t in zip(failing, truths, strict=True)):
+            if all(trouble(exercise, probes[i], given[i], t) for i, t in zip(failing, truths, strict=True)):
                 partly = wrong
     return partly
+
+
+def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> int:
+    """How many numbers, wrong and not zero, an answer shares with a mistake that it is not in everything: one may be
+    chance."""
+    count = 0
+    for i in failing:
+        answer, truth = answers[i], exercise.expected(probes[i])
+        if isinstance(answer, Failure) and answer.kind == "changed":
+            answer = answer.value
+        if isinstance(truth, Raises) or isinstance(answer, Failure):
+            count += isinstance(truth, Raises)
+            continue
+        given, wanted = as_numbers(answer), as_numbers(truth)
+        if given is None or wanted is None or given.shape != wanted.shape:
+            count += 2
+            continue
+        off = ~np.isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
+        count += int((off & (given != 0)).sum())
+    return count
 
 
 def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
@@ -612,9 +738,9 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     if given.shape != wanted.shape:
         return ""
     if np.allclose(given, -wanted):
-        return "Every number has the right size and the wrong sign."
+        return "Every number has the right size and the wrong sign." if given.size > 1 else "Only its sign is wrong."
     if not given.any():
-        return "Every number is zero."
+        return "Every number is zero." if given.size > 1 else "It is zero."
     if given.size > 1 and wanted.any():
         ratio = float((given * wanted).sum() / (wanted * wanted).sum())
         if abs(ratio) > 1e-6 and np.allclose(given, ratio * wanted):
@@ -624,38 +750,6 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
         index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
         return f"{int(right.sum())} of {right.size} numbers are right; the first that is not is at [{index}]."
     return ""
-
-
-# --- smaller calls ------------------------------------------------------------------------------------------
-
-
-def weight(probe: Probe) -> tuple[int, int]:
-    """How big a probe is to read: numbers in it, then characters."""
-    shown = [as_numbers(a) for a in (*probe.args, *probe.data.values())]
-    return sum(a.size for a in shown if a is not None), len(probe.code) + len(repr(probe.args))
-
-
-def simpler(probe: Probe) -> Iterator[Probe]:
-    """Calls a little smaller: an axis length shortened wherever it occurs, then numbers made plainer."""
-    lengths = sorted(
-        {n for a in probe.args if isinstance(a, np.ndarray) for n in a.shape if n > 1}, reverse=True
-    )
-    for n in lengths:
-        yield dataclasses.replace(probe, args=tuple(shortened(a, n) for a in probe.args))
-    for i, a in enumerate(probe.args):
-        if isinstance(a, np.ndarray) and a.dtype.kind == "f":
-            for plainer in (np.round(a), np.where(a < 0, -2.0, 2.0)):
-                if not np.array_equal(plainer, a) and np.abs(plainer).sum() <= np.abs(a).sum() + a.size:
-                    yield dataclasses.replace(probe, args=(*probe.args[:i], plainer, *probe.args[i + 1 :]))
-
-
-def shortened(value: Any, n: int) -> Any:
-    """Every axis of length n (and every n in a shape) made one shorter."""
-    if isinstance(value, np.ndarray):
-        return value[tuple(slice(0, n - 1) if size == n else slice(None) for size in value.shape)].copy()
-    if type(value) is tuple and all(type(v) is int for v in value):
-        return tuple(v - 1 if v == n else v for v in value)
-    return value
 
 
 # --- words --------------------------------------------------------------------------------------------------
@@ -750,6 +844,10 @@ def kind_of(value: Any) -> str:
         return f"a string ({value[:30]!r})"
     if isinstance(value, np.ndarray):
         return "an array" if value.ndim else "a number"
+    if isinstance(value, list | tuple) and as_numbers(value) is None:
+        odd = next((v for v in value if v is None or isinstance(v, str | dict)), None)
+        inside = f"holds {kind_of(odd)}" if odd is not None or None in value else "is no list of numbers"
+        return f"a {type(value).__name__} that {inside}"
     names = {int: "a whole number", float: "a number", list: "a list", tuple: "a tuple", dict: "a dict",
              Tensor: "a tensor", np.float64: "a number"}  # fmt: skip
     return names.get(type(value), f"a {type(value).__name__}")

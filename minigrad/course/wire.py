@@ -49,6 +49,7 @@ DTYPES = {
         "float16", "float32", "float64",
     )
 }  # fmt: skip
+FRACTIONS = {"Fraction": "fractions", "Decimal": "decimal"}  # exact numbers; they arrive as floats
 LENGTHS = struct.Struct(">IQ")
 
 
@@ -141,7 +142,8 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], de
     if kind is dict:
         for key in value:
             if type(key) is not str:
-                raise NotPlain(f"a dict whose key is a {type(key).__name__}; keys have to be strings")
+                name = type(key).__name__
+                raise NotPlain(f"a dict with {article(name)} {name} as a key (keys have to be strings)")
         return {"dict": [[encode(k, arrays, budget, depth + 1), encode(v, arrays, budget, depth + 1)]
                          for k, v in value.items()]}  # fmt: skip
     if value is Ellipsis:
@@ -152,6 +154,10 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], de
         return {"scalar": aside(np.asarray(value), arrays, budget)}
     if kind is Tensor:
         return {"tensor": aside(value.array, arrays, budget), "requires_grad": bool(value.requires_grad)}
+    if kind.__name__ in FRACTIONS and kind.__module__ == FRACTIONS[kind.__name__]:
+        return float(value)
+    if kind.__name__ == "Size" and isinstance(value, tuple) and kind.__module__.split(".")[0] in ("minigrad", "torch"):
+        return {"tuple": [encode(v, arrays, budget, depth + 1) for v in value]}
     numbers = tensor_numbers(value)
     if numbers is not None:
         return {"tensor": aside(numbers, arrays, budget), "requires_grad": bool(value.requires_grad)}

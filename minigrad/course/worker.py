@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import difflib
 import dis
+import functools
 import inspect
 import io
 import linecache
@@ -201,16 +202,20 @@ def fresh_namespace() -> dict[str, Any]:
 def run_program(code: str, space: dict[str, Any], prelude: str) -> Any:
     """Execute; the value of the last line if it is an expression."""
     if prelude:
-        exec(compile(prelude, "<prelude>", "exec"), space)
-    tree = ast.parse(code, "<program>")
+        exec(compiled(prelude, "<prelude>")[0], space)
     linecache.cache["<program>"] = (len(code), None, code.splitlines(keepends=True), "<program>")
+    body, last = compiled(code, "<program>")
+    exec(body, space)
+    return None if last is None else eval(last, space)
+
+
+@functools.lru_cache(maxsize=512)
+def compiled(code: str, filename: str) -> tuple[types.CodeType, types.CodeType | None]:
+    """A program without its last line, and that line if it is an expression."""
+    tree = ast.parse(code, filename)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<program>", "exec"), space)
-    return (
-        eval(compile(ast.Expression(last.value), "<program>", "eval"), space)
-        if isinstance(last, ast.Expr)
-        else None
-    )
+    value = compile(ast.Expression(last.value), filename, "eval") if isinstance(last, ast.Expr) else None
+    return compile(tree, filename, "exec"), value
 
 
 def without_magics(source: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import psutil
 import pytest
 
+import minigrad as torch
 from minigrad.course import check, checking, hint, lessons, predict, progress, progress_store, worker
 from minigrad.course.checking import NotPassed
 from minigrad.course.child import Watched, can_fork, examine
@@ -42,7 +43,7 @@ def checked(vjp_square, capsys):
 def test_a_pass_is_a_pass(capsys):
     assert checked(right, capsys) == (
         "5.1 the vector-Jacobian product of x squared: passed\n"
-        "  All 4 probes agree.\n"
+        "  All 6 probes agree.\n"
         "  At hand-in the same questions are asked with other numbers.\n"
     )
 
@@ -416,6 +417,40 @@ def test_without_fork_a_watchdog_ends_a_loop():
     assert student.call("vjp_square", 1, 2).kind == "timeout"
     assert time.monotonic() - started < 2
     assert Watched({"f": lambda x: x + 1}, 5).call("f", 1) == 2
+
+
+def test_without_fork_a_watchdog_counts_the_memory():
+    def grows():
+        kept = []
+        while True:
+            kept.append(bytearray(1 << 22))
+
+    student = Watched({"grows": grows}, 20, memory=200)
+    assert student.call("grows").kind == "memory"
+    assert student.call("grows").kind == "memory"
+
+
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
+    def borrowed(x, v):
+        t = torch.tensor(x, requires_grad=True)
+        (t**2).backward(torch.tensor(v))
+        return t.grad.numpy()
+
+    ready = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    make, backward = torch.tensor, torch.Tensor.backward
+
+    def held(x, v):
+        t = make(x, requires_grad=True)
+        backward(t**2, make(v))
+        return t.grad.numpy()
+
+    for function in (borrowed, held):
+        found = examine(lessons.find("5.1"), {"vjp_square": function})
+        assert not found.passed and "without minigrad" in found.lines[0], found
+    assert examine(lessons.find("5.1"), {"vjp_square": right}).passed
+    (ready**2).sum().backward()  # the kernel's own engine is as it was
+    assert ready.grad.tolist() == [2.0, 4.0, 6.0]
 
 
 def test_without_fork_the_same_verdicts(monkeypatch):

@@ -2,6 +2,8 @@
 rest."""
 
 import random
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -331,6 +333,96 @@ def test_how_values_are_written():
     assert spelled((3,)) == "(3,)"
     assert len(typed(np.zeros(10_000))) < 200
     assert shown_call(exercise(), call(A, k=2).of("f")) == f"f({typed(A)}, k=2)"
+
+
+def test_a_failing_program_is_made_small():
+    class Stack:
+        def __init__(self):
+            self.items = []
+
+        def push(self, item):
+            self.items.append(item)
+
+        def total(self):
+            return sum(self.items)
+
+    class Wrapping(Stack):
+        def total(self):
+            return sum(self.items) % 32
+
+    long = (
+        "s, other = Stack(), Stack()\nother.push(b)\nfor i in range(40):\n    s.push(a)\n    b = i\n"
+        "[other.total(), s.total()]"
+    )
+    ex = program(
+        "99.8", "Stack", title="stack", probes=lambda rng: [run(long, a=3.5, b=1.5).expect([1.5, 140.0])],
+        wrong=[], alternatives=[Stack, type("Other", (Stack,), {})],
+    )  # fmt: skip
+    found = judge(ex, Local({"Stack": Wrapping}))
+    assert found.call == "a = 4.\ns = Stack()\nfor i in range(10):\n    s.push(a)\ns.total()", found.call
+    assert (found.status, found.got) == ("wrong", "8.")
+    assert judge(ex, Local({"Stack": Wrapping})) == found
+
+    class Broken(Stack):
+        def total(self):
+            raise KeyError("no")
+
+    found = judge(ex, Local({"Stack": Broken}))
+    assert found.call == "s = Stack()\ns.total()" and "KeyError" in found.lines[0]
+
+
+def test_an_answer_that_changes_from_call_to_call_is_named():
+    calls = []
+
+    def counts(a, b):
+        calls.append(1)
+        return np.outer(a, b) + len(calls) // 2
+
+    assert "when it was asked again" in " ".join(verdict(counts).lines)
+    seen = set()
+
+    def right_once(a, b):
+        first = a.tobytes() not in seen
+        seen.add(a.tobytes())
+        return np.outer(a, b) * first
+
+    assert not verdict(right_once).passed
+
+
+def test_one_number_in_common_is_no_diagnosis():
+    ex = function(
+        "99.9", "double", title="double", oracle=lambda x: 2 * x,
+        probes=lambda rng: [call(1.5), call(-2.0), call(3.0)],
+        wrong=[Wrong(lambda x: 4.0, "", "always four", name="four")], alternatives=[],
+    )  # fmt: skip
+    assert judge(ex, Local({"double": lambda x: 4.0})).mistake == "four"
+    assert judge(ex, Local({"double": lambda x: 2 * abs(x)})).mistake == ""
+    same = judge(ex, Local({"double": lambda x: 7.0}))
+    assert "Every call got the same answer" in same.lines[1]
+
+
+def test_values_that_are_nearly_what_is_asked_for():
+    number = value("99.3", "x", 12, title="v")
+    assert judge(number, Local({"x": Fraction(12)})).passed and judge(number, Local({"x": Decimal("12.0")})).passed
+    assert "stands in a list" in judge(number, Local({"x": [12]})).lines[0]
+    assert "a comma at the end" in judge(number, Local({"x": (12,)})).lines[0]
+    several = value("99.3", "x", [24, None], title="v")
+    assert "None" not in judge(several, Local({"x": [24, 0]})).lines[0]
+    assert "holds 1 number; 2 are" in judge(value("99.3", "x", [6, 7], title="v"), Local({"x": [6]})).lines[0]
+    assert "holds a string" in judge(value("99.3", "x", [6, 7], title="v"), Local({"x": ["6", "7"]})).lines[0]
+    small = value("99.6", "h", 1e-5, title="h", accept=lambda h: 1e-7 < float(h) < 1e-3)
+    assert "string" in judge(small, Local({"h": "1e-5"})).lines[0]
+
+
+def test_known_by_the_answers_before_it_was_lost():
+    class Slow(Local):
+        def call(self, name, *args, **kwargs):
+            return Failure("timeout") if len(args[0]) == 2 else super().call(name, *args, **kwargs)
+
+    ex = exercise()
+    found = judge(ex, Slow(ex.namespace(lambda a, b: np.outer(b, a))))
+    assert found.mistake == "transposed"
+    assert judge(ex, Slow(ex.namespace(np.outer))).status == "timeout"
 
 
 def test_shrinking_keeps_sizes_together():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +19,8 @@ EXERCISE_0_1 = value(
         Wrong("42", "", "That is text, because of the quotation marks: type str. A number is asked for. What is the "
               "difference between 42 and '42' when you add 1?"),
         Wrong([42], "", "That is a list that holds 42. The number alone is asked for: which signs are too many?"),
+        Wrong("42.", "", "That is text, because of the quotation marks. A number is asked for.", name="some other text",
+              when=lambda v: isinstance(v, str)),
         Wrong(24, "", "24: are the two digits in the order of the question?"),
         Wrong(None, "", "answer is None: nothing was put into it. What should stand behind the equals sign?"),
     ],
@@ -60,6 +64,8 @@ def probes_0_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(-1.5).show()
     yield call(2.0).show()
     yield call(0.0)
+    yield call(0.35)
+    yield call(3.0)
     yield call(float(numbers(rng, 1)[0]))
 
 
@@ -91,6 +97,26 @@ def always_four(x: float) -> float:
     return 4.0
 
 
+def rounds(x: float) -> int:
+    return int(2 * x)
+
+
+def never_negative(x: float) -> float:
+    return abs(2 * x)
+
+
+def in_a_list(x: float) -> list[float]:
+    return [2 * x]
+
+
+def twice_in_a_list(x: float) -> list[float]:
+    return [x, x]
+
+
+def as_text(x: float) -> str:
+    return str(2 * x)
+
+
 EXERCISE_0_3 = function(
     "0.3", "double",
     title="mend it",
@@ -106,8 +132,14 @@ EXERCISE_0_3 = function(
               "who called?"),
         Wrong(halves, "", "You halved it. Which operation makes a number twice as large?"),
         Wrong(always_four, "", "4 comes back whatever goes in. Where does x enter?"),
+        Wrong(rounds, "", "The decimals are gone: 2 * 0.35 is 0.7. What does int() do to a number?"),
+        Wrong(never_negative, "", "Right for numbers above zero. A negative number lost its sign: what is twice -1.5?"),
+        Wrong(in_a_list, "", "The number is right, but it stands in a list. Which signs are too many?"),
+        Wrong(twice_in_a_list, "", "Two numbers came back, side by side. One number is asked for: what joins them?"),
+        Wrong(as_text, "", "That is text: it looks like the number, and nobody can reckon with it. What made it text?"),
     ],
-    alternatives=[lambda x: x + x, lambda x: x * 2, lambda x: x - -x],
+    alternatives=[lambda x: x + x, lambda x: x * 2, lambda x: x - -x, lambda x: np.float64(x) / 0.5,
+                  functools.partial(operator.mul, 2)],
     hints=[
         "double(5) is 10, double(-1.5) is -3.",
         "A function that makes a number ten larger ends with: return x + 10",

@@ -19,7 +19,7 @@ Function = Callable[[float], float]
 
 CUBE = "central(lambda x: x**3, x, h)"
 SINE = "central(math.sin, x, h)"
-CALLS = "seen = []\ncentral(lambda x: seen.append(x) or 0.0, x, h)\nsorted(seen)"
+CALLS = "seen = []\ncentral(lambda x: seen.append(x) or 0.0, x, h)\n[min(seen), max(seen)]"
 
 
 def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
@@ -27,6 +27,8 @@ def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
     h = float(rng.choice([0.25, 0.5, 0.125]))
     yield run(CUBE, x=2.0, h=0.5).expect(12.25).show()
     yield run(SINE, x=1.2, h=0.001).expect(math.cos(1.2) * math.sin(0.001) / 0.001)
+    yield run(SINE, x=2.5, h=0.125).expect(math.cos(2.5) * math.sin(0.125) / 0.125)
+    yield run(CUBE, x=-1.5, h=0.25).expect(6.8125)
     yield run(CUBE, x=x, h=h).expect(3 * x * x + h * h)
     yield run(SINE, x=x, h=h).expect(math.cos(x) * math.sin(h) / h)
     yield run(CALLS, x=4.0, h=0.25).expect([3.75, 4.25])
@@ -64,6 +66,44 @@ def own_h(f: Function, x: float, h: float) -> float:
     return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
 
 
+def half_as_far(f: Function, x: float, h: float) -> float:
+    return (f(x + h / 2) - f(x - h / 2)) / h
+
+
+def twice_as_far(f: Function, x: float, h: float) -> float:
+    return (f(x + 2 * h) - f(x - 2 * h)) / (4 * h)
+
+
+def average_height(f: Function, x: float, h: float) -> float:
+    return (f(x + h) + f(x - h)) / (2 * h)
+
+
+def without_the_run(f: Function, x: float, h: float) -> float:
+    return (f(x + h) - f(x - h)) / 2
+
+
+def only_upwards(f: Function, x: float, h: float) -> float:
+    return abs(f(x + h) - f(x - h)) / (2 * h)
+
+
+def brackets_below_only(f: Function, x: float, h: float) -> float:
+    return f(x + h) - f(x - h) / (2 * h)
+
+
+def rounded(f: Function, x: float, h: float) -> float:
+    return round((f(x + h) - f(x - h)) / (2 * h), 4)
+
+
+def mean_of_both_sides(f: Function, x: float, h: float) -> float:
+    ahead, behind = (f(x + h) - f(x)) / h, (f(x) - f(x - h)) / h
+    return (ahead + behind) / 2
+
+
+def by_gradient(f: Function, x: float, h: float) -> float:
+    slopes = np.gradient([f(x - h), f(x), f(x + h)], h)
+    return float(slopes[1])
+
+
 def by_rise_and_run(f: Function, x: float, h: float) -> float:
     left, right = x - h, x + h
     return (f(right) - f(left)) / (right - left)
@@ -92,9 +132,21 @@ EXERCISE_1_1 = program(
         Wrong(rise_only, "M45", "That is how far f rises. How far does it rise for each step to the right?"),
         Wrong(turned_round, "", "The right size with the wrong sign: you went from right to left in the rise and from "
               "left to right in the run. Which value comes first?"),
+        Wrong(brackets_below_only, "M45", "Division comes before subtraction: only f(x - h) was divided. What should be "
+              "divided as a whole?"),
+        Wrong(half_as_far, "M45", "The slope between x - h/2 and x + h/2: a fair one, but not the one asked for. How far "
+              "to each side does h say?"),
+        Wrong(twice_as_far, "M45", "Your points are 2h to each side. How far to each side does h say?"),
+        Wrong(average_height, "M45", "You added the two values. A rise says how much higher one is than the other: "
+              "which sign?"),
+        Wrong(without_the_run, "M45", "The rise was halved and not divided by a length. From x - h to x + h: how long is "
+              "the way?"),
+        Wrong(only_upwards, "", "Right where the function rises. Where it falls, your slope still points up: which of "
+              "your operations loses a sign?"),
+        Wrong(rounded, "", "Rounded to four decimals. How small must an error be to show what h does to it?"),
         Wrong(own_h, "", "Your answer does not depend on h. Who chooses how far the points are apart?"),
     ],
-    alternatives=[by_rise_and_run, by_two_halves],
+    alternatives=[by_rise_and_run, by_two_halves, mean_of_both_sides, by_gradient],
     hints=[
         "Rise divided by run, between one point to the left of x and one to the right.",
         "For the square at 3 with h = 1: from 4 to 16 the rise is 12, the run is 2, the slope 6.",
@@ -109,12 +161,12 @@ EXERCISE_1_2 = value(
     "1.2", "good_h", 1e-5,
     title="a good h",
     minutes=5,
-    accept=lambda v: 2e-7 <= float(v) <= 3.5e-5,
+    accept=lambda v: 2e-7 <= float(v) <= 4e-5,
     wrong=[
         Wrong(1e-12, "M44", "Smaller is not better here: two nearly equal values are subtracted, and their digits "
               "cancel. Where in the picture does the line turn up again?", when=lambda v: 0 < float(v) < 2e-7),
         Wrong(0.1, "M45", "At this distance the curve has bent away from its slope. How does the error change when h "
-              "becomes ten times smaller?", when=lambda v: float(v) > 3.5e-5),
+              "becomes ten times smaller?", when=lambda v: float(v) > 4e-5),
         Wrong(-1e-5, "", "h is a distance, and has to be larger than 0. How far to each side?",
               when=lambda v: float(v) <= 0),
     ],
@@ -137,6 +189,9 @@ EXERCISE_1_3 = value(
         Wrong(6, "M43", "6 is 3x. Measure it: from 1.9 to 2.1 the cube grows by 2.402, in a run of 0.2. Does 6 fit?"),
         Wrong(4, "M43", "4 is the square of 2. Measure it: from 1.9 to 2.1 the cube grows by 2.402, in a run of 0.2."),
         Wrong(24, "M45", "Twice too much. From 2 - h to 2 + h: how long is the run?"),
+        Wrong(0, "M43", "0 would be a flat line. From 1.9 to 2.1 the cube grows by 2.402."),
+        Wrong(-12, "", "The right size with the wrong sign: does the cube rise or fall when x grows?"),
+        Wrong(12.25, "M44", "12.25 is what a central difference with h = 0.5 gives. What do smaller ones come closer to?"),
         Wrong(3, "M43", "3 is the exponent. What else does the slope of x**3 depend on?"),
     ],
     hints=[
@@ -158,6 +213,11 @@ EXERCISE_1_4 = value(
               "time?"),
         Wrong(110, "M46", "110 is what comes out when x and y move together, in one number. Two inputs have two slopes: "
               "what stays still while x moves?"),
+        Wrong([110], "M46", "110 is what comes out when x and y move together. Two inputs have two slopes: what stays "
+              "still while x moves?"),
+        Wrong([33, 22], "M30", "Exactly half. The square makes a nudge larger by two times what goes into it: is the two "
+              "there?"),
+        Wrong([22, 22], "M23", "22 is the slope of the square alone. How far does x*y + 5 move when x moves?"),
         Wrong([121, 121], "M43", "121 is the value at (2, 3). How fast does it grow?"),
         Wrong([132, 88], "M45", "Twice too much, both. From x - h to x + h: how long is the run?"),
         Wrong([3, 2], "M23", "3 and 2 are the slopes of x*y alone. The 5 and the square come after it."),

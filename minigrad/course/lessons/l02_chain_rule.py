@@ -23,6 +23,9 @@ EXERCISE_2_1 = value(
         Wrong([5, 10, 100], "M22", "The first node got 2 and 3 and gave 5. Which operation stands in it?"),
         Wrong([6, 11, 22], "M43", "22 is how fast the square grows at 11. Here its value is asked for: what is 11 "
               "squared?"),
+        Wrong([121, 11, 6], "", "The right numbers from the end to the beginning. In which order are they computed?"),
+        Wrong([6, 11], "", "Two of three: the square has not been computed yet."),
+        Wrong([6, 13, 169], "M22", "13 is 6 + 7. What does the second node add?"),
         Wrong([121], "", "121 is what comes out at the end. Which two numbers are made on the way?"),
         Wrong(121, "", "121 is what comes out at the end. Which two numbers are made on the way? Write all three in "
               "a list."),
@@ -60,6 +63,14 @@ EXERCISE_2_2 = value(
               "u + 5 grow?", when=starts_with(22, 5)),
         Wrong([22, 6, 3, 2], "M43", "6 is the value of u. If u grows by a hair, by how many hairs does u + 5 grow?",
               when=starts_with(22, 6)),
+        Wrong([22, 22, 66, 44], "M04", "22, 66 and 44 are slopes of z. This exercise asks for each node alone: how far "
+              "does *w* move when u moves?", when=starts_with(22, 22)),
+        Wrong([22, 0, 3, 2], "M43", "The 5 stays the same, and its slope is 0. But u moves: by how many hairs does u + 5 "
+              "grow when u grows by one?", when=starts_with(22, 0)),
+        Wrong([2, 1, 3, 2], "M43", "2 is the exponent. The slope of w**2 depends on where w is: what else enters?",
+              when=starts_with(2)),
+        Wrong([22, 1, 1, 1], "M22", "1 and 1 are the slopes of a sum. u is a product: how far does it move for a hair of "
+              "x?", when=starts_with(22, 1, 1)),
         Wrong([22, 1, 66, 44], "M04", "66 and 44 are slopes of the whole way from z back. This exercise asks for "
               "each node alone: how far does the *product* move when x moves?", when=starts_with(22, 1, 66)),
     ],
@@ -88,6 +99,9 @@ EXERCISE_2_3 = value(
               "by its factor, what do three factors in a row do to it?"),
         Wrong([22, 22], "M23", "22 is what arrives at the product. What does the product do with it before it "
               "hands it on to x and to y?"),
+        Wrong([66, 66], "M29", "66 is right for x. Nudge y instead: by how many hairs does x*y move then?"),
+        Wrong([110, 110], "M46", "110 is what comes out when x and y move together. How many of the two may move at a "
+              "time?"),
         Wrong([726, 484], "M43", "You used 2 times 121 at the square. Its slope is taken at its input."),
         Wrong([363, 242], "M43", "You multiplied with 121, the value of the square. What is its *slope* at 11?"),
         Wrong([330, 220], "M43", "There is a factor 5 too many. What is the slope of u + 5?"),
@@ -117,6 +131,8 @@ EXERCISE_2_4 = value(
         Wrong(3, "M22", "3 is 2 + 1, the slopes of the two branches. Each of them is made larger by the product on "
               "its way: by how much?"),
         Wrong(24, "M43", "24 is the value of y at 3. How fast does it grow?"),
+        Wrong([8, 6], "M22", "The two shares are right. They arrive at the same x: what becomes of them there?"),
+        Wrong(12, "M43", "12 is 4x, the slope of 2x * x. The second factor is x + 1: what does its 1 add?"),
         Wrong(10, "M22", "10 is 6 + 4: the product's two slopes. What does each branch make of its share?"),
     ],
     hints=[

@@ -7,6 +7,7 @@ exercise cannot spoil a later one. The graph y = c + d + c*d with c = a + b, d =
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -41,8 +42,16 @@ def made(self: Any, other: Any, data: float, op: str, push: Callable[[Any], None
 
 ADD = "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\n[c.data, a.grad, b.grad]"
 ADD_SAME = "x = Value(x)\nc = x + x\nc.grad = g\nc._backward()\nx.grad"
-ADD_TWICE = "a, b = Value(a), Value(b)\na.grad = 10.0\nc = a + b\nc.grad = g\nc._backward()\n[a.grad, b.grad]"
+ADD_TWICE = "a, b = Value(a), Value(b)\na.grad, b.grad = 10.0, 20.0\nc = a + b\nc.grad = g\nc._backward()\n[a.grad, b.grad]"
 ADD_QUIET = "a, b = Value(a), Value(b)\nc = a + b\n[a.grad, b.grad, c.grad]"
+ADD_AGAIN = (
+    "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\nc._backward()\n"
+    "[a.grad, b.grad, c.grad, a.data, b.data]"
+)
+ADD_TWO = (
+    "a, b = Value(a), Value(b)\nc = a + b\nd = b + b\nc.grad = g\nc._backward()\n[a.grad, b.grad, d.grad]"
+)
+ADD_SELF = "x = Value(x)\nc = x + x\n[len(c.parents), c.data, x.data]"
 ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[p.data for p in c.parents] + [c.op]"
 
 
@@ -51,7 +60,13 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD, a=2.0, b=3.0, g=5.0).expect([5.0, 5.0, 5.0]).show()
     yield run(ADD, a=a, b=b, g=g).expect([a + b, g, g])
     yield run(ADD_SAME, x=2.0, g=1.5).expect(3.0)
-    yield run(ADD_TWICE, a=a, b=b, g=g).expect([10 + g, g])
+    yield run(ADD, a=a, b=b, g=-1000.0).expect([a + b, -1000.0, -1000.0])
+    yield run(ADD, a=0.0, b=-b, g=2.5).expect([-b, 2.5, 2.5])
+    yield run(ADD_TWICE, a=a, b=b, g=g).expect([10 + g, 20 + g])
+    yield run(ADD_TWICE, a=1.5, b=1.5, g=g).expect([10 + g, 20 + g])
+    yield run(ADD_AGAIN, a=a, b=b, g=g).expect([2 * g, 2 * g, g, a, b])
+    yield run(ADD_TWO, a=a, b=b, g=g).expect([g, g, 0.0])
+    yield run(ADD_SELF, x=a).expect([2, 2 * a, a])
     yield run(ADD_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
     yield run(ADD_PARENTS, a=a, b=b).expect([a, b, "+"])
 
@@ -95,6 +110,95 @@ def add_like_times(self: Any, other: Any) -> Any:
     return made(self, other, self.data + other.data, "+", push)
 
 
+def add_overwrites_one(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += out.grad
+        other.grad = out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_skips_itself(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += out.grad
+        if other is not self:
+            other.grad += out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_spends_it(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += out.grad
+        other.grad += out.grad
+        out.grad = 0.0
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_held_early(self: Any, other: Any) -> Any:
+    held = self.grad, other.grad
+
+    def push(out: Any) -> None:
+        self.grad, other.grad = held[0] + out.grad, held[1] + out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_reads_early(self: Any, other: Any) -> Any:
+    out = type(self)(self.data + other.data, (self, other), "+")
+    g = out.grad
+
+    def push() -> None:
+        self.grad += g
+        other.grad += g
+
+    out._backward = push
+    return out
+
+
+def add_called(self: Any, other: Any) -> Any:
+    out = add_plainly(self, other)
+    out._backward = out._backward()
+    return out
+
+
+def add_returns_nothing(self: Any, other: Any) -> None:
+    add_plainly(self, other)
+
+
+def add_returns_a_number(self: Any, other: Any) -> Any:
+    return self.data + other.data
+
+
+def add_parents_in_a_set(self: Any, other: Any) -> Any:
+    out = add_plainly(self, other)
+    out.parents = tuple(dict.fromkeys((self, other)))
+    return out
+
+
+def add_parents_turned(self: Any, other: Any) -> Any:
+    out = add_plainly(self, other)
+    out.parents = (other, self)
+    return out
+
+
+def add_half(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += out.grad / 2
+        other.grad += out.grad / 2
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_like_minus(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += out.grad
+        other.grad -= out.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
 def add_at_once(self: Any, other: Any) -> Any:
     out = type(self)(self.data + other.data, (self, other), "+")
     self.grad += 1.0
@@ -129,6 +233,18 @@ def add_plainly(self: Any, other: Any) -> Any:
     return out
 
 
+def add_with_partial(self: Any, other: Any) -> Any:
+    """Right: the push is an ordinary function with its first arguments filled in."""
+    out = type(self)(self.data + other.data, [self, other], "+")
+    out._backward = functools.partial(hand_on, out)
+    return out
+
+
+def hand_on(out: Any) -> None:
+    for parent in out.parents:
+        parent.grad += out.grad
+
+
 def add_in_a_loop(self: Any, other: Any) -> Any:
     def push(out: Any) -> None:
         for parent in out.parents:
@@ -136,6 +252,12 @@ def add_in_a_loop(self: Any, other: Any) -> Any:
 
     return made(self, other, sum([self.data, other.data]), "+", push)
 
+
+# No probe tells these two apart: a push that c does not have, and one that hands on the 0 it read too early.
+NOTHING_BACK = (
+    "The value is right, and nothing comes back. Does c run your inner function, is it put into out._backward? And does it "
+    "read out.grad when it runs, or was that read before anything had arrived?"
+)
 
 EXERCISE_3_1 = program(
     "3.1", "Value.__add__",
@@ -156,14 +278,33 @@ EXERCISE_3_1 = program(
               "operation. How far does a + b move when a moves by a hair?"),
         Wrong(add_at_once, "M09", "The gradients were written while the sum was computed. Nobody has said yet what "
               "arrives from behind. When should this code run, and how can it wait?"),
-        Wrong(add_forgotten, "", "The value is right, and nothing comes back: c has no _backward of its own. Where is "
-              "the inner function put, so that c can run it later?"),
+        Wrong(add_forgotten, "", NOTHING_BACK, alike="nothing back"),
+        Wrong(add_reads_early, "", NOTHING_BACK, alike="nothing back"),
+        Wrong(add_overwrites_one, "M19", "The left input adds, the right one is overwritten: what was in its .grad "
+              "before is gone. What do two paths do where they meet?"),
+        Wrong(add_skips_itself, "M19", "In x + x one share was left out. x stands there twice: how far does x + x move "
+              "when x moves by a hair?"),
+        Wrong(add_held_early, "M19", "You noted what the inputs held when the sum was made, and add to that. Others may "
+              "have added in the meantime. When should .grad be read?"),
+        Wrong(add_spends_it, "M24", "c's own gradient is gone after it has spoken. Whoever wants to look at it finds 0. "
+              "Who starts a new pass from 0: the sum, or the walk?"),
+        Wrong(add_called, "", "Calling _backward raises, for None is no function. Do brackets behind the inner function's "
+              "name hand it over, or run it?"),
+        Wrong(add_returns_nothing, "", "a + b is None: a new Value was made and not handed back. Which word does that?"),
+        Wrong(add_returns_a_number, "", "a + b is a bare number. A number has no parents and no gradient: what has?"),
+        Wrong(add_parents_in_a_set, "", "x + x has two parents that are the same value, and your result knows one. What "
+              "becomes of twins in a set?"),
+        Wrong(add_parents_turned, "", "The parents are there in the wrong order: c = a + b was made from a, then b."),
+        Wrong(add_half, "M22", "Each input got half of what arrived. If a alone moves by a hair, does a + b move by half "
+              "a hair?"),
+        Wrong(add_like_minus, "", "The right input got its share with the wrong sign: the rule of a difference. Does "
+              "a + b fall when b grows?"),
         Wrong(add_without_parents, "", "Values and gradients are right, but c does not know its parents. How will a "
               "walk find the way back from c?"),
         Wrong(add_without_name, "", 'All numbers are right; c.op is missing. Give it the name "+", so that the '
               "stepper can read it."),
     ],
-    alternatives=[add_plainly, add_in_a_loop],
+    alternatives=[add_plainly, add_in_a_loop, add_with_partial],
     hints=[
         "__add__ makes a new Value and leaves with it a function that will run later, when its grad is known.",
         "In the lesson, minus does the same with another sign: make the result, write the inner function, attach it.",
@@ -175,9 +316,9 @@ EXERCISE_3_1 = program(
 
 # --- 3.2 mul --------------------------------------------------------------------------------------------------
 
-MUL, MUL_SAME, MUL_TWICE, MUL_QUIET, MUL_PARENTS = (
-    text.replace("a + b", "a * b").replace("x + x", "x * x")
-    for text in (ADD, ADD_SAME, ADD_TWICE, ADD_QUIET, ADD_PARENTS)
+MUL, MUL_SAME, MUL_TWICE, MUL_AGAIN, MUL_TWO, MUL_SELF, MUL_QUIET, MUL_PARENTS = (
+    text.replace("a + b", "a * b").replace("x + x", "x * x").replace("b + b", "b * b")
+    for text in (ADD, ADD_SAME, ADD_TWICE, ADD_AGAIN, ADD_TWO, ADD_SELF, ADD_QUIET, ADD_PARENTS)
 )
 MUL_THREE = (
     "a, b = Value(a), Value(b)\nc = a * b\nd = c * a\nd.grad = g\nd._backward()\nc._backward()\n[a.grad, b.grad]"
@@ -190,7 +331,12 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(MUL, a=a, b=b, g=g).expect([a * b, b * g, a * g])
     yield run(MUL, a=0.0, b=b, g=g).expect([0.0, b * g, 0.0])
     yield run(MUL_SAME, x=2.0, g=1.0).expect(4.0)
-    yield run(MUL_TWICE, a=a, b=b, g=g).expect([10 + b * g, a * g])
+    yield run(MUL, a=a, b=b, g=-1000.0).expect([a * b, -1000 * b, -1000 * a])
+    yield run(MUL_TWICE, a=a, b=b, g=g).expect([10 + b * g, 20 + a * g])
+    yield run(MUL_TWICE, a=1.5, b=1.5, g=g).expect([10 + 1.5 * g, 20 + 1.5 * g])
+    yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b])
+    yield run(MUL_TWO, a=a, b=b, g=g).expect([b * g, a * g, 0.0])
+    yield run(MUL_SELF, x=a).expect([2, a * a, a])
     yield run(MUL_THREE, a=a, b=b, g=g).expect([2 * a * b * g, a * a * g])
     yield run(MUL_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
     yield run(MUL_PARENTS, a=a, b=b).expect([a, b, "*"])
@@ -254,6 +400,70 @@ def mul_by_gradients(self: Any, other: Any, out: Any) -> None:
 
 
 @product
+def mul_overwrites_one(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data * out.grad
+    other.grad = self.data * out.grad
+
+
+@product
+def mul_skips_itself(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data * out.grad
+    if other is not self:
+        other.grad += self.data * out.grad
+
+
+@product
+def mul_spends_it(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data * out.grad
+    other.grad += self.data * out.grad
+    out.grad = 0.0
+
+
+@product
+def mul_upstream_once(self: Any, other: Any, out: Any) -> None:
+    self.grad += other.data * out.grad
+    other.grad += self.data
+
+
+@product
+def mul_by_division(self: Any, other: Any, out: Any) -> None:
+    self.grad += out.data / self.data * out.grad
+    other.grad += out.data / other.data * out.grad
+
+
+def mul_forgotten(self: Any, other: Any) -> Any:
+    return type(self)(self.data * other.data, (self, other), "*")
+
+
+def mul_reads_early(self: Any, other: Any) -> Any:
+    out = mul_forgotten(self, other)
+    g = out.grad
+
+    def push() -> None:
+        self.grad += other.data * g
+        other.grad += self.data * g
+
+    out._backward = push
+    return out
+
+
+def mul_returns_nothing(self: Any, other: Any) -> None:
+    mul_plainly(self, other)
+
+
+def mul_called(self: Any, other: Any) -> Any:
+    out = mul_plainly(self, other)
+    out._backward = out._backward()
+    return out
+
+
+def mul_without_name(self: Any, other: Any) -> Any:
+    out = mul_plainly(self, other)
+    out.op = ""
+    return out
+
+
+@product
 def mul_plainly(self: Any, other: Any, out: Any) -> None:
     self.grad += out.grad * other.data
     other.grad += out.grad * self.data
@@ -299,6 +509,22 @@ EXERCISE_3_2 = program(
               "product?"),
         Wrong(mul_by_gradients, "M43", "You multiplied with the other input's *gradient*. The slope of a product is a "
               "value: which one?"),
+        Wrong(mul_overwrites_one, "M19", "The left input adds, the right one is overwritten: what was in its .grad "
+              "before is gone. Where do the two lines differ?"),
+        Wrong(mul_skips_itself, "M19", "x * x at 2 gets one share of 2, the other was left out. Both factors move when x "
+              "moves: how often does x hear from the product?"),
+        Wrong(mul_spends_it, "M24", "c's own gradient is gone after it has spoken. Who starts a new pass from 0: the "
+              "product, or the walk?"),
+        Wrong(mul_upstream_once, "M23", "What arrived is in the left input's share, not in the right one's. Do both lines "
+              "have their three parts?"),
+        Wrong(mul_by_division, "M43", "You divided the product by the input to find its partner. What if the input is 0?"),
+        Wrong(mul_forgotten, "", NOTHING_BACK, alike="nothing back"),
+        Wrong(mul_reads_early, "", NOTHING_BACK, alike="nothing back"),
+        Wrong(mul_called, "", "Calling _backward raises, for None is no function. Do brackets behind the inner function's "
+              "name hand it over, or run it?"),
+        Wrong(mul_returns_nothing, "", "a * b is None: a new Value was made and not handed back. Which word does that?"),
+        Wrong(mul_without_name, "", 'All numbers are right; c.op is missing. Give it the name "*", so that the stepper '
+              "can read it."),
         Wrong(mul_without_parents, "", "Values and gradients are right, but c does not know its parents. How will a "
               "walk find the way back from c?"),
     ],
@@ -316,7 +542,8 @@ EXERCISE_3_2 = program(
 
 TANH = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\n[t.data, n.grad]"
 TANH_TWICE = "n = Value(n)\nn.grad = 10.0\nt = n.tanh()\nt.grad = g\nt._backward()\nn.grad"
-TANH_LINKS = "n = Value(n)\nt = n.tanh()\n[len(t.parents), t.parents[0] is n, n.grad]"
+TANH_AGAIN = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\nt._backward()\n[n.grad, t.grad, n.data]"
+TANH_LINKS = "n = Value(n)\nt = n.tanh()\n[len(t.parents), t.parents[0] is n, n.grad, t.op]"
 
 
 def tanh_slope(n: float) -> float:
@@ -335,7 +562,9 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH, n=n, g=g).expect(right(n, g))
     yield run(TANH, n=0.0, g=g).expect([0.0, g])
     yield run(TANH_TWICE, n=n, g=g).expect(10 + right(n, g)[1])
-    yield run(TANH_LINKS, n=n).expect([1, True, 0.0])
+    yield run(TANH, n=-4.0, g=-1000.0).expect(right(-4.0, -1000.0))
+    yield run(TANH_AGAIN, n=n, g=g).expect([2 * right(n, g)[1], g, n])
+    yield run(TANH_LINKS, n=n).expect([1, True, 0.0, "tanh"])
 
 
 def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[Any], Any]:
@@ -371,6 +600,53 @@ def tanh_late(self: Any) -> Any:
     return made(self, None, math.tanh(self.data), "tanh", push)
 
 
+def tanh_spends_it(self: Any) -> Any:
+    def push(out: Any) -> None:
+        self.grad += (1 - out.data**2) * out.grad
+        out.grad = 0.0
+
+    return made(self, None, math.tanh(self.data), "tanh", push)
+
+
+def tanh_held_early(self: Any) -> Any:
+    held = self.grad
+
+    def push(out: Any) -> None:
+        self.grad = held + (1 - out.data**2) * out.grad
+
+    return made(self, None, math.tanh(self.data), "tanh", push)
+
+
+def tanh_forgotten(self: Any) -> Any:
+    return type(self)(math.tanh(self.data), (self,), "tanh")
+
+
+def tanh_returns_nothing(self: Any) -> None:
+    tanh_late(self)
+
+
+def tanh_without_name(self: Any) -> Any:
+    out = tanh_late(self)
+    out.op = ""
+    return out
+
+
+def measured(x: float, t: float, g: float) -> float:
+    return (math.tanh(x + 1e-5) - math.tanh(x - 1e-5)) / 2e-5 * g
+
+
+def tanh_by_exp(self: Any) -> Any:
+    """Right: tanh from e to the power of 2n, its slope as a product."""
+    e = math.exp(2 * self.data)
+    out = type(self)((e - 1) / (e + 1), [self], "tanh")
+
+    def push() -> None:
+        self.grad = self.grad + 4 * e / (e + 1) ** 2 * out.grad
+
+    out._backward = push
+    return out
+
+
 def tanh_without_parents(self: Any) -> Any:
     out = tanh_late(self)
     out.parents = ()
@@ -383,7 +659,8 @@ EXERCISE_3_3 = program(
     minutes=6,
     scaffold=given,
     probes=probes_3_3,
-    rtol=1e-8,
+    rtol=1e-12,
+    atol=1e-13,
     wrong=[
         Wrong(bent(lambda x, t, g: (1 - x * x) * g, "input_for_output"), "M43", "1 - 0.7 * 0.7 = 0.51: you squared "
               "the input. Which number does the formula call t?"),
@@ -398,10 +675,28 @@ EXERCISE_3_3 = program(
         Wrong(bent(lambda x, t, g: 1 - t * t + g, "adds_upstream"), "M22", "You added the slope to what arrived. "
               "Along a path, what happens to factors?"),
         Wrong(tanh_overwrites, "M19", "What was in n.grad before is gone. May n have been used elsewhere as well?"),
+        Wrong(bent(measured, "measured"), "M44", "Near, and not exact: you measured the slope with a small step. The rule "
+              "needs no step: which number, already computed, does it need?"),
+        Wrong(bent(lambda x, t, g: 1 - t * t * g, "brackets"), "M43", "1 - t * t * g multiplies only the second part with "
+              "what arrives. Which brackets are missing?"),
+        Wrong(bent(lambda x, t, g: abs((1 - t * t) * g), "loses_the_sign"), "M23", "When something below zero arrives, "
+              "your share is above it. Which operation loses a sign?"),
+        Wrong(bent(lambda x, t, g: -(1 - t * t) * g, "falls"), "", "The right size with the wrong sign. Does tanh rise or "
+              "fall?"),
+        Wrong(tanh_spends_it, "M24", "t's own gradient is gone after it has spoken. Who starts a new pass from 0: tanh, "
+              "or the walk?"),
+        Wrong(tanh_held_early, "M19", "You noted what n held when tanh was computed, and add to that. Others may have "
+              "added in the meantime. When should .grad be read?"),
+        Wrong(tanh_forgotten, "", "The value is right, and nothing comes back. Is your inner function put into "
+              "out._backward, and does it read out.grad when it runs?"),
+        Wrong(tanh_returns_nothing, "", "n.tanh() is None: a new Value was made and not handed back. Which word does "
+              "that?"),
+        Wrong(tanh_without_name, "", 'The numbers are right; the name of the operation is missing. Which word stands at '
+              "op in the task?"),
         Wrong(tanh_without_parents, "", "The numbers are right, but t does not know its parent. How will a walk find "
               "the way back?"),
     ],
-    alternatives=[bent(lambda x, t, g: g * (1 - t * t), "plain"), tanh_late,
+    alternatives=[bent(lambda x, t, g: g * (1 - t * t), "plain"), tanh_late, tanh_by_exp,
                   bent(lambda x, t, g: g / math.cosh(x) ** 2, "by_cosh")],
     hints=[
         "math.tanh gives the value t. The slope of tanh at that point is 1 - t**2.",
@@ -449,6 +744,15 @@ SKIP = "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\nwalk(top
 ONCE = "a, b = Value(a), Value(b)\nc = plus(a, b)\ny = times(c, plus(c, a))\nlen(topological_order(y))"
 ENDS = "a, b = Value(a), Value(b)\ny = times(a, b)\norder = topological_order(y)\n[order[-1] is y, y.grad, len(order)]"
 ALONE = "x = Value(x)\n[v.data for v in topological_order(x)]"
+TWINS = "a = Value(x)\nc, d = plus(a, a), plus(a, a)\ny = times(c, d)\nwalk(topological_order(y), y)\na.grad"
+ASKED_TWICE = (
+    "x = Value(x)\ny = times(x, plus(x, x))\ntopological_order(y)\n[len(topological_order(y)), len(y.parents)]"
+)
+UNTOUCHED = (
+    "a, b = Value(a), Value(b)\na.grad = 10.0\ny = times(a, b)\ny.grad = 2.0\ntopological_order(y)\n"
+    "[a.grad, b.grad, y.grad]"
+)
+DOUBLED = "y = Value(1.0)\nfor _ in range(60):\n    y = plus(y, y)\nlen(topological_order(y))"
 DEEP = "x = y = Value(1.0)\nfor _ in range(4000):\n    y = plus(y, x)\nlen(topological_order(y))"
 
 
@@ -456,11 +760,19 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     a, b = (float(n) for n in numbers(rng, 2))
     yield run(SHARED, a=2.0, b=3.0).expect([25.0, 19.0]).show()
     yield run(SHARED, a=a, b=b).expect([1 + b + a * b + (a + b) * b, 1 + a + a * b + (a + b) * a])
+    yield run(SHARED, a=-2.0, b=-3.0).expect([1 - 3 + 6 + 15.0, 1 - 2 + 6 + 10.0])
     yield run(SKIP, x=a).expect(24 * a**2)
     yield run(ONCE, a=a, b=b).expect(5)
+    yield run(TWINS, x=a).expect(8 * a)
+    yield run(ASKED_TWICE, x=a).expect([3, 2])
+    yield run(UNTOUCHED, a=a, b=b).expect([10.0, 0.0, 2.0])
     yield run(ENDS, a=a, b=b).expect([True, 0.0, 3])
     yield run(ALONE, x=a).expect([a])
     yield run(DEEP).expect(4001)
+    yield run(DOUBLED).expect(61)
+
+
+MANY = 20_000
 
 
 def post_order(root: Any) -> list[Any]:
@@ -564,10 +876,105 @@ def level_by_level(root: Any) -> list[Any]:
 
 
 def without_visited(root: Any) -> list[Any]:
+    """Every value as often as paths lead to it (stopped here after a while)."""
     order: list[Any] = []
-    for p in root.parents:
-        order += without_visited(p)
-    return [*order, root]
+
+    def visit(v: Any) -> None:
+        if len(order) > MANY:
+            raise TimeoutError("too many paths")
+        for p in v.parents:
+            visit(p)
+        order.append(v)
+
+    visit(root)
+    return order
+
+
+def known_by_number(root: Any) -> list[Any]:
+    order: list[Any] = []
+    seen: set[float] = set()
+    stack = [(root, False)]
+    while stack:
+        v, opened = stack.pop()
+        if opened:
+            order.append(v)
+        elif v.data not in seen:
+            seen.add(v.data)
+            stack.append((v, True))
+            stack += [(p, False) for p in v.parents]
+    return order
+
+
+def marks_the_values(root: Any) -> list[Any]:
+    order: list[Any] = []
+    stack = [(root, False)]
+    while stack:
+        v, opened = stack.pop()
+        if opened:
+            order.append(v)
+        elif not hasattr(v, "seen"):
+            v.seen = True
+            stack.append((v, True))
+            stack += [(p, False) for p in v.parents]
+    return order
+
+
+def takes_the_graph_apart(root: Any) -> list[Any]:
+    order = post_order(root)
+    for v in order:
+        v.parents = ()
+    return order
+
+
+def clears_on_the_way(root: Any) -> list[Any]:
+    order = post_order(root)
+    for v in order:
+        v.grad = 0.0
+    return order
+
+
+def sorted_by_number(root: Any) -> list[Any]:
+    return sorted(post_order(root), key=lambda v: float(v.data))
+
+
+def every_path(root: Any) -> list[Any]:
+    """Right on small graphs, and for ever on a graph with many paths (stopped here after a while)."""
+    order: list[Any] = []
+    stack = [(root, False)]
+    for _ in range(MANY):
+        if not stack:
+            return list(dict.fromkeys(order))
+        v, opened = stack.pop()
+        if opened:
+            order.append(v)
+        else:
+            stack += [(v, True), *((p, False) for p in v.parents)]
+    raise TimeoutError("too many paths")
+
+
+def numbers_only(root: Any) -> list[float]:
+    return [v.data for v in post_order(root)]
+
+
+def with_generators(root: Any) -> list[Any]:
+    """Right: the recursion as generators on a stack."""
+    order, seen = [], {root}
+
+    def visit(v: Any) -> Iterator[Any]:
+        for p in v.parents:
+            if p not in seen:
+                seen.add(p)
+                yield visit(p)
+        order.append(v)
+
+    stack = [visit(root)]
+    while stack:
+        inner = next(stack[-1], None)
+        if inner is None:
+            stack.pop()
+        else:
+            stack.append(inner)
+    return order
 
 
 def without_root(root: Any) -> list[Any]:
@@ -588,7 +995,7 @@ EXERCISE_3_4 = program(
     "3.4", "topological_order",
     title="who speaks when",
     minutes=14,
-    seconds=4.0,
+    seconds=2.0,
     scaffold=given,
     prelude=GRAPHS,
     probes=probes_3_4,
@@ -603,11 +1010,25 @@ EXERCISE_3_4 = program(
               "step from y and also two. On which of its users did it not wait?"),
         Wrong(without_visited, "M21", "a and b stand in your list several times and speak several times: 46 and 35. "
               "When has a value been dealt with? How can you know?"),
+        Wrong(known_by_number, "", "Two values that hold the same number are taken for one. What tells a value from its "
+              "twin?"),
+        Wrong(marks_the_values, "", "Asked a second time, the same graph gives another list: the marks of the first time "
+              "are still on the values. Where else can you note what was seen?"),
+        Wrong(takes_the_graph_apart, "", "The list is right, and the graph is gone: the values have lost their parents. "
+              "An order is only looked up. What may it change?"),
+        Wrong(clears_on_the_way, "M24", "Gradients were set to 0 while the order was looked up. That is the walk's affair: "
+              "what may an order change?"),
+        Wrong(sorted_by_number, "M20", "The list is sorted by the numbers in it. Must a value be smaller than what is made "
+              "from it?"),
+        Wrong(every_path, "M20", "Right on small graphs. y = y + y sixty times has 2 to the 60th paths, and yours walks "
+              "all of them. When has a value been dealt with?"),
+        Wrong(numbers_only, "", "The list holds bare numbers. The walk asks each entry to hand on what it got: what can "
+              "do that?"),
         Wrong(without_root, "M21", "The root is missing. It is the one that holds the first gradient: who starts?"),
         Wrong(without_leaves, "", "Values without parents are missing in the list. They have nothing to hand on, but "
               "they belong to the graph. How many values has a * b?"),
     ],
-    alternatives=[post_order, by_counting, by_iterators],
+    alternatives=[post_order, by_counting, by_iterators, with_generators],
     hints=[
         "Every value of the graph once; each one behind all its parents. The walk then goes through the list from "
         "its end.",
@@ -628,6 +1049,11 @@ ISSUE_68 = (
 )
 CHAIN = "x = Value(x)\ny = times(times(x, x), x)\ny.backward()\n[x.grad, y.grad]"
 ACCUMULATES = "x = Value(x)\ntimes(x, x).backward()\ntimes(x, x).backward()\nx.grad"
+LONG_AND_SHORT = "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\ny.backward()\nx.grad"
+OWN_PUSH = (
+    'x = Value(x)\ny = Value(0.0, (x,), "?")\ndef push():\n    x.grad += 7.0 * y.grad\ny._backward = push\n'
+    "z = plus(y, y)\nz.backward()\n[x.grad, y.grad]"
+)
 AGAIN = (
     "a, b, d = Value(a), Value(b), Value(d)\nc = plus(a, b)\ne = times(c, d)\n"
     "e.backward()\ne.backward()\n[a.grad, b.grad, d.grad, c.grad]"
@@ -641,6 +1067,9 @@ def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ACCUMULATES, x=3.0).expect(12.0).show()
     yield run(AGAIN, a=3.0, b=2.0, d=1.0).expect([2.0, 2.0, 10.0, 1.0])
     yield run(AGAIN, a=a, b=b, d=d).expect([2 * d, 2 * d, 2 * (a + b), d])
+    yield run(AGAIN, a=70.0, b=0.0, d=-50.0).expect([-100.0, -100.0, 140.0, -50.0])
+    yield run(LONG_AND_SHORT, x=a).expect(24 * a**2)
+    yield run(OWN_PUSH, x=a).expect([14.0, 2.0])
 
 
 def walker(
@@ -671,6 +1100,43 @@ def naive_recursion(self: Any) -> None:
         v.grad = 0.0 if v.parents else v.grad
     self.grad = 1.0
     visit(self)
+
+
+def by_the_rules_of_two(self: Any) -> None:
+    """Works out the shares from the names of the operations, and lets nobody speak."""
+    order = backwards(self)
+    for v in order:
+        v.grad = 0.0 if v.parents else v.grad
+    self.grad = 1.0
+    for v in order:
+        for i, p in enumerate(v.parents if v.op in ("+", "*") else ()):
+            p.grad += v.grad * (v.parents[1 - i].data if v.op == "*" else 1.0)
+
+
+def once_only(self: Any) -> None:
+    if not hasattr(self, "done"):
+        walker()(self)
+    self.done = True
+
+
+def takes_the_notes_away(self: Any) -> None:
+    order = backwards(self)
+    walker()(self)
+    for v in order:
+        v._backward = lambda: None
+
+
+def clears_leaves_only(self: Any) -> None:
+    walker(clear=lambda v: not v.parents)(self)
+
+
+def leaf_sums_kept_aside(self: Any) -> None:
+    """Right: everything from 0, and what the inputs held is added at the end."""
+    order = backwards(self)
+    held = [(v, v.grad) for v in order if not v.parents]
+    walker(clear=lambda v: True)(self)
+    for v, g in held:
+        v.grad += g
 
 
 def only_the_last_node(self: Any) -> None:
@@ -719,10 +1185,21 @@ EXERCISE_3_5 = program(
               "later once more. Exercise 3.4 found an order: is it used?"),
         Wrong(only_the_last_node, "M21", "Only the root has spoken; its parents got their share and kept it. Who hands "
               "it on?"),
+        Wrong(walker(order=lambda root: level_by_level(root)[::-1], name="level_by_level"), "M20", "You went level by "
+              "level from the root: with a short and a long way to one value, it spoke before the long way's share was "
+              "there. Is the order of 3.4 used?"),
+        Wrong(by_the_rules_of_two, "", "Right for + and *. Another operation brings its own _backward, and yours never "
+              "runs it. Who knows the rule of an operation: the walk, or the value?"),
+        Wrong(once_only, "M10", "The second pass over the same graph did nothing. After it the inputs should hold the sums "
+              "of both. What made it stop?"),
+        Wrong(takes_the_notes_away, "M10", "After the first pass the values have no _backward left, and a second pass "
+              "hands nothing on. Does the task say that a graph can be used once?"),
+        Wrong(clears_leaves_only, "M01", "The wrong ones were cleared: inputs keep their sums, inner values start from 0. "
+              "How do you tell the two apart?"),
         Wrong(clears_afterwards, "M24", "The gradients of the inputs are right. The root's own is gone: you cleared "
               "after the pass, and then nobody can look at it. When else could inner values be cleared?"),
     ],
-    alternatives=[walker(), backward_in_one_loop,
+    alternatives=[walker(), backward_in_one_loop, leaf_sums_kept_aside,
                   walker(order=lambda root: by_counting(root)[::-1], name="by_counting")],
     hints=[
         "Three steps: inner values start from 0, the root from 1, then everyone speaks once, the root first.",

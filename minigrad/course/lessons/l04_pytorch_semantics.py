@@ -24,6 +24,7 @@ EXERCISE_4_1 = prediction(
         Wrong(6, "M01", "6 is what one pass adds. What was in x.grad when the second one came?"),
         Wrong(9, "M43", "9 is the value of x**2. How fast does it grow at 3?"),
         Wrong(36, "M22", "36 is 6 times 6. What does a leaf do with a share that arrives: multiply or add?"),
+        Wrong([6, 12], "M01", "Those are x.grad after the first pass and after the second. What is printed at the end?"),
         Wrong(18, "M43", "18 is 9 + 9, the values. The gradients are added: how large is each?"),
         Wrong(0, "M01", "Nothing in the program clears x.grad. What is there after the first pass?"),
     ],
@@ -43,6 +44,9 @@ EXERCISE_4_2 = prediction(
               "was not computed from another?"),
         Wrong([24, 12, None], "M02", "12 passed through y. Did anybody ask y to keep it?"),
         Wrong([24, None, 1], "M03", "1 is where the pass starts. z was computed: is it a leaf?"),
+        Wrong([24, None, 0], "M05", "For z you wrote a number. Did any pass leave one there?"),
+        Wrong([24, "None", "None"], "", "Without the quotation marks: text is something other than nothing.",
+              name="None as text"),
         Wrong([24, 0, 0], "M05", "Nothing was kept for y and z: what does PyTorch show for nothing?"),
         Wrong([2, None, None], "M04", "2 is the slope of y for x. On which tensor was backward called?"),
         Wrong([12, None, None], "M04", "12 is the slope of z for y. One more step leads to x."),
@@ -206,15 +210,33 @@ def engine(
 
 ZERO = "x = Value(x)\n(x * x).backward()\nx.zero_grad()\nx.grad"
 ZERO_NEXT = "x = Value(x)\nx.zero_grad()\n(x * x).backward()\nx.zero_grad()\n(x * x).backward()\nx.grad"
+ZERO_OWN = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.backward()\ny.zero_grad()\n[x.grad, y.grad, x.data]"
+ZERO_KEEPS = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.zero_grad()\n(y * y).backward()\ny.grad"
+DETACH_FRESH = (
+    "x = Value(x)\nx.retain_grad()\n(x * x).backward()\nd = x.detach()\n(d * d).backward()\n[d.grad, x.grad]"
+)
 DETACH = "x = Value(x)\nz = (x * x).detach() * x\nz.backward()\n[z.data, x.grad]"
 DETACH_SHARES = "x = Value(x)\nd = x.detach()\nd.data[...] = 99.0\nx.data"
 DETACH_OTHER = "x, k = Value(x), Value(k)\ny = x * k\nd = y.detach()\n[len(d.parents), len(y.parents), d is y]"
 RETAIN = "x = Value(x)\ny = x * x\nz = y * y\ny.retain_grad()\nz.backward()\n[x.grad, y.grad, z.grad]"
-RETAIN_TWICE = "x = Value(x)\ny = x + x\ny.retain_grad()\n(y * y).backward()\n(y * y).backward()\ny.grad"
+RETAIN_ONE = (
+    "x = Value(x)\ny = x * x\nz = y * y\nz.retain_grad()\nbefore = z.grad\n(z * z).backward()\n"
+    "[y.grad, z.grad, before]"
+)
+RETAIN_TWICE = "x = Value(x)\ny = x + x\ny.retain_grad()\ny.retain_grad()\n(y * y).backward()\n(y * y).backward()\ny.grad"
 OFF = "x = Value(x)\nwith no_grad():\n    y = x * x\nz = x * x\n[y.data, len(y.parents), len(z.parents)]"
+WAITING = "x = Value(x)\nblock = no_grad()\ny = x * x\nwith block:\n    z = x * x\n[len(y.parents), len(z.parents)]"
 NESTED = (
-    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        pass\n    y = x * x\nz = x * x\n"
-    "[len(y.parents), len(z.parents)]"
+    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        w = x * x\n    y = x * x\nz = x * x\n"
+    "[len(w.parents), len(y.parents), len(z.parents)]"
+)
+THREE = (
+    "x = Value(x)\nwith no_grad():\n    with no_grad():\n        with no_grad():\n            pass\n    y = x * x\n"
+    "z = x * x\n[len(y.parents), len(z.parents)]"
+)
+INNER_ERROR = (
+    "x = Value(x)\nwith no_grad():\n    try:\n        with no_grad():\n            raise ValueError('stop')\n"
+    "    except ValueError:\n        y = x * x\n[len(y.parents), len((x * x).parents)]"
 )
 ERROR = (
     "x = Value(x)\ntry:\n    with no_grad():\n        raise ValueError('stop')\nexcept ValueError as error:\n"
@@ -226,14 +248,21 @@ def probes_4_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, k = (float(n) for n in numbers(rng, 2))
     yield run(ZERO, x=x).expect(None).show()
     yield run(ZERO_NEXT, x=x).expect(2 * x)
+    yield run(ZERO_OWN, x=x).expect([2 * x, None, x])
+    yield run(ZERO_KEEPS, x=x).expect(2 * x * x)
+    yield run(DETACH_FRESH, x=x).expect([2 * x, 2 * x])
     yield run(DETACH, x=2.0).expect([8.0, 4.0])
     yield run(DETACH, x=x).expect([x**3, x * x])
     yield run(DETACH_SHARES, x=x).expect(np.array(99.0)).show()
     yield run(DETACH_OTHER, x=x, k=k).expect([0, 2, False])
     yield run(RETAIN, x=x).expect([4 * x**3, 2 * x * x, None])
+    yield run(RETAIN_ONE, x=x).expect([None, 2 * x**4, None])
     yield run(RETAIN_TWICE, x=x).expect(8 * x)
     yield run(OFF, x=x).expect([x * x, 0, 2])
-    yield run(NESTED, x=x).expect([0, 2])
+    yield run(NESTED, x=x).expect([0, 0, 2])
+    yield run(THREE, x=x).expect([0, 2])
+    yield run(INNER_ERROR, x=x).expect([0, 2])
+    yield run(WAITING, x=x).expect([2, 0])
     yield run(ERROR, x=x).expect(["stop", 2])
 
 
@@ -260,6 +289,136 @@ def detach_not_at_all(self: Any) -> Any:
 
 def retain_by_number(self: Any) -> None:
     self.grad = 0.0
+
+
+def zero_everywhere(self: Any) -> None:
+    self.grad = None
+    for p in self.parents:
+        p.zero_grad()
+
+
+def zero_and_keep_no_more(self: Any) -> None:
+    self.grad = None
+    self.keeps_grad = False
+
+
+def zero_deleted(self: Any) -> None:
+    del self.grad
+
+
+def detach_all_but_history(self: Any) -> Any:
+    out = type(self)(self.data)
+    out.grad, out.keeps_grad = self.grad, self.keeps_grad
+    return out
+
+
+def detach_the_array(self: Any) -> Any:
+    return self.data
+
+
+def detach_both(self: Any) -> Any:
+    self.parents = self.slopes = ()
+    return type(self)(self.data)
+
+
+def retain_parents_too(self: Any) -> None:
+    self.keeps_grad = True
+    for p in self.parents:
+        p.keeps_grad = True
+
+
+def retain_for_all(self: Any) -> None:
+    type(self).keeps_grad = True
+
+
+def retain_or_not(self: Any) -> None:
+    self.keeps_grad = not self.keeps_grad
+
+
+def retain_from_zero(self: Any) -> None:
+    self.keeps_grad = True
+    self.grad = 0.0
+
+
+def switch_with_one_note(Value: Any) -> Any:
+    """no_grad that notes the state on the class: right for two blocks in each other, not for three."""
+
+    class no_grad:
+        before = True
+
+        def __enter__(self) -> None:
+            no_grad.before, Value.recording = Value.recording, False
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording, no_grad.before = no_grad.before, True
+
+    return no_grad
+
+
+def switch_turned_over(Value: Any) -> Any:
+    class no_grad:
+        def __enter__(self) -> None:
+            Value.recording = not Value.recording
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording = not Value.recording
+
+    return no_grad
+
+
+def switch_too_soon(Value: Any) -> Any:
+    """no_grad that switches off when it is made, not when it is entered."""
+
+    class no_grad:
+        def __init__(self) -> None:
+            self.before, Value.recording = Value.recording, False
+
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording = self.before
+
+    return no_grad
+
+
+def switch_of_its_own(Value: Any) -> Any:
+    class no_grad:
+        def __enter__(self) -> None:
+            self.recording = False
+
+        def __exit__(self, *error: object) -> None:
+            self.recording = True
+
+    return no_grad
+
+
+def switch_on_after_errors(Value: Any) -> Any:
+    class no_grad:
+        def __enter__(self) -> None:
+            self.before, Value.recording = Value.recording, False
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording = self.before if error[0] is None else True
+
+    return no_grad
+
+
+def switch_counting(Value: Any) -> Any:
+    """Right: recording goes on when the last open block is left."""
+
+    class no_grad:
+        depth = 0
+
+        def __enter__(self) -> None:
+            no_grad.depth += 1
+            Value.recording = False
+
+        def __exit__(self, *error: object) -> None:
+            no_grad.depth -= 1
+            Value.recording = no_grad.depth == 0
+
+    return no_grad
 
 
 def switch_on_again(Value: Any) -> Any:
@@ -345,6 +504,38 @@ EXERCISE_4_7 = program(
               "has arrived' is not 'what arrived adds up to 0'. Which of the two is true here?", name="zero is 0"),
         Wrong(engine(zero_grad=zero_in_place), "M07", "zero_grad multiplies what is there with 0. Before the first pass, "
               "what is there?", name="zero in place"),
+        Wrong(engine(zero_grad=zero_everywhere), "M24", "zero_grad of y cleared x as well. Whose gradient does "
+              "y.zero_grad() speak of?", name="zero everywhere"),
+        Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value that had been asked to keep its "
+              "gradient keeps it no more. Clearing what arrived, and forgetting the wish: are they the same?",
+              name="zero forgets the wish"),
+        Wrong(engine(zero_grad=zero_deleted), "M07", "The attribute itself is gone, and the next look at x.grad raises. "
+              "What does PyTorch show where nothing has arrived?", name="zero deletes"),
+        Wrong(engine(detach=detach_all_but_history), "M12", "The detached value came with a gradient of the old one. It is "
+              "another value: what has arrived at it so far?", name="detach keeps the gradient"),
+        Wrong(engine(detach=detach_the_array), "M14", "detach gave the bare array. It should give a value that one can go "
+              "on computing with: what wraps numbers?", name="detach the array"),
+        Wrong(engine(detach=detach_both), "M12", "The new value is right, and the old one has lost its history too. "
+              "Whose edge should be cut?", name="detach both"),
+        Wrong(engine(retain_grad=retain_parents_too), "M02", "The value's parents keep their gradients now as well. Who "
+              "was asked?", name="retain parents too"),
+        Wrong(engine(retain_grad=retain_for_all), "M02", "One value was asked, and every value keeps its gradient now, or "
+              "none does. Is the attribute set on the class or on the value?", name="retain for all"),
+        Wrong(engine(retain_grad=retain_or_not), "M02", "Asked twice, the value keeps nothing: the second call took the "
+              "first one back. What should retain_grad leave behind, whatever was there?", name="retain or not"),
+        Wrong(engine(retain_grad=retain_from_zero), "M07", "Right after retain_grad the gradient shows 0, though nothing "
+              "has arrived. Which attribute is enough?", name="retain from 0"),
+        Wrong(engine(no_grad=switch_with_one_note), "M49", "Two blocks in each other work, three do not: there is one note "
+              "for all of them, and the innermost overwrites it. Where can each block keep its own?",
+              name="no_grad, one note"),
+        Wrong(engine(no_grad=switch_turned_over), "M49", "A block inside a block switched recording *on*: yours turns the "
+              "state round. Which state should every block have inside?", name="no_grad turned over"),
+        Wrong(engine(no_grad=switch_too_soon), "M49", "Recording stops as soon as no_grad() is written, before any block "
+              "is entered. Which method runs at the beginning of a with?", name="no_grad too soon"),
+        Wrong(engine(no_grad=switch_of_its_own), "M49", "Inside the block everything is recorded: the switch was turned on "
+              "the block itself. Where does Value look?", name="no_grad of its own"),
+        Wrong(engine(no_grad=switch_on_after_errors), "M49", "After an error in an inner block recording is on, though the "
+              "outer block still runs. Which state should a block give back, error or not?", name="no_grad on after errors"),
         Wrong(engine(detach=detach_copies), "M12", "You gave the detached value numbers of its own. Writing into it "
               "should change x as well: what do the two share in PyTorch?", name="detach copies"),
         Wrong(engine(detach=detach_itself), "M12", "You cut the value itself: now it has lost its history for "
@@ -362,7 +553,8 @@ EXERCISE_4_7 = program(
         Wrong(engine(no_grad=switch_swallows), "M49", "An error raised inside the block never came out of it. What does "
               "a true answer of __exit__ mean to Python?", name="no_grad swallows"),
     ],
-    alternatives=[engine(), engine(no_grad=switch_with_try), engine(detach=cut_slowly)],
+    alternatives=[engine(), engine(no_grad=switch_with_try), engine(detach=cut_slowly),
+                  engine(no_grad=switch_counting)],
     hints=[
         "Three of the four are one line each. Read the given class: which attribute does each of them concern?",
         "A counter that is set to 5, used in a block and given back must be 5 again, and not 1, even after an error.",
@@ -381,6 +573,8 @@ EXERCISE_4_8 = prediction(
     wrong=[
         Wrong([3, 3, None], "M47", "The second call starts from 1: how often must 1 be doubled to pass 20?"),
         Wrong([5, 5, None], "M47", "The first call starts from 3: 6, 12, 24. Is there one graph for both calls?"),
+        Wrong([5, 3, None], "M47", "Both numbers are on the list, at the wrong places. Which start needs more doublings?"),
+        Wrong([8, 32, None], "M47", "8 and 32 are the slopes. How many doublings make each?"),
         Wrong([1, 1, None], "M47", "The line v = v * 2 stands there once. How often does it run?"),
         Wrong([3, 5, 0], "M05", "The branch with y never ran. Is there a path from the result to y, along which a 0 "
               "could come?"),

@@ -41,9 +41,12 @@ def vjp_by_nudging(x: Array, v: Array) -> Array:
 
 def probes_5_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.5, -2.0]))
-    yield call(numbers(rng, 4), numbers(rng, 4))
+    x = numbers(rng, 4)
+    yield call(x, numbers(rng, 4))
+    yield call(x, numbers(rng, 4))
     yield call(numbers(rng, 1), numbers(rng, 1))
     yield call(np.array([0.0, 1.5, -1.5, 0.0, 2.5]), numbers(rng, 5))
+    yield call(np.array([1e6, -250000.0, 0.5]), np.array([-2.0, 0.5, 3.0]))
 
 
 def ignores_v(x: Array, v: Array) -> Any:
@@ -70,6 +73,47 @@ def whole_jacobian(x: Array, v: Array) -> Array:
     return np.diag(2 * x * v)
 
 
+def measured(x: Array, v: Array) -> Any:
+    h = 1e-4
+    return v * ((x + h) ** 2 - (x - h) ** 2) / (2 * h)
+
+
+def without_signs(x: Array, v: Array) -> Any:
+    return np.abs(2 * x * v)
+
+
+def added(x: Array, v: Array) -> Array:
+    return 2 * x + v
+
+
+def shared_out(x: Array, v: Array) -> Array:
+    return 2 * x * v / x.size
+
+
+def table_of_products(x: Array, v: Array) -> Array:
+    return np.outer(2 * x, v)
+
+
+def a_list(x: Array, v: Array) -> list[float]:
+    return [2 * a * b for a, b in zip(x, v, strict=True)]
+
+
+def in_float32(x: Array, v: Array) -> Array:
+    return np.float32(2) * x.astype(np.float32) * v.astype(np.float32)
+
+
+def in_place(x: Array, v: Array) -> Array:
+    x *= 2 * v
+    return x
+
+
+def in_a_loop(x: Array, v: Array) -> Array:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = v[i] * (x[i] + x[i])
+    return out
+
+
 EXERCISE_5_1 = function(
     "5.1", "vjp_square",
     title="the vector-Jacobian product of x squared",
@@ -87,6 +131,17 @@ EXERCISE_5_1 = function(
               "how many answers does that make?"),
         Wrong(squares_instead, "", "You weighted the outputs x*x themselves. v weights how fast they change: "
               "what is the slope of a square?"),
+        Wrong(measured, "M44", "Near, and for large x no longer near: you measured the slope with a small step. The "
+              "slope of a square is known: what is it?"),
+        Wrong(without_signs, "", "The sizes are right, the signs are gone. May a slope or a weight be negative?"),
+        Wrong(added, "M22", "You added v to the slopes. Along a path, what happens to factors?"),
+        Wrong(shared_out, "M30", "You divided by how many numbers there are. Does each output share its weight with the "
+              "others?"),
+        Wrong(table_of_products, "M22", "That is every slope times every weight. Does x[0] move the square of x[1]?"),
+        Wrong(a_list, "", "The numbers are right; an array is asked for. What does numpy do in one go, without a loop?"),
+        Wrong(in_float32, "", "Right to seven digits: somewhere it was reckoned in float32. Which type do x and v have?"),
+        Wrong(in_place, "M15", "The numbers are right, and x was changed: whoever called you holds other numbers now. "
+              "Which sign writes into an array, and which makes a new one?"),
         Wrong(whole_jacobian, "M27", "That is the whole table: a row for each output, a column for each "
               "input. v adds its rows up: what shape is left?"),
     ],
@@ -94,6 +149,8 @@ EXERCISE_5_1 = function(
         lambda x, v: np.diag(2 * x) @ v,
         lambda x, v: v * x + x * v,
         lambda x, v: np.einsum("i,i->i", 2 * v, x),
+        in_a_loop,
+        lambda x, v: np.array([2 * a * b for a, b in zip(x, v, strict=True)]),
     ],
     hints=[
         "v has one number for each output y[i] = x[i]**2. The answer has one number for each input x[i].",
@@ -109,13 +166,14 @@ EXERCISE_5_1 = function(
 # --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------
 
 # Given in the exercise notebook as well: a recorded computation that answers backward(v) as a tensor does.
+# Its inside has another name here: a solution may use what a tensor shows, and no more.
 GRAPH = """
 import numpy as np
 
 class Graph:
     def __init__(self, slopes):
         self.outputs, self.inputs = np.shape(slopes)
-        self._wires = [(i, j, s) for (i, j), s in np.ndenumerate(slopes)]
+        self._inside = [(i, j, s) for (i, j), s in np.ndenumerate(slopes)]
         self.grad = None
 
     def backward(self, v):
@@ -124,7 +182,7 @@ class Graph:
             raise RuntimeError(f"Mismatch in shape: {v.shape} for {self.outputs} outputs")
         if self.grad is None:
             self.grad = np.zeros(self.inputs)
-        for output, input, slope in self._wires:
+        for output, input, slope in self._inside:
             self.grad[input] += v[output] * slope
 
     def zero_grad(self):
@@ -133,8 +191,9 @@ class Graph:
 
 
 def probes_5_2(rng: np.random.Generator) -> Iterator[Probe]:
-    for outputs, inputs in ((3, 2), (2, 4), (3, 3), (1, 3)):
+    for outputs, inputs in ((3, 2), (3, 2), (2, 4), (3, 3), (1, 3), (4, 1)):
         yield run("graph = Graph(slopes)\njacobian(graph)", slopes=numbers(rng, outputs, inputs))
+    yield run("graph = Graph(slopes)\njacobian(graph).shape", slopes=numbers(rng, 2, 3)).expect((2, 3))
 
 
 def one_hot(n: int, i: int) -> Any:
@@ -191,6 +250,43 @@ def last_pass_only(graph: Any) -> Any:
     return graph.grad
 
 
+def reads_the_inside(graph: Any) -> Any:
+    table = np.zeros((graph.outputs, graph.inputs))
+    for i, j, slope in graph._wires:
+        table[i, j] = slope
+    return table
+
+
+def list_of_rows(graph: Any) -> Any:
+    return clears_each_time(graph).tolist()
+
+
+def all_in_a_row(graph: Any) -> Any:
+    return clears_each_time(graph).ravel()
+
+
+def from_the_last(graph: Any) -> Any:
+    return clears_each_time(graph)[::-1]
+
+
+def clears_with_a_number(graph: Any) -> Any:
+    rows = []
+    for v in np.eye(graph.outputs):
+        graph.grad = 0
+        graph.backward(v)
+        rows.append(graph.grad)
+    return np.stack(rows)
+
+
+def clears_the_array(graph: Any) -> Any:
+    rows = []
+    for v in np.eye(graph.outputs):
+        graph.backward(v)
+        rows.append(graph.grad)
+        graph.grad[:] = 0
+    return np.stack(rows)
+
+
 def clears_each_time(graph: Any) -> Any:
     rows = []
     for v in np.eye(graph.outputs):
@@ -242,6 +338,16 @@ EXERCISE_5_2 = program(
         Wrong(keeps_one_array, "M01", SAME_ROWS, alike="same rows"),
         Wrong(passes_for_inputs, "M26", "You made one pass for each input. v has one number for each output: "
               "what is there one pass for?"),
+        Wrong(reads_the_inside, "", "_wires is the graph's own affair, and this graph has none. A tensor shows outputs, "
+              "inputs, backward, grad and zero_grad: what can you ask with them?"),
+        Wrong(list_of_rows, "", "The rows are right, as a list of lists. An array is asked for: which function stacks "
+              "rows into one?"),
+        Wrong(all_in_a_row, "M27", "The numbers are right, all in a row. How many axes has a table?"),
+        Wrong(from_the_last, "M42", "The rows are right, from the last to the first. Which output does row 0 belong to?"),
+        Wrong(clears_with_a_number, "M07", "Before a pass you put the number 0 into grad, and the pass writes into it as "
+              "into an array. How does this graph clear its gradient?"),
+        Wrong(clears_the_array, "M01", "All rows are 0: you kept the array itself and then wrote zeros into it. What would "
+              "keep the numbers as they are?"),
         Wrong(last_pass_only, "", "Only the last pass is left. Where do the rows before it stay?"),
     ],
     alternatives=[clears_each_time, clears_afterwards, takes_differences],
@@ -306,6 +412,9 @@ def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call((1,), numbers(rng, 1))
     yield call((2, 2)).expect(no_default)
     yield call((1, 1), numbers(rng, 1)).expect(mismatch)
+    yield call((1,), np.array([0.0]))
+    yield call((2,), np.array([0.0, 0.0]))
+    yield call((0, 2)).expect(no_default)
 
 
 def check_shape(shape: tuple[int, ...], gradient: Array) -> Array:
@@ -367,6 +476,50 @@ def counts_numbers_only(shape: tuple[int, ...], gradient: Array | None = None) -
     return np.ones(shape) if gradient is None else np.reshape(gradient, shape)
 
 
+def another_exception(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise ValueError("grad can be implicitly created only for scalar outputs")
+    if gradient is not None and np.shape(gradient) != tuple(shape):
+        raise ValueError("Mismatch in shape")
+    return np.ones(shape) if gradient is None else gradient
+
+
+def words_turned(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("the shape does not fit")
+    if gradient is not None and np.shape(gradient) != tuple(shape):
+        raise RuntimeError("only for a scalar")
+    return np.ones(shape) if gradient is None else gradient
+
+
+def says_and_goes_on(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) != 1:
+        print("RuntimeError: only for scalar outputs")
+        return None
+    if gradient is not None and np.shape(gradient) != tuple(shape):
+        print("RuntimeError: Mismatch in shape")
+        return None
+    return np.ones(shape) if gradient is None else gradient
+
+
+def counts_axes(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is not None and np.ndim(gradient) != len(shape):
+        raise RuntimeError("Mismatch in shape")
+    if gradient is None and np.prod(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape) if gradient is None else gradient
+
+
+def zeros_for_none(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return start_plainly(shape, gradient if gradient is not None and np.any(gradient) else None)
+
+
+def up_to_one(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and np.prod(shape) > 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape) if gradient is None else check_shape(shape, gradient)
+
+
 def start_plainly(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     if gradient is None:
         if np.prod(shape) != 1:
@@ -407,6 +560,17 @@ EXERCISE_5_4 = function(
               "with respect to itself. What number is it?"),
         Wrong(drops_the_shape, "M27", "For shape (1, 1) you start from a bare number. Which shape does the "
               "gradient of an output have?"),
+        Wrong(another_exception, "", "The right cases are refused, with another kind of exception. Which one does the task "
+              "ask for?"),
+        Wrong(words_turned, "", "Both cases are refused, each with the other one's words. What is missing when there is "
+              "no gradient, and what is wrong when there is one?"),
+        Wrong(says_and_goes_on, "", "The trouble is printed, and None goes on as the start of a pass. What stops a caller "
+              "who does not read?"),
+        Wrong(counts_axes, "M41", "Only the number of axes is compared: (3, 2) has two, like (2, 3). What else must agree?"),
+        Wrong(zeros_for_none, "M05", "A gradient of zeros was taken for none at all. Is 'nothing was given' the same as "
+              "'0 was given'? How can you ask for None itself?"),
+        Wrong(up_to_one, "M25", "An output of shape (0, 2) holds no number at all, and you start a pass from it. How many "
+              "numbers must it hold for a default?"),
         Wrong(counts_numbers_only, "M41", "A (3, 2) gradient was taken for a (2, 3) output because both hold "
               "six numbers. Which number belongs to which output then?"),
     ],

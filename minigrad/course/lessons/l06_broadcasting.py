@@ -33,6 +33,8 @@ def probes_6_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 4, 3), (4, 1))
     yield call(numbers(rng, 3, 3), (3,))
     yield call(numbers(rng, 2, 4, 3), (4, 1))
+    yield call(numbers(rng, 2, 4, 3), (4, 1))
+    yield call(np.zeros((2, 3)), (3,))
     yield call(numbers(rng, 2, 3), ())
     yield call(numbers(rng, 2, 3), (2, 3))
     yield call(numbers(rng, 2, 5, 3), (1, 5, 1))
@@ -90,6 +92,32 @@ def unchanged(g: Array, shape: Shape) -> Array:
     return g
 
 
+def averages_the_stretched(g: Array, shape: Shape) -> Any:
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    return g.mean(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+def first_stretched_axis(g: Array, shape: Shape) -> Any:
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    return g.sum(axis=shape.index(1), keepdims=True) if 1 in shape else g
+
+
+def cut_to_fit(g: Array, shape: Shape) -> Array:
+    return np.resize(g, shape)
+
+
+def changes_g(g: Array, shape: Shape) -> Any:
+    while g.ndim > len(shape):
+        for part in g[1:]:
+            g[0] += part
+        g = g[0]
+    return g.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+def as_a_list(g: Array, shape: Shape) -> Any:
+    return sums_and_keeps(g, shape).tolist()
+
+
 def never_a_bare_number(g: Array, shape: Shape) -> Any:
     if shape == ():
         return np.array([g.sum()])
@@ -114,6 +142,19 @@ def through_padded_shape(g: Array, shape: Shape) -> Array:
     padded = (1,) * (g.ndim - len(shape)) + tuple(shape)
     axes = tuple(i for i, (n, m) in enumerate(zip(g.shape, padded, strict=True)) if n != m)
     return np.reshape(g.sum(axis=axes), shape)
+
+
+def by_einsum(g: Array, shape: Shape) -> Any:
+    letters = "abcdefgh"[: g.ndim]
+    kept = "".join(a for a, n in zip(letters[g.ndim - len(shape) :], shape, strict=True) if n != 1)
+    return np.einsum(f"{letters}->{kept}", g).reshape(shape)
+
+
+def by_recursion(g: Array, shape: Shape) -> Any:
+    if g.ndim > len(shape):
+        return by_recursion(g.sum(axis=0), shape)
+    stretched = [i for i, n in enumerate(shape) if n < g.shape[i]]
+    return by_recursion(g.sum(axis=stretched[0], keepdims=True), shape) if stretched else g
 
 
 def counting_places(g: Array, shape: Shape) -> Array:
@@ -147,10 +188,20 @@ EXERCISE_6_1 = function(
               "Which paths lead back to the entry?"),
         Wrong(unchanged, "M28", "g comes back as it was. The operand is smaller than g: how many numbers "
               "does its gradient have?"),
+        Wrong(averages_the_stretched, "M28", "New axes are summed, stretched ones are averaged. What is the difference "
+              "between a number used in three rows and one used in three columns?"),
+        Wrong(first_stretched_axis, "M28", "One axis of size 1 is summed; this operand has two of them. How can you meet "
+              "them all?"),
+        Wrong(cut_to_fit, "M19", "You took as many numbers as fit, from the front, and dropped the rest. Which paths lead "
+              "back to the first entry?"),
+        Wrong(changes_g, "M15", "The sums are right, and g was changed on the way: others may still need it. Which of your "
+              "lines writes into g?"),
+        Wrong(as_a_list, "", "The numbers are right, in lists. An array is asked for: which call made lists of it?"),
         Wrong(never_a_bare_number, "M27", "For the shape () you return an array with one axis. A bare number "
               "has no axis: what does its gradient look like?"),
     ],
-    alternatives=[sums_and_keeps, one_axis_after_the_other, through_padded_shape, counting_places],
+    alternatives=[sums_and_keeps, one_axis_after_the_other, through_padded_shape, counting_places, by_einsum,
+                  by_recursion],
     hints=[
         "g has one number for each entry of the result, the answer one for each entry of the operand.",
         "An operand of shape (5, 1) in a result of shape (2, 5, 7): sum over axis 0, which is new, and over "
@@ -182,6 +233,11 @@ EXERCISE_6_2 = value(
         Wrong([4, 4, 4], "M23", "That counts how often each entry was used. How much does the rest of the "
               "world care about each of those uses?"),
         Wrong([3.5, 4.0, 3.5], "M19", "That is the last row alone. Three more rows used the same b."),
+        Wrong([7.4, 12.2, 13.0], "", "Two of three. In the second column one number is below zero: what does it do to the "
+              "sum?"),
+        Wrong([30.6], "M28", "Everything in one number. b has three entries, each used in its own column only.",
+              name="one number in a list"),
+        Wrong([2.5, 3.5, 4.5], "M52", "Three numbers, but not sums of columns. Which numbers stand below each other?"),
         Wrong([[7.4, 10.2, 13.0]], "M27", "The numbers are right, the shape is (1, 3). What is the shape of "
               "b?",
               name="a table of one row"),
@@ -272,6 +328,64 @@ def sums_once_more_mean(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return np.full(shape, np.sum(g)) / how_many(shape, axis)
 
 
+def divided_by_columns(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / shape[-1]
+
+
+def divided_twice(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / how_many(shape, axis) ** 2
+
+
+def multiplied(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) * how_many(shape, axis)
+
+
+def zero_is_no_axis(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / (shape[axis] if axis else np.prod(shape))
+
+
+def axis_in_front(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return np.broadcast_to(g if axis is None else np.expand_dims(g, 0), shape)
+
+
+def poured_in(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return np.resize(np.repeat(g, how_many(shape, axis)), shape)
+
+
+def first_of_each(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    out = np.zeros(shape)
+    np.moveaxis(out, axis or 0, 0)[0] = g
+    return out
+
+
+def changes_it(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    if np.ndim(g):
+        g /= how_many(shape, axis)
+        return spread(g, shape, axis)
+    return right_mean(g, shape, axis)
+
+
+def into_lists(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis).tolist()
+
+
+def by_moving_axes(g: Array, shape: Shape, axis: int | None = None) -> Array:
+    """Right: write into an array whose lost axis stands in front."""
+    out = np.empty(shape)
+    if axis is None:
+        out[...] = g
+    else:
+        np.moveaxis(out, axis, 0)[...] = g
+    return out
+
+
+def mean_from_sum(g: Array, shape: Shape, axis: int | None = None) -> Array:
+    n = 1
+    for k, size in enumerate(shape):
+        n *= size if axis is None or k == axis else 1
+    return by_moving_axes(np.asarray(g) / n, shape, axis)
+
+
 def keeps_the_axis(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return g if axis is None else np.expand_dims(g, axis)
 
@@ -325,6 +439,24 @@ EXERCISE_6_3 = function(
               "axis the mean was taken over. How many numbers went into each mean?", name="mean by rows"),
         Wrong(both(spread, divided_by_all), "M30", "mean_backward divides by the number of all entries. A "
               "mean along one axis: how many numbers went into each?", name="mean by all"),
+        Wrong(both(spread, divided_by_columns), "M30", "mean_backward divides by the length of the last axis, whatever "
+              "axis the mean was taken over. How many numbers went into each mean?", name="mean by columns"),
+        Wrong(both(spread, divided_twice), "M30", "mean_backward divides twice. Nudge one of four entries by a hair: does "
+              "their mean move by a sixteenth?", name="mean divides twice"),
+        Wrong(both(spread, multiplied), "M30", "mean_backward multiplies with how many there are. Does the mean of many "
+              "numbers move more or less than one of them?", name="mean multiplies"),
+        Wrong(both(spread, zero_is_no_axis), "M30", "With axis 0 you divided by the number of all entries: 0 counts as "
+              "false, like None. How can you ask for None itself?", name="axis 0 taken for None"),
+        Wrong(both(axis_in_front, right_mean), "M52", "The lost axis is put back in front, whatever axis it was. In which "
+              "place was it?", name="axis in front"),
+        Wrong(both(poured_in, right_mean), "M52", "Each g is repeated often enough, and poured in row by row: right for "
+              "the last axis only. Which sum did the entry in row 1, column 0 go into?", name="poured in"),
+        Wrong(both(first_of_each, right_mean), "M28", "One entry of each sum got its g, the others 0. Nudge another one: "
+              "does the sum stay?", name="first of each"),
+        Wrong(both(spread, changes_it), "M15", "The numbers are right, and g was changed: whoever called you holds other "
+              "numbers now. Which sign writes into an array?", name="mean changes g"),
+        Wrong(both(into_lists, right_mean), "", "The numbers are right, in lists. An array is asked for.",
+              name="sum as lists"),
         Wrong(both(along_the_last, along_the_last_mean), "M52", "g is stretched from the right, whatever the "
               "axis. In which place was the axis that the sum took away?", name="lined up from the right"),
         Wrong(both(sums_once_more, sums_once_more_mean), "M22", "You add g up before you spread it. Each "
@@ -336,6 +468,7 @@ EXERCISE_6_3 = function(
         both(spread, right_mean),
         both(ones_times, ones_times_mean),
         both(repeated, repeated_mean),
+        both(by_moving_axes, mean_from_sum),
     ],
     hints=[
         "Every entry went into one sum, so it hears the g of that sum, and nothing else.",
@@ -357,7 +490,7 @@ def has(place: int, *shapes: Shape) -> Any:
     """True for an answer whose entry at `place` (the first that is wrong) is one of these shapes."""
 
     def test(answer: Any) -> bool:
-        given = [tuple(np.ravel(shape).tolist()) for shape in answer]
+        given = [tuple(np.ravel(shape).tolist()) if np.ndim(shape) else shape for shape in answer]
         if len(given) != len(RIGHT_SHAPES) or given[:place] != RIGHT_SHAPES[:place]:
             return False
         return given[place] in shapes if shapes else given[place] != RIGHT_SHAPES[place]
@@ -374,6 +507,9 @@ EXERCISE_6_4 = value(
     title="seven shapes",
     minutes=8,
     wrong=[
+        Wrong([(4, 3), 3, (4, 1), (), 4, (4, 3), (2, 1, 6)], "", "(3) is the number 3 in brackets. Look at how the task "
+              "writes the shape of b: which sign makes a tuple of it?", name="a number for a shape",
+              when=lambda answer: len(answer) == 7 and any(np.ndim(shape) == 0 for shape in answer)),
         Wrong(with_shape(0, (3,)), "M27", "Shape 1 arrives at the +. It is the gradient of what the + made, "
               "so look at the shape of the result.", when=has(0), name="1"),
         Wrong(with_shape(1, (4, 3)), "M28", "Shape 2 is the gradient of b. Stretched or not: how many "
