@@ -132,7 +132,7 @@ def serve_and_exit(
         gc.disable()
         faulthandler.disable()  # a crash of the child is reported on the card
         sys.settrace(None)
-        if not lessons.lesson(exercise.lesson).with_engine:
+        if not (exercise.with_engine or lessons.lesson(exercise.lesson).with_engine):
             leave_the_engine_out()
         limit(exercise)
         worker.serve(requests, replies, namespace)
@@ -150,10 +150,9 @@ def leave_the_engine_out() -> None:
 
     tape.walk = refuse  # for tensors and functions that are at hand already
     for name, thing in list(vars(minigrad).items()):
-        if not name.startswith("__") and not isinstance(thing, types.ModuleType):
-            delattr(minigrad, name)
-    minigrad.__getattr__ = refuse
-    torch = sys.modules.setdefault("torch", None)  # type: ignore[arg-type]
+        if isinstance(thing, types.FunctionType | types.BuiltinFunctionType) and not name.startswith("__"):
+            setattr(minigrad, name, refuse)
+    torch = sys.modules.get("torch")
     if torch is not None:
         torch.autograd.backward = torch.autograd.grad = refuse
 

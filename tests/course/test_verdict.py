@@ -368,7 +368,7 @@ def test_a_failing_program_is_made_small():
             raise KeyError("no")
 
     found = judge(ex, Local({"Stack": Broken}))
-    assert found.call == "s = Stack()\ns.total()" and "KeyError" in found.lines[0]
+    assert found.call == "other = Stack()\nother.total()" and "KeyError" in found.lines[0]
 
 
 def test_an_answer_that_changes_from_call_to_call_is_named():
