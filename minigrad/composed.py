@@ -346,19 +346,32 @@ def _binary(name: str, recorded: Any, *names: str) -> Any:
 @function(inplace=True)
 def add(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """input + alpha * other."""
-    return _with_operand("add", table.add(input, other if alpha == 1 else other * alpha), other)
+    return _with_operand("add", table.add(input, _times(input, other, alpha)), other)
 
 
 @function(names=("subtract",), inplace=True)
 def sub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """input - alpha * other."""
-    return _with_operand("sub", table.sub(input, other if alpha == 1 else other * alpha), other)
+    return _with_operand("sub", table.sub(input, _times(input, other, alpha)), other)
 
 
 @function
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """other - alpha * input."""
     return table.rsub(input if alpha == 1 else input * alpha, other)
+
+
+def _is_integer(x: Any) -> bool:
+    return x._data.dtype.kind != "f" if isinstance(x, Tensor) else not isinstance(x, float)
+
+
+def _times(input: Tensor, other: Any, alpha: Any) -> Any:
+    """other * alpha, which stays boolean if `other` is; RuntimeError for a float where all else is integers."""
+    if isinstance(alpha, float) and _is_integer(input) and _is_integer(other):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if alpha == 1:
+        return other
+    return wrap(other._data & bool(alpha)) if isinstance(other, Tensor) and other._data.dtype.kind == "b" else other * alpha
 
 
 def _with_operand(name: str, result: Any, other: Any) -> Tensor:
@@ -511,7 +524,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with `value` where the mask holds."""
     if mask._data.dtype.kind != "b":
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    errors.broadcast_shapes(input._data.shape, mask._data.shape)
+    errors.broadcast_shapes(mask._data.shape, input._data.shape)
     if isinstance(value, Tensor) and value._data.ndim:
         raise RuntimeError(
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import operator
-import weakref
 from typing import Any
 
 import numpy as np
 
+from minigrad import derivatives as table
 from minigrad import dtypes, tape
 from minigrad.derivatives import add, mul, sub
 from minigrad.operations import Operation, operation
@@ -180,6 +180,7 @@ def commit(target: Tensor, result: Tensor) -> None:
     if node is not None:
         _check_view(target)
         _keep_old(node, target)
+        node.dtype = array.dtype
     array[...] = value
     touch(target._counter, node)
     if node is not None:
@@ -254,12 +255,17 @@ def rewrite_history(target: Tensor, node: Node) -> None:
     for reference in list(base._counter[2:]):
         view = reference()
         if view is not None:
-            seen = follow(_alias(base), path_of(view))
-            if seen._node is not None:
-                _move_retained(view._node, seen._node)
-            view._node = seen._node
-            if view._node is not None:
-                view._node.__class__ = renamed(type(view._node), "AsStridedBackward0")
+            _follow_base(view, base)
+
+
+def _follow_base(view: Tensor, base: Tensor) -> None:
+    """Give a view the node that reads it from what its base is now."""
+    seen = follow(_alias(base), path_of(view))
+    if seen._node is not None:
+        _move_retained(view._node, seen._node)
+    view._node = seen._node
+    if view._node is not None:
+        view._node.__class__ = renamed(type(view._node), "AsStridedBackward0")
 
 
 def _move_retained(old: Node | None, new: Node) -> None:
@@ -327,6 +333,7 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
+TURNS = (table.swap, table.transpose)  # each its own inverse
 RESHAPED = {"SqueezeBackward0": "SqueezeBackward3", "SqueezeBackward1": "SqueezeBackward4",
             "SqueezeBackward2": "SqueezeBackward5", "UnsqueezeBackward0": "UnsqueezeBackward1",
             "TransposeBackward0": "TransposeBackward1", "TBackward0": "TBackward1"}  # fmt: skip
@@ -337,18 +344,22 @@ def reshaped_in_place(target: Tensor, view: Any, *args: Any, **keywords: Any) ->
     check_history(target)
     before = wrap(target._writable(), target._node)  # what the tensor was: views of that go on as views of the memory
     before._counter = target._counter
-    related = [view for view in map(operator.call, target._counter[2:]) if view is not None and view is not target]
+    related = [v for v in map(operator.call, target._counter[2:]) if v is not None and v is not target and v._view]
     if target._view is not None:
         before._view = target._view
     result = view(before, *args, **keywords)
     target._data, target._node = result._data, result._node
-    if result._view is not None and (target._view is not None or related):
-        for view in related:
-            if view._view is not None and view._view[0] is target:
-                view._view = (before, *view._view[1:])
-        if target._view is None:
-            target._counter.append(weakref.ref(target))
+    if target._view is not None:
         target._view = result._view
+    elif result._view is not None and related:  # they go on as views of what the tensor was, and that is a view of it now
+        _, turned, statics, _ = result._view
+        before._view = (target, turned, statics, True) if turned in TURNS else (target, table.reshape, (before.shape,), True)
+        for each in related:
+            link = each
+            while link._view[0] is not target and link._view[0] is not before:
+                link = link._view[0]
+            link._view = (before, *link._view[1:])
+            _follow_base(each, target)
     if target._node is not None and type(target._node).__name__ in RESHAPED:
         target._node.__class__ = renamed(type(target._node), RESHAPED[type(target._node).__name__])
     touch(target._counter)

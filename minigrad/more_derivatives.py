@@ -49,7 +49,10 @@ Shape = tuple[int, ...]
 smaller_share, inside, below, above = map(
     constant, (kernels.smaller_share, kernels.inside, kernels.is_below, kernels.is_above)
 )
-floor_of, trunc_of, isnan, clear_of = map(constant, (np.floor, np.trunc, np.isnan, kernels.clear_of))
+isnan, clear_of = map(constant, (np.isnan, kernels.clear_of))
+floored, truncated = (
+    constant(lambda x, y, mode=mode: kernels.divide_rounded(x.astype(y.dtype), y, mode)) for mode in ("floor", "trunc")
+)
 
 
 # -------------------------------------------------------------------------------- arithmetic
@@ -74,9 +77,9 @@ lerp_tensor = operation(
     "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y: g * (y - x)
 )
 fmod = operation("FmodBackward0", kernels.fmod, lambda g: g, None)
-fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * trunc_of(x / y))
+fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * truncated(x, y))
 remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g, None)
-remainder_tensor = operation("RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floor_of(x / y))
+remainder_tensor = operation("RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floored(x, y))
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
 addmm = operation(
     "Addmm",

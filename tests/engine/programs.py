@@ -233,7 +233,6 @@ INPLACE = [
     "{a}.fill_(0.5)",
     "{a}.fill_({b}.detach().sum())",
     "{a}.data.mul_(0.5)",
-    "{a}.requires_grad_()",
     "{a}.pow_(2)",
     "{a}.masked_fill_({b} > 0, 0.5)",
     "{a}.add_({b}, alpha=2)",
@@ -433,6 +432,8 @@ def disagreement(statements: list[str], torch: Any, ours: Any) -> str | None:
         for key in theirs:
             if key == "grad_fn" and (differentiated or theirs[key] in OTHER_NAMES or mine[key] == MATMUL):
                 continue  # how gradients are computed is nobody's contract, nor what PyTorch writes inside an operation
+            if not value.is_floating_point() and key in ("requires_grad", "is_leaf", "grad_fn"):
+                continue  # written into from something that requires grad, PyTorch's integers require grad
             if key == "value" and differentiated and not finite:
                 continue
             if key == "grad" and (failed or not finite or overwritten or (rounded and KINKS.search(" ".join(statements)))):

@@ -465,3 +465,25 @@ def test_running_sums_of_exponentials_far_apart_have_finite_slopes() -> None:
 def test_a_rest_of_zero_keeps_its_sign() -> None:
     assert str((mg.tensor([2.0, -2.0]) % mg.tensor([-2.0, 2.0])).tolist()) == "[0.0, -0.0]"
     assert (mg.tensor([5.0, -5.0]) % mg.tensor([-3.0, 3.0])).tolist() == [-1.0, 1.0]
+
+
+def test_what_came_from_a_view_of_a_tensor_reshaped_in_place_came_from_it() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    whole = (x * 2).reshape(3, 1).clone()
+    first = whole[0, 0]
+    whole.t_()
+    assert whole._base is None and first._base is whole
+    (slope,) = grad(5 * first + whole.sum(), whole)
+    assert slope.tolist() == [[6.0, 1.0, 1.0]]
+    whole.unsqueeze_(0).mul_(3)
+    assert first.item() == 6.0
+    first.backward()
+    assert x.grad.tolist() == [6.0, 0.0, 0.0]
+
+
+def test_alpha_beside_integers_and_booleans() -> None:
+    ones = mg.tensor([1])
+    with pytest.raises(RuntimeError, match="argument alpha must not be a floating point number"):
+        ones.add(ones, alpha=1.5)
+    assert mg.tensor([True, False]).add(mg.tensor([True, False]), alpha=2).tolist() == [True, False]
+    assert mg.tensor([1.0]).sub(ones, alpha=1.5).tolist() == [-0.5]
