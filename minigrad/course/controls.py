@@ -64,7 +64,10 @@ def choices(exercise: Exercise) -> ipywidgets.RadioButtons:
 
 def written(exercise: Exercise) -> ipywidgets.Text:
     """A field for a number or a list."""
-    example = "for example 3, 1, 2" if exercise.kind == "ordering" else "a number, or a list such as [1, 2]"
+    if type(exercise.right) is bool:
+        example = "True or False"
+    else:
+        example = "for example 3, 1, 2" if exercise.kind == "ordering" else "a number, or a list such as [1, 2]"
     return ipywidgets.Text(description=f"{exercise.id}:", placeholder=example)
 
 
