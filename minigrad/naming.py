@@ -35,7 +35,8 @@ SPELLINGS = {
     "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul"), "/": ("/", "div"), "**": ("**", "pow", "square"),
     "[ ]": ("[ ]",),
 }  # fmt: skip
-NUMBERED = re.compile(r" \(\d+\)$")
+NUMBERED = re.compile(r" \((\d+)\)$")
+LOW = str.maketrans("0123456789", "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089")
 LONGEST = 28  # of an expression that serves as a name
 
 
@@ -177,8 +178,12 @@ def cut(expression: str) -> str:
 
 
 def term(name: str) -> str:
-    """A tensor's name as part of a formula: an expression in brackets, a long one cut, `W (2)` as W."""
-    name = NUMBERED.sub("", name)
+    """A tensor's name as part of a formula: an expression in brackets, a long one cut, `W (2)` as W\u2082."""
+    found = NUMBERED.search(name)
+    if found:
+        return term(name[: found.start()]) + found[1].translate(LOW)
+    if re.fullmatch(r"[\w.]+(\[[^][]*\])*", name):  # net.2.weight, a parameter of a module, is no Python
+        return name
     try:
         tree: ast.AST | None = ast.parse(name, mode="eval").body
     except SyntaxError:

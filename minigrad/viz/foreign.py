@@ -275,6 +275,7 @@ class Walk:
         assert share.contribution is not None
         alone = now.shape == share.contribution.shape and np.allclose(now, share.contribution)
         if alone and (np.any(before) or self.expected[share.parent] > 1):
+            share.yours = None  # the difference of before and after is no share
             return (
                 f"{name}.grad held {short(before)} and this share is {short(share.contribution)}, but your engine "
                 f"left {short(now)}: the new share took the place of the old ones. Use += where you have =."

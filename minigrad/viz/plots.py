@@ -322,7 +322,7 @@ def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | No
         fontsize=8,
     )
     axes.set(ylabel="length of the gradient")
-    axes.legend()
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)  # above: no bar is hidden
     smallest, largest = int(np.nanargmin(sizes)), int(np.nanargmax(sizes))
     made.alt = (
         f"Length of the gradient at {len(steps)} tensors, from {labels[0]} back to {labels[-1]}: "

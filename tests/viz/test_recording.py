@@ -9,6 +9,7 @@ import pytest
 import minigrad as torch
 from minigrad import mistakes
 from minigrad.formulas import formulas_of
+from minigrad.naming import term
 from minigrad.recorder import record
 from minigrad.recording import latex, number, without_g
 from minigrad.tape import TABLE
@@ -278,6 +279,13 @@ def test_rules_speak_the_students_names() -> None:
     loss, given = cases.not_finite()
     shares = [s for step in record(loss, **given).steps for s in step]
     assert "g * torch.tensor(\u2026)" in [s.named for s in shares], "never y, which is another tensor here"
+
+
+@pytest.mark.parametrize("name, shown", [("b", "b"), ("W (20)", "W\u2082\u2080"), ("c + d", "(c + d)"), ("ws[0]", "ws[0]"),
+    ("net.2.weight", "net.2.weight"), ("x.sum()", "x.sum()"), ("torch.tensor([2.0, 3.0,\u2026", "torch.tensor(\u2026)"),
+    ("a * b + c * d - first * second", "(a * b + c * d -\u2026)")])  # fmt: skip
+def test_a_name_as_part_of_a_formula(name: str, shown: str) -> None:
+    assert term(name) == shown
 
 
 def test_the_slope_of_an_operation_by_itself() -> None:
