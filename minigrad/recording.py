@@ -159,6 +159,8 @@ class Share:
             alone = rule[: word.start()].rstrip()[-1:] in tuple("(,") and rule[word.end() : word.end() + 1] in tuple("),")
             return text[1:-1] if alone and text.startswith("(") and "," not in text else text  # f((a + b)): f(a + b)
 
+        if not any(k.value is not None and k.value.ndim > 2 for k in self.kept):
+            rule = re.sub(r"fold_rows\((\w+)\)", r"\1", rule)  # of a plain table there is nothing to fold
         text = ROWS.sub(r"\1 @ \2", WORD.sub(one, rule))
         return text if self.raw is None or self.raw.ndim > 2 else text.replace(".mT", ".T")
 

@@ -274,6 +274,9 @@ def test_rules_speak_the_students_names() -> None:
     assert {"place(g, (4,), [1:3])", "put(g, (4,), [[0, 0, 1]])", "g * 2", "g * y"} <= {
         s.named for step in record(loss, **given).steps for s in step
     }
+    x, w = torch.rand(2, 3), torch.rand(4, 3, requires_grad=True)
+    (product,) = [s for step in record(torch.nn.functional.linear(x, w, torch.rand(4)).sum()).steps for s in step if s.terms]
+    assert product.named == "g.T @ x"
     a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(-3.0, requires_grad=True)
     assert next(s.named for step in record(torch.sin(a * b)).steps for s in step) == "g * cos(a * b)"
     loss, given = cases.not_finite()
