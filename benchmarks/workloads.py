@@ -130,14 +130,15 @@ def train_step_modules(lib: Any) -> Step:
     for parameter, start in zip(model.parameters(), numbers, strict=True):
         parameter.data = lib.tensor(np.ascontiguousarray(start.T))
     loss_function = lib.nn.CrossEntropyLoss()
-    optimizer = lib.optim.SGD(model.parameters(), lr=RATE)
+    parameters = list(model.parameters())
+    optimizer = lib.optim.SGD(parameters, lr=RATE)
 
     def step() -> Any:
         optimizer.zero_grad()
         loss_function(model(x), y).backward()
-        gradients = [p.grad.T if p.grad.ndim == 2 else p.grad for p in model.parameters()]
+        gradients = [p.grad for p in parameters]
         optimizer.step()
-        return gradients
+        return laid_out(gradients)
 
     return step
 
@@ -201,9 +202,14 @@ def transformer_modules(lib: Any) -> Step:
         model.zero_grad()
         y = model(x)
         (y * y).mean().backward()
-        return [p.grad.T if p.grad.ndim == 2 else p.grad for p in parameters]
+        return laid_out([p.grad for p in parameters])
 
     return step
+
+
+def laid_out(gradients: list[Any]) -> Iterator[Any]:
+    """A module's gradients in everybody's layout, (in, out); done when they are compared, which is not timed."""
+    return (g.T if g.ndim == 2 else g for g in gradients)
 
 
 # ------------------------------------------------------------------------------------------- micrograd

@@ -64,7 +64,12 @@ def _dtype_mismatch(a: Any, b: Any) -> RuntimeError:
 
 @method
 def __matmul__(self: Tensor, other: Any) -> Tensor:
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    a, b = self._data, other._data
+    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype is b.dtype:
+        return table.mm(self, other)  # most products: without a detour
+    return matmul(self, other)
 
 
 function(matmul)

@@ -737,7 +737,8 @@ def cross_entropy(
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, class_dim)
     if not (input._data.ndim and target._data.ndim):
         _check_classes(input, target)
-    log_probabilities = mg.log_softmax(input, class_dim)
+    plain = input._data.ndim and input._data.dtype.kind == "f"
+    log_probabilities = (table if plain else mg).log_softmax(input, class_dim)
     hard = _nll(log_probabilities, target, weight, ignore_index, reduction)
     if label_smoothing == 0.0:
         return hard
