@@ -67,7 +67,7 @@ class Child:
             warnings.simplefilter("ignore", DeprecationWarning)  # "fork in a process with threads": the child uses none
             self.pid = os.fork()
         if self.pid == 0:
-            serve_and_exit(exercise, namespace, requests, replies, (to_child, from_child))
+            serve_and_exit(exercise, namespace, requests, replies)
         os.close(requests)
         os.close(replies)
         self.pipes = (from_child, to_child)
@@ -115,17 +115,17 @@ class Child:
         return Failure("killed", message="Is there a call of os._exit(), or does it use up all memory?")
 
 
-def serve_and_exit(
-    exercise: Exercise, namespace: dict[str, Any], requests: int, replies: int, others: tuple[int, int]
-) -> None:
+def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int, replies: int) -> None:
     """The child's whole life; never returns."""
     try:
         os.setsid()
-        for descriptor in others:
-            os.close(descriptor)
+        low, high = sorted((requests, replies))
+        for start, end in ((3, low), (low + 1, high), (high + 1, most_open())):
+            os.closerange(start, end)  # the kernel's own lines to the front end among them: nobody here writes there
         nowhere = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(nowhere, standard)
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGXCPU):
             signal.signal(number, signal.SIG_DFL)
         signal.alarm(2 * PATIENCE)  # an orphan that sleeps ends too
@@ -138,6 +138,14 @@ def serve_and_exit(
         worker.serve(requests, replies, namespace)
     finally:
         os._exit(0)
+
+
+def most_open() -> int:
+    """One more than the highest descriptor that can be open here."""
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 65536 if soft == resource.RLIM_INFINITY else min(soft, 1 << 20)
 
 
 def leave_the_engine_out() -> None:

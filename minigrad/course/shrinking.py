@@ -83,7 +83,9 @@ def shortened(value: Any, n: int) -> Any:
 def plainer(value: Any) -> Iterator[Any]:
     """The same value with numbers that are easier to reckon with: whole ones, then 2 and -2."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        for plain in (np.round(value), np.where(value < 0, -2.0, 2.0)):
+        rounded = np.round(value)
+        whole = np.where((rounded == 0) & (value != 0), np.sign(value), rounded) + 0.0  # never a zero that was none
+        for plain in (whole, np.where(value < 0, -2.0, 2.0)):
             if not np.array_equal(plain, value) and np.abs(plain).sum() <= np.abs(value).sum() + value.size:
                 yield plain
     if type(value) is float and abs(value) > 2:

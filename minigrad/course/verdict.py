@@ -37,6 +37,7 @@ FATAL = {
     "protocol": "error",
     "forbidden": "forbidden",
 }
+isclose, allclose = np.isclose, np.allclose  # as they are now, whatever a cell makes of np.isclose later
 WORDS_FOR_DATA = {"int": "a number", "float": "a number", "str": "a string", "list": "a list", "tuple": "a tuple",
                   "dict": "a dict", "ndarray": "an array", "NoneType": "None", "bool": "a truth value"}  # fmt: skip
 
@@ -452,7 +453,8 @@ def failed(failure: Failure) -> str:
         return f"It waits for something to be typed (input()){where(failure)}. All it needs is in its inputs."
     if failure.type == "RecursionError":
         return f"It called itself too often (RecursionError){where(failure)}. What stops the recursion?"
-    return f"It raised {failure.type}: {failure.message}{where(failure)}".rstrip(": ")
+    message = f": {failure.message}" if failure.message else ""
+    return f"It raised {failure.type}{message}{where(failure)}"
 
 
 def where(failure: Failure) -> str:
@@ -529,7 +531,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         return f"That is {kind_of(got)} of True and False; numbers are asked for."
     written = isinstance(got, list | tuple)
     if written and given.ndim == 1 and not wanted.ndim and given.size == 1:
-        right = np.isclose(float(given[0]), float(wanted), rtol=rtol, atol=atol, equal_nan=True)
+        right = isclose(float(given[0]), float(wanted), rtol=rtol, atol=atol, equal_nan=True)
         start = "The number is right, but it stands in" if right else "That is a number in"
         comma = " (a comma at the end makes one)" if isinstance(got, tuple) else ""
         return f"{start} {kind_of(got)}{comma}; {kind_of(truth)} is asked for."
@@ -542,7 +544,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
             else "One number is not enough here."
         )
     flat_given, flat_wanted = given.ravel(), wanted.ravel()
-    close = np.isclose(
+    close = isclose(
         flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True
     )
     if not close.all():
@@ -579,7 +581,7 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
     if (first.dtype.kind == "b") != (second.dtype.kind == "b"):
         return False
     return bool(
-        np.isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all()
+        isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all()
     )
 
 
@@ -700,7 +702,7 @@ def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         if given is None or wanted is None or given.shape != wanted.shape:
             count += 2
             continue
-        off = ~np.isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
+        off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
         count += int((off & (given != 0)).sum())
     return count
 
@@ -730,22 +732,22 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
         return ""
     given, wanted = given.astype(float), wanted.astype(float)
-    if given.shape == wanted.shape and np.allclose(given, wanted, rtol=2e-5, atol=1e-6):
-        nearly = not np.allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
+    if given.shape == wanted.shape and allclose(given, wanted, rtol=2e-5, atol=1e-6):
+        nearly = not allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
         return "It is very near: rounded somewhere, or computed in float32?" if nearly else ""
-    if given.ndim == 2 and given.shape == wanted.shape[::-1] and np.allclose(given, wanted.T):
+    if given.ndim == 2 and given.shape == wanted.shape[::-1] and allclose(given, wanted.T):
         return "It is the right table, transposed."
     if given.shape != wanted.shape:
         return ""
-    if np.allclose(given, -wanted):
+    if allclose(given, -wanted):
         return "Every number has the right size and the wrong sign." if given.size > 1 else "Only its sign is wrong."
     if not given.any():
         return "Every number is zero." if given.size > 1 else "It is zero."
     if given.size > 1 and wanted.any():
         ratio = float((given * wanted).sum() / (wanted * wanted).sum())
-        if abs(ratio) > 1e-6 and np.allclose(given, ratio * wanted):
+        if abs(ratio) > 1e-6 and allclose(given, ratio * wanted):
             return f"Every number is {ratio:.4g} times what it should be."
-    right = np.isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
+    right = isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
     if right.any():
         index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
         return f"{int(right.sum())} of {right.size} numbers are right; the first that is not is at [{index}]."

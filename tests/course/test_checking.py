@@ -109,6 +109,15 @@ def closes(x, v):
     return 2 * x * v
 
 
+def scribbles(x, v):
+    for descriptor in range(3, 200):
+        try:
+            os.write(descriptor, b"\0" * 64)
+        except OSError:
+            continue
+    return x
+
+
 def floods(x, v):
     for _ in range(10_000):
         print("noise" * 100)
@@ -134,6 +143,7 @@ DOES = {
     eats: "may use 512 MB of memory",
     kills: "crashed (signal 11)",
     closes: "ended the whole process",
+    scribbles: "No plain value came back",
     floods: ": passed",
 }
 
@@ -152,6 +162,17 @@ def test_whatever_the_code_does_the_kernel_lives(does, capfd):
     assert "noise" not in out
     assert time.monotonic() - start < 20
     assert children() <= before, "a child is left behind"
+
+
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+def test_the_childs_code_cannot_write_where_the_kernel_reads(capfd):
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    checked(scribbles, capfd)
+    with pytest.raises(BlockingIOError):
+        os.read(reading, 64)
+    os.close(reading)
+    os.close(writing)
 
 
 def test_no_descriptor_is_left_open(capsys):

@@ -859,6 +859,20 @@ def pre_order(root: Any) -> list[Any]:
     return order
 
 
+def pre_order_from_the_right(root: Any) -> list[Any]:
+    """The same, the last parent first."""
+    order: list[Any] = []
+    seen: set[Any] = set()
+    stack = [root]
+    while stack:
+        v = stack.pop()
+        if v not in seen:
+            seen.add(v)
+            order.append(v)
+            stack += v.parents
+    return order[::-1]
+
+
 def pre_order_reversed(root: Any) -> list[Any]:
     return pre_order(root)[::-1]
 
@@ -991,6 +1005,11 @@ ROOT_FIRST = (
     "arrived. Which end does the root belong to?"
 )
 
+FIRST_VISIT = (
+    "Your list is in the order of the first visit: a value that was met early spoke before all its users had. Who has to "
+    "stand behind whom?"
+)
+
 EXERCISE_3_4 = program(
     "3.4", "topological_order",
     title="who speaks when",
@@ -1002,8 +1021,8 @@ EXERCISE_3_4 = program(
     wrong=[
         Wrong(recursive, "M20", "The order is right on every small graph. On a chain of 4,000 values the function calls "
               "itself 4,000 times, and Python stops it. Which list could remember what is still to be done?"),
-        Wrong(pre_order_reversed, "M21", "Your list is in the order of the first visit: c spoke before c * d had "
-              "written to it. Who has to stand behind whom?"),
+        Wrong(pre_order_reversed, "M21", FIRST_VISIT, alike="first visit"),
+        Wrong(pre_order_from_the_right, "M21", FIRST_VISIT, alike="first visit"),
         Wrong(pre_order, "M21", ROOT_FIRST, alike="root first"),
         Wrong(backwards, "M21", ROOT_FIRST, alike="root first"),
         Wrong(level_by_level, "M20", "You listed the graph level by level. In y = a * b with b made from a, a is one "

@@ -46,7 +46,7 @@ def probes_5_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(x, numbers(rng, 4))
     yield call(numbers(rng, 1), numbers(rng, 1))
     yield call(np.array([0.0, 1.5, -1.5, 0.0, 2.5]), numbers(rng, 5))
-    yield call(np.array([1e6, -250000.0, 0.5]), np.array([-2.0, 0.5, 3.0]))
+    yield call(np.array([1234567.75, -345678.25, 0.5]), np.array([-2.0, 0.5, 3.0]))
 
 
 def ignores_v(x: Array, v: Array) -> Any:
