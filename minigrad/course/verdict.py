@@ -847,9 +847,9 @@ def kind_of(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return "an array" if value.ndim else "a number"
     if isinstance(value, list | tuple) and as_numbers(value) is None:
-        odd = next((v for v in value if v is None or isinstance(v, str | dict)), None)
-        inside = f"holds {kind_of(odd)}" if odd is not None or None in value else "is no list of numbers"
-        return f"a {type(value).__name__} that {inside}"
+        odd = [v for v in value if v is None or isinstance(v, str | dict)]
+        if odd:
+            return f"a {type(value).__name__} that holds {kind_of(odd[0])}"
     names = {int: "a whole number", float: "a number", list: "a list", tuple: "a tuple", dict: "a dict",
              Tensor: "a tensor", np.float64: "a number"}  # fmt: skip
     return names.get(type(value), f"a {type(value).__name__}")

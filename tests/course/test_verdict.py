@@ -61,6 +61,8 @@ DIFFERENCES = [
     (None, None, ""),
     (np.array([1, 2]), np.array([1.0, 2.0]), ""),
     (Tensor(A), A, "The numbers are right, but come as a tensor; an array is asked for."),
+    ((A, A), A, "That is a tuple; an array is asked for."),
+    ([A, None], A, "That is a list that holds None; an array is asked for."),
 ]
 
 
