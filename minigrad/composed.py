@@ -58,6 +58,8 @@ def __pow__(self: Tensor, exponent: Any) -> Tensor:
 
 @method
 def __rpow__(self: Tensor, base: Any) -> Tensor:
+    if isinstance(base, Tensor):
+        return table.power_tensor(base, self)
     return table.power_base(self, plain(base)) if isinstance(base, (int, float, np.generic)) else NotImplemented
 
 
@@ -83,7 +85,9 @@ def _refuse_rounding(g: Any) -> Any:
 floor_division: Any = operation(
     "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
 )
-step_function: Any = operation("NotImplemented", np.heaviside, _refuse_rounding, _refuse_rounding)
+step_function: Any = operation(
+    "NotImplemented", lambda x, y: np.heaviside(x, y).astype(x.dtype), _refuse_rounding, _refuse_rounding
+)
 next_number: Any = operation("NotImplemented", np.nextafter, _refuse_rounding, _refuse_rounding)
 for _refusing in (floor_division, step_function, next_number):
     _refusing.operation.node.__name__ = "NotImplemented"  # PyTorch's name, without "Backward0"
@@ -293,6 +297,14 @@ _unary("deg2rad", lambda x: x * (np.pi / 180))
 _unary("rad2deg", lambda x: x * (180 / np.pi))
 for _name in ("erf", "erfc", "erfinv", "digamma", "lgamma"):
     pass
+
+
+@function
+def angle(input: Tensor) -> Tensor:
+    """The angle of a real number: 0, or pi for what is negative."""
+    x = input if input._data.dtype.kind == "f" else converted(input, dtypes.get_default_dtype())
+    numbers = x._data
+    return more.copied(x, wrapped(np.where(np.isnan(numbers), numbers, np.where(numbers < 0, np.pi, 0))))
 
 
 @function(inplace=True)
@@ -556,7 +568,7 @@ def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
 
 
 def _converting(name: str, wanted: dtypes.DType) -> None:
-    def convert(self: Tensor) -> Tensor:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         return self if self._data.dtype == wanted.numpy else converted(self, wanted)
 
     convert.__name__ = name

@@ -1273,6 +1273,18 @@ def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], .
     return tuple((-a, -b) for a, b in widths)
 
 
+def strided(x: Array, size: Shape, stride: Shape, offset: int) -> Array:
+    """Elements of contiguous memory by sizes and steps: a view."""
+    flat = np.asarray(x).reshape(-1)[offset:]
+    return np.lib.stride_tricks.as_strided(flat, size, tuple(s * x.itemsize for s in stride))
+
+
+def add_strided(g: Array, shape: Shape, size: Shape, stride: Shape, offset: int) -> Array:
+    """The transpose of `strided`: elements that were read more than once get the sum."""
+    places = strided(np.arange(count(shape)), size, stride, offset)
+    return np.bincount(places.reshape(-1), np.asarray(g).reshape(-1), count(shape)).astype(g.dtype).reshape(shape)
+
+
 def trace(x: Array) -> Array:
     """The sum of the diagonal; integers add up as int64."""
     return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)
@@ -1325,6 +1337,47 @@ def scatter_cut(x: Array, y: Array, dim: int, index: Array) -> Array:
 
 def scatter_add_cut(x: Array, y: Array, dim: int, index: Array) -> Array:
     return scatter_add(x, dim, index, y)
+
+
+def scatter_reduce(x: Array, y: Array, dim: int, index: Array, how: str, include_self: bool) -> Array:
+    """x with y combined into it at `index`; without `include_self` what was there does not count."""
+    ufunc: Any = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[how]
+    edges = (-np.inf, np.inf) if x.dtype.kind == "f" else (False, True) if x.dtype.kind == "b" else None
+    low, high = edges or (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+    neutral = {"prod": 1, "amax": low, "amin": high}[how]
+    out = np.array(x) if include_self else scatter(x, dim, index, neutral)
+    if not index.size:
+        return np.array(x)
+    if out.ndim == 0 or index.ndim == 0:
+        ufunc.at(out.reshape(-1), np.asarray(index).reshape(-1), np.asarray(y).reshape(-1)[: index.size])
+        return out
+    ufunc.at(out, _grid(index, dim), _cut(y, index.shape))
+    return out
+
+
+def zeros_met(x: Array, y: Array, dim: int, index: Array) -> Array:
+    """For each element of y, how many elements of y that go to the same place are 0."""
+    number = scatter_add(np.zeros(x.shape), dim, index, (y == 0).astype(np.float64))
+    return gather_cut(number, dim, index, y.shape)
+
+
+def _winners(x: Array, y: Array, out: Array, dim: int, index: Array, include_self: bool) -> tuple[Array, Array, Array]:
+    """Which elements of x and of y are the result at their place, and how many there are at each place."""
+    mine = (x == out).astype(out.dtype)
+    if not include_self:
+        mine = scatter(mine, dim, index, 0)
+    theirs = (y == gather_cut(np.asarray(out), dim, index, y.shape)).astype(out.dtype)
+    return mine, theirs, scatter_add(mine, dim, index, theirs)
+
+
+def share_of_self(x: Array, y: Array, out: Array, dim: int, index: Array, include_self: bool) -> Array:
+    mine, _, number = _winners(x, y, out, dim, index, include_self)
+    return mine / np.maximum(number, 1)
+
+
+def share_of_source(x: Array, y: Array, out: Array, dim: int, index: Array, include_self: bool) -> Array:
+    _, theirs, number = _winners(x, y, out, dim, index, include_self)
+    return theirs / np.maximum(gather_cut(number, dim, index, y.shape), 1)
 
 
 def gather_cut(x: Array, dim: int, index: Array, shape: Shape) -> Array:

@@ -520,6 +520,11 @@ def interpolate(
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
+    if input._data.dtype.kind != "f" and not mode.startswith("nearest"):
+        if input._data.dtype != np.uint8:
+            raise errors.not_implemented(f"upsample_{mode}", input.dtype.tensor_name)
+        resized = interpolate(input.float(), size, scale_factor, mode, align_corners, recompute_scale_factor)
+        return resized.round().to(input.dtype)
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, counts)
     if mode in ("nearest", "nearest-exact"):

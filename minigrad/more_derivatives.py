@@ -405,6 +405,15 @@ solve = operation(
 )
 cholesky = operation("LinalgCholeskyEx", kernels.cholesky, lambda g, out: cholesky_slope(g, out))
 
+strided = operation(
+    "AsStrided",
+    kernels.strided,
+    lambda g, x_shape, size, stride, offset: add_strided(g, x_shape, size, stride, offset),
+    view=True,
+)
+add_strided = operation(
+    "AsStridedBackward", kernels.add_strided, lambda g, size, stride, offset: strided(g, size, stride, offset)
+)
 trace = operation(
     "Trace",
     kernels.trace,
@@ -483,6 +492,20 @@ scatter_add = operation(
     lambda g: g,
     lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
 )
+scatter_prod = operation(
+    "ScatterReduce",
+    lambda x, y, dim, index, include_self: kernels.scatter_reduce(x, y, dim, index, "prod", include_self),
+    lambda g, x, y, dim, index, include_self: prod_share_of_self(g, x, y, dim, index, include_self),
+    lambda g, x, y, out, dim, index, include_self: prod_share_of_source(g, x, y, out, dim, index, include_self),
+)
+scatter_extreme = operation(
+    "ScatterReduce",
+    lambda x, y, dim, index, include_self, how: kernels.scatter_reduce(x, y, dim, index, how, include_self),
+    lambda g, x, y, out, dim, index, include_self: g * share_of_self(x, y, out, dim, index, include_self),
+    lambda g, x, y, out, dim, index, include_self: (
+        gather_cut(g, dim, index, y.shape) * share_of_source(x, y, out, dim, index, include_self)
+    ),
+)
 scatter_erase = operation(
     "ScatterBackward1",
     lambda x, dim, index: kernels.scatter(x, dim, index, 0),
@@ -495,6 +518,27 @@ gather_cut = operation(  # where the source was larger than the index, the rest 
 )
 
 # -------------------------------------------------------------------------------- rules that take more than a line
+
+
+def prod_share_of_self(g: Any, x: Any, y: Any, dim: int, index: Any, include_self: bool) -> Any:
+    """g times the product of all that was multiplied into each element of x."""
+    others = scatter_prod(ones(x), y, dim, index, True)
+    return g * others if include_self else scatter_erase(g * others, dim, index)
+
+
+def prod_share_of_source(g: Any, x: Any, y: Any, out: Any, dim: int, index: Any, include_self: bool) -> Any:
+    """g times the product of the others: by division, but where one of the factors is 0 without that one."""
+    zero = is_zero(y)
+    number = zeros_met(x, y, dim, index)  # at each element of y, how many zeros of y meet in its product
+    without_zeros = scatter_prod(x, where(1.0, y, zero), dim, index, include_self)
+    whole = gather_cut(g * out, dim, index, y.shape) / where(1.0, y, zero)
+    return where(where(gather_cut(g * without_zeros, dim, index, y.shape), 0.0, number == 1), whole, zero)
+
+
+ones, is_zero = constant(np.ones_like), constant(lambda y: y == 0)
+zeros_met, share_of_self, share_of_source = map(
+    constant, (kernels.zeros_met, kernels.share_of_self, kernels.share_of_source)
+)
 
 
 def zeros_of(g: Any, shape: Shape) -> Any:

@@ -178,10 +178,14 @@ def scatter_reduce(
     """Combine `src` into input at `index` by "sum", "mean", "prod", "amax" or "amin"."""
     where = check_dim(dim, input._data.ndim)
     array = _checked_index("scatter_reduce", input, where, index, src._data)
+    if src._data.dtype != input._data.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if reduce == "prod":
+        return more.scatter_prod(input, src, where, array, include_self)
+    if reduce in ("amax", "amin"):
+        return more.scatter_extreme(input, src, where, array, include_self, reduce)
     if reduce not in ("sum", "mean"):
-        if input.requires_grad or src.requires_grad:
-            raise NotImplementedError(f"scatter_reduce: minigrad has no gradient for reduce={reduce!r}")
-        return wrap(_reduced_scatter(input._data, where, array, src._data, reduce, include_self))
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     start = input if include_self else wrap(kernels.scatter(np.ones_like(input._data), where, array, 0)) * input
     total = more.scatter_add(start, src, where, array)
     if reduce == "sum":
@@ -189,22 +193,8 @@ def scatter_reduce(
     ones = np.ones(array.shape, input._data.dtype)
     first = np.ones_like(input._data) if include_self else kernels.scatter(np.ones_like(input._data), where, array, 0)
     number = kernels.scatter_add(first, where, array, ones)
-    return total / wrap(np.maximum(number, 1))
-
-
-def _reduced_scatter(x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool) -> Any:
-    ufunc, neutral = {
-        "prod": (np.multiply, 1),
-        "amax": (np.maximum, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min),
-        "amin": (np.minimum, np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max),
-    }[reduce]
-    out = np.array(x) if include_self else kernels.scatter(x, dim, index, neutral)
-    if not out.ndim:
-        return ufunc.reduce(np.append(np.asarray(source).reshape(-1)[: index.size], out)).reshape(())
-    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-    grid[dim] = index
-    ufunc.at(out, tuple(grid), source[tuple(slice(n) for n in index.shape)])
-    return out
+    number = wrap(np.maximum(number, 1))
+    return total / number if input._data.dtype.kind == "f" else total.div(number, rounding_mode="floor")
 
 
 # ------------------------------------------------------------------------------------------- by index
@@ -277,6 +267,19 @@ def _distinct(index: Any) -> Any:
 _by_index("index_add", more.index_add, True)
 _by_index("index_copy", more.index_copy, False)
 _by_index("index_fill", more.index_fill, False)
+
+
+@function(inplace=True)
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """A copy of input with slices of `source` combined into it at `index` by "prod", "mean", "amax" or "amin"."""
+    where, array = _places(input, dim, index, "index_reduce")
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    lines = array.reshape(tuple(-1 if d == where else 1 for d in range(source._data.ndim)))
+    everywhere = wrap(np.broadcast_to(lines, source._data.shape).copy())
+    return scatter_reduce(input, where, everywhere, source, reduce, include_self=include_self)
 
 
 @function(inplace=True)
@@ -396,9 +399,10 @@ def slice_scatter(
 @function
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of input with a diagonal replaced."""
-    old = input.diagonal(offset, dim1, dim2)
     i, j = check_dim(dim1, input._data.ndim), check_dim(dim2, input._data.ndim)
-    return input + more.put_diagonal(src - old, tuple(input._data.shape), offset, i, j)
+    shape = tuple(input._data.shape)
+    where = kernels.put_diagonal(np.ones(src._data.shape, bool), shape, offset, i, j)
+    return table.where(more.put_diagonal(src, shape, offset, i, j), input, where)
 
 
 in_place("put", put)

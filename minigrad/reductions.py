@@ -675,6 +675,7 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
 @function
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariance matrix of variables (rows) over observations (columns)."""
+    input = input if input._data.dtype.kind == "f" else input.to(dtypes.get_default_dtype())
     x = input.reshape(1, -1) if input._data.ndim < 2 else input
     weight: Any = 1 if fweights is None else fweights.to(x.dtype)
     weight = weight if aweights is None else weight * aweights.to(x.dtype)

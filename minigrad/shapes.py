@@ -456,12 +456,20 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     return _pieces(tensor, [builtins.min(step, size - s) for s in starts] if size else [0], where)
 
 
+def _unsafe(name: str, safe: Any) -> None:
+    def call(tensor: Tensor, *args: Any, **keywords: Any) -> tuple[Tensor, ...]:
+        return tuple(table.clone(part) for part in safe(tensor, *args, **keywords))
+
+    call.__doc__ = f"As `{name.removeprefix('unsafe_')}`, in memory of their own, so that each may be written into."
+    function(call, name=name)
+
+
 @function(name="split_with_sizes")
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     return split(input, list(split_sizes), dim)
 
 
-@function(names=("unsafe_chunk",))
+@function
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most this number of views of equal size (the last may be smaller)."""
     if input._data.ndim == 0:
@@ -472,6 +480,11 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     size = input._data.shape[where]
     step = -(-size // chunks)
     return split(input, step, where) if size else _pieces(input, [0] * chunks, where, "SplitWithSizes")
+
+
+_unsafe("unsafe_split", split)
+_unsafe("unsafe_chunk", chunk)
+_unsafe("unsafe_split_with_sizes", split_with_sizes)
 
 
 @function
@@ -589,6 +602,21 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     if size > length:
         raise RuntimeError(f"maximum size for tensor at dimension {where} is {length} but size is {size}")
     return more.slide(self, where, size, step)
+
+
+@function
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view of this memory with these sizes and steps (in elements), which may overlap; the tensor must be contiguous."""
+    if input._view is not None or not np.asarray(input._data).flags.c_contiguous:
+        raise NotImplementedError("as_strided: minigrad reads memory of a tensor's own only; call clone() first")
+    places = builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 + (storage_offset or 0)
+    if 0 not in tuple(size) and places > input._data.size:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize "
+            f"{input.element_size()} requiring a storage size of {places * input.element_size()} are out of bounds for storage "
+            f"of size {input._data.nbytes}"
+        )
+    return more.strided(input, tuple(size), tuple(stride), storage_offset or 0)
 
 
 @function

@@ -523,6 +523,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (|x1| |x2|) along a dimension."""
+    x1, x2 = mg.broadcast_tensors(x1, x2)
     first = x1 / x1.norm(2, dim, keepdim=True).clamp_min(eps)
     second = x2 / x2.norm(2, dim, keepdim=True).clamp_min(eps)
     return (first * second).sum(dim)
@@ -968,6 +969,26 @@ def triplet_margin_loss(
     if swap:
         far = mg.minimum(far, pairwise_distance(positive, negative, p, eps))
     return _reduced((near - far + margin).clamp_min(0), _legacy(size_average, reduce, reduction))
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Any = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with a distance of your own."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = mg.minimum(far, distance(positive, negative))
+    return _reduced((near - far + margin).clamp_min(0), reduction)
 
 
 def multilabel_soft_margin_loss(

@@ -19,8 +19,8 @@ import minigrad.nn.functional
 CASES = json.loads((Path(__file__).parents[1] / "data" / "ops.json").read_text(encoding="utf-8"))
 LEFT_OUT = set(
     """
-as_strided as_strided_scatter frexp geqrf gradient grid_sampler_3d hash_tensor histogram histogramdd
-i0 igamma igammac index_reduce linalg.cholesky_ex linalg.householder_product linalg.inv_ex
+as_strided_scatter frexp geqrf gradient grid_sampler_3d hash_tensor histogram histogramdd
+i0 igamma igammac linalg.cholesky_ex linalg.householder_product linalg.inv_ex
 linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.lu linalg.lu_factor
 linalg.lu_factor_ex linalg.lu_solve linalg.solve_ex lu lu_solve lu_unpack mvlgamma native_batch_norm
 native_dropout_backward native_group_norm native_layer_norm nn.functional.embedding_bag
@@ -30,7 +30,6 @@ nn.functional.multilabel_margin_loss nn.functional.upsample_nearest nonzero_stat
 triangular_solve
 """.split()  # noqa: SIM905
 )
-LIMITS = {"scatter_reduce"}  # no gradient of reduce="prod"
 KNOWN = {
     "linalg.lstsq": "residuals, rank and singular values are not recorded in the graph",
     "linalg.matrix_power": "the power 0 is a constant",
@@ -125,7 +124,7 @@ def recorded_tensors(x: Any) -> list[dict[str, Any]]:
     return [t for v in values for t in recorded_tensors(v)]
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - LEFT_OUT - LIMITS - KNOWN.keys()))
+@pytest.mark.parametrize("name", sorted(CASES.keys() - LEFT_OUT - KNOWN.keys()))
 def test_against_recorded_samples(name: str) -> None:
     for case in CASES[name]:
         check(name, case)
@@ -141,20 +140,5 @@ def test_known_differences_are_still_there(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(LEFT_OUT))
 def test_what_is_left_out_is_listed(name: str) -> None:
     assert callable_for(name) is None
-
-
-@pytest.mark.parametrize("name", sorted(LIMITS))
-def test_a_limit_is_named(name: str) -> None:
-    """Samples beyond a documented limit raise NotImplementedError; all others are right."""
-    limits = 0
-    for case in CASES[name]:
-        try:
-            check(name, case)
-        except NotImplementedError as error:
-            assert "minigrad" in str(error)
-            limits += 1
-    assert limits
-
-
 def test_most_of_what_is_recorded_exists() -> None:
     assert len(LEFT_OUT) <= 0.15 * len(CASES)

@@ -487,3 +487,42 @@ def test_alpha_beside_integers_and_booleans() -> None:
         ones.add(ones, alpha=1.5)
     assert mg.tensor([True, False]).add(mg.tensor([True, False]), alpha=2).tolist() == [True, False]
     assert mg.tensor([1.0]).sub(ones, alpha=1.5).tolist() == [-0.5]
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("reduce", ["prod", "amax", "amin", "mean", "sum"])
+def test_scatter_reduce_has_gradients(reduce: str, include_self: bool) -> None:
+    x = leaf(1.5, 2.0, 0.5, 3.0)
+    source = leaf(2.5, 0.5, 4.0, 1.5, 0.7)
+    index = mg.tensor([0, 0, 2, 2, 3])
+
+    def run(x: Any, source: Any) -> Any:
+        return x.scatter_reduce(0, index, source, reduce, include_self=include_self)
+
+    assert gradcheck(run, (x, source)) and mg.autograd.gradgradcheck(run, (x, source))
+
+
+def test_scatter_reduce_with_zeros_and_ties() -> None:
+    x, source = leaf(1.0, 2.0), leaf(0.0, 3.0, 2.0, 0.0)
+    (slope,) = grad(x.scatter_reduce(0, mg.tensor([0, 0, 1, 1]), source, "prod").sum(), source)
+    assert slope.tolist() == [3.0, 0.0, 0.0, 4.0]
+    slopes = grad(x.scatter_reduce(0, mg.tensor([0, 0, 1, 1]), source, "amax").sum(), (x, source))
+    assert [s.tolist() for s in slopes] == [[0.0, 0.5], [0.0, 1.0, 0.5, 0.0]]
+
+
+def test_as_strided_adds_up_what_was_read_twice() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    windows = x.as_strided((2, 2), (1, 1))
+    assert windows.tolist() == [[1.0, 2.0], [2.0, 3.0]]
+    windows.sum().backward()
+    assert x.grad.tolist() == [1.0, 2.0, 1.0]
+    with pytest.raises(NotImplementedError, match="memory of a tensor's own"):
+        x[1:].as_strided((1,), (1,))
+    with pytest.raises(RuntimeError, match="out of bounds for storage"):
+        x.as_strided((4,), (1,))
+
+
+def test_cosine_similarity_broadcasts_before_it_looks_at_lengths() -> None:
+    a, b = mg.tensor([[[3.0, 4.0]]]), mg.tensor([[[3.0, 4.0]], [[4.0, 3.0]]])
+    wide = mg.nn.functional.cosine_similarity(a.reshape(1, 2, 1), b.reshape(2, 1, 2), dim=-2)
+    assert wide.shape == (2, 2) and bool((wide <= 1).all())
