@@ -27,13 +27,14 @@ def formula(rule: Callable[..., Any]) -> str:
     """The body of a lambda as source; of any other function its name and what it takes."""
     code = getattr(rule, "__code__", None)
     if code is not None and code.co_name == "<lambda>":
-        first = next(((p[0], p[2]) for p in list(code.co_positions())[1:] if p[0] and p[2] is not None), None)
+        spots = [(p[0], p[2]) for p in code.co_positions() if p[0] is not None and p[2] is not None]
+        inside = max(spots, default=None)  # the furthest instruction: those before the body may stand outside it
         names = list(code.co_varnames[: code.co_argcount])
         here = [
             tree
             for tree in lambdas(code.co_filename)
-            if first is not None
-            and starts(tree.body) <= first <= ends(tree.body)
+            if inside is not None
+            and starts(tree.body) <= inside <= ends(tree.body)
             and arguments(tree) == names
         ]
         if here:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formulas import formulas_of
+from ..formulas import formula, formulas_of
 from ..naming import term
 from ..operations import parameters
 from ..recording import Array, Kept, Place, Recording, Share, Step, bracketed, number, short
@@ -192,6 +192,7 @@ class Walk:
                     symbol=sign,
                     spot=op,
                     old_grad=self.old[i] if not inputs else None,
+                    needs_grad=bool(inputs) or bool(getattr(v, "requires_grad", True)),
                 )
             )
         return places
@@ -200,7 +201,7 @@ class Walk:
         for v in self.order:
             v.grad = like(v, np.zeros_like(array(v.data)))
         self.root.grad = like(self.root, self.seed)
-        steps = [self.speak(i) for i in reversed(range(len(self.order)))]
+        steps = [self.speak(i) for i in reversed(range(len(self.order))) if self.places[i].needs_grad]
         return Recording(len(self.order) - 1, self.places, self.edges, steps, self.seed, self.given)
 
     def speak(self, i: int) -> Step:
@@ -212,7 +213,7 @@ class Walk:
         step = Step("node", i, g)
         reference = [reference_share(v, inputs, slot, g) for slot in range(len(inputs))]
         before = [array(p.grad) for p in inputs]
-        push = own_backward(v)
+        push = own_backward(v) or by_own_rules(v, inputs)
         if push is not None:
             push()
         elif any(r is None for r in reference):
@@ -225,7 +226,11 @@ class Walk:
                 assert r is not None
                 p.grad = like(p, array(p.grad) + r.contribution)
         for slot, p in enumerate(inputs):
-            step.shares.append(self.share(step, slot, p, inputs, before, reference, push is not None))
+            place = self.places[self.index[id(p)]]
+            if place.needs_grad:
+                step.shares.append(self.share(step, slot, p, inputs, before, reference, push is not None))
+            else:
+                step.shares.append(Share(slot, place.id, reason=f"{place.name} does not require a gradient"))
         return step
 
     def share(
@@ -243,7 +248,7 @@ class Walk:
         twins = [k for k, p in enumerate(inputs) if p is parent]
         known = reference[slot]
         moved = array(parent.grad) - before[slot]
-        share = known or Share(slot, j, rule="_backward()", how="function")
+        share = known or Share(slot, j, rule=own_rule(self.order[step.node], slot, len(inputs)), how="function")
         share.parent = j
         words = [self.places[self.index[id(p)]].name for p in inputs] + [self.places[step.node].name]
         for name, word in zip((*"xyz"[: len(inputs)], "out"), words, strict=True):
@@ -310,6 +315,38 @@ def own_backward(v: Any) -> Callable[[], Any] | None:
     name = found(v, BACKWARD)
     push = getattr(v, name) if name else None
     return push if callable(push) else None
+
+
+def rules_of(v: Any, count: int) -> tuple[Callable[..., Any], ...]:
+    """One function for each input, where a node keeps such: they take g, perhaps the result, and the inputs."""
+    rules = getattr(v, "rules", None)
+    if not isinstance(rules, (tuple, list)) or len(rules) != count or not all(map(callable, rules)):
+        return ()
+    return tuple(rules) if all(len(parameters(r)) in (count + 1, count + 2) for r in rules) else ()
+
+
+def by_own_rules(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
+    """The student's rules of a node, applied and added up, with stretched axes summed."""
+    rules = rules_of(v, len(inputs))
+    if not rules:
+        return None
+
+    def push() -> None:
+        values = [array(p.data) for p in inputs]
+        for p, rule in zip(inputs, rules, strict=True):
+            out = [array(v.data)] if len(parameters(rule)) == len(inputs) + 2 else []
+            raw = array(rule(array(v.grad), *out, *values))
+            target = array(p.data)
+            share = raw if raw.shape == target.shape else np.array(fit(raw, AccumulateGrad(wrap(target))))
+            p.grad = like(p, array(p.grad) + share)
+
+    return push
+
+
+def own_rule(v: Any, slot: int, count: int) -> str:
+    """What stands in the student's rule, if there is one for each input."""
+    rules = rules_of(v, count)
+    return formula(rules[slot]) if rules else "_backward()"
 
 
 def like(v: Any, grad: Array) -> Any:
