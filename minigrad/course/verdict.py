@@ -536,7 +536,8 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         comma = " (a comma at the end makes one)" if isinstance(got, tuple) else ""
         return f"{start} {kind_of(got)}{comma}; {kind_of(truth)} is asked for."
     if written and given.ndim == wanted.ndim == 1 and given.size != wanted.size and isinstance(truth, list | tuple):
-        return f"It holds {given.size} number{'s' * (given.size != 1)}; {wanted.size} are asked for."
+        asked = "1 is" if wanted.size == 1 else f"{wanted.size} are"
+        return f"It holds {given.size} number{'s' * (given.size != 1)}; {asked} asked for."
     if given.size != wanted.size:
         return (
             f"The shape {tuple(given.shape)} is not right."
@@ -700,7 +701,7 @@ def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
             continue
         given, wanted = as_numbers(answer), as_numbers(truth)
         if given is None or wanted is None or given.shape != wanted.shape:
-            count += 2
+            count += 2 if given is None or wanted is None else given.size
             continue
         off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
         count += int((off & (given != 0)).sum())
@@ -734,7 +735,7 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     given, wanted = given.astype(float), wanted.astype(float)
     if given.shape == wanted.shape and allclose(given, wanted, rtol=2e-5, atol=1e-6):
         nearly = not allclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
-        return "It is very near: rounded somewhere, or computed in float32?" if nearly else ""
+        return "It is very near: rounded, measured with a small step, or computed in float32?" if nearly else ""
     if given.ndim == 2 and given.shape == wanted.shape[::-1] and allclose(given, wanted.T):
         return "It is the right table, transposed."
     if given.shape != wanted.shape:
@@ -747,6 +748,10 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
         ratio = float((given * wanted).sum() / (wanted * wanted).sum())
         if abs(ratio) > 1e-6 and allclose(given, ratio * wanted):
             return f"Every number is {ratio:.4g} times what it should be."
+    if given.size == 1 and wanted.any():
+        ratio = float(given.ravel()[0] / wanted.ravel()[0])
+        if ratio in (0.25, 0.5, 2.0, 3.0, 4.0):
+            return f"It is {ratio:g} times what it should be."
     right = isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
     if right.any():
         index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])

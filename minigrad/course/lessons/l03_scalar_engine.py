@@ -1207,6 +1207,8 @@ EXERCISE_3_5 = program(
         Wrong(walker(order=lambda root: level_by_level(root)[::-1], name="level_by_level"), "M20", "You went level by "
               "level from the root: with a short and a long way to one value, it spoke before the long way's share was "
               "there. Is the order of 3.4 used?"),
+        Wrong(walker(order=pre_order, name="as_soon_as_met"), "M21", "Everyone spoke once, as soon as they were met: c "
+              "before c * d had written to it. Exercise 3.4 found an order: is it used?"),
         Wrong(by_the_rules_of_two, "", "Right for + and *. Another operation brings its own _backward, and yours never "
               "runs it. Who knows the rule of an operation: the walk, or the value?"),
         Wrong(once_only, "M10", "The second pass over the same graph did nothing. After it the inputs should hold the sums "

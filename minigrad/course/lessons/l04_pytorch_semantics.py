@@ -236,10 +236,10 @@ THREE = (
 )
 INNER_ERROR = (
     "x = Value(x)\nwith no_grad():\n    try:\n        with no_grad():\n            raise ValueError('stop')\n"
-    "    except ValueError:\n        y = x * x\n[len(y.parents), len((x * x).parents)]"
+    "    except ValueError:\n        pass\n    y = x * x\n[len(y.parents), len((x * x).parents)]"
 )
 ERROR = (
-    "x = Value(x)\ntry:\n    with no_grad():\n        raise ValueError('stop')\nexcept ValueError as error:\n"
+    "x = Value(x)\nseen = 'no error'\ntry:\n    with no_grad():\n        raise ValueError('stop')\nexcept ValueError as error:\n"
     "    seen = str(error)\n[seen, len((x * x).parents)]"
 )
 
@@ -519,8 +519,9 @@ EXERCISE_4_7 = program(
               "Whose edge should be cut?", name="detach both"),
         Wrong(engine(retain_grad=retain_parents_too), "M02", "The value's parents keep their gradients now as well. Who "
               "was asked?", name="retain parents too"),
-        Wrong(engine(retain_grad=retain_for_all), "M02", "One value was asked, and every value keeps its gradient now, or "
-              "none does. Is the attribute set on the class or on the value?", name="retain for all"),
+        Wrong(engine(retain_grad=retain_for_all), "M02", "What arrived at the value was not kept, though something was "
+              "written down. Which attribute does backward look at, and on whom: the value, or the class?",
+              name="retain for all"),
         Wrong(engine(retain_grad=retain_or_not), "M02", "Asked twice, the value keeps nothing: the second call took the "
               "first one back. What should retain_grad leave behind, whatever was there?", name="retain or not"),
         Wrong(engine(retain_grad=retain_from_zero), "M07", "Right after retain_grad the gradient shows 0, though nothing "
@@ -532,8 +533,8 @@ EXERCISE_4_7 = program(
               "state round. Which state should every block have inside?", name="no_grad turned over"),
         Wrong(engine(no_grad=switch_too_soon), "M49", "Recording stops as soon as no_grad() is written, before any block "
               "is entered. Which method runs at the beginning of a with?", name="no_grad too soon"),
-        Wrong(engine(no_grad=switch_of_its_own), "M49", "Inside the block everything is recorded: the switch was turned on "
-              "the block itself. Where does Value look?", name="no_grad of its own"),
+        Wrong(engine(no_grad=switch_of_its_own), "M49", "Inside the block everything is recorded all the same. Which switch "
+              "does Value look at, and what does it find there?", name="no_grad of its own"),
         Wrong(engine(no_grad=switch_on_after_errors), "M49", "After an error in an inner block recording is on, though the "
               "outer block still runs. Which state should a block give back, error or not?", name="no_grad on after errors"),
         Wrong(engine(detach=detach_copies), "M12", "You gave the detached value numbers of its own. Writing into it "

@@ -34,12 +34,12 @@ def probes_6_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 3, 3), (3,))
     yield call(numbers(rng, 2, 4, 3), (4, 1))
     yield call(numbers(rng, 2, 4, 3), (4, 1))
-    yield call(np.zeros((2, 3)), (3,))
+    yield call(np.array([[2.5, 0.0], [0.0, 0.0], [-2.5, 0.0]]), (2,))
     yield call(numbers(rng, 2, 3), ())
     yield call(numbers(rng, 2, 3), (2, 3))
     yield call(numbers(rng, 2, 5, 3), (1, 5, 1))
     yield call(numbers(rng, 3, 1, 2), (1, 2))
-    yield call(np.array([0.0, 2.5, -2.5, 0.0]), (1,))
+    yield call(np.array([2.5, 0.0, -2.5, 0.0]), (1,))
 
 
 def averages(g: Array, shape: Shape) -> Any:
@@ -509,7 +509,7 @@ EXERCISE_6_4 = value(
     wrong=[
         Wrong([(4, 3), 3, (4, 1), (), 4, (4, 3), (2, 1, 6)], "", "(3) is the number 3 in brackets. Look at how the task "
               "writes the shape of b: which sign makes a tuple of it?", name="a number for a shape",
-              when=lambda answer: len(answer) == 7 and any(np.ndim(shape) == 0 for shape in answer)),
+              when=lambda answer: np.ndim(answer[0]) == 1 and any(type(answer[i]) is int for i in (1, 4))),
         Wrong(with_shape(0, (3,)), "M27", "Shape 1 arrives at the +. It is the gradient of what the + made, "
               "so look at the shape of the result.", when=has(0), name="1"),
         Wrong(with_shape(1, (4, 3)), "M28", "Shape 2 is the gradient of b. Stretched or not: how many "
