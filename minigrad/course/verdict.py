@@ -344,11 +344,9 @@ class Bench:
                 return exercise.expected(candidate)
             except (ArithmeticError, IndexError, TypeError, ValueError):
                 return no_question
-        first, *others = exercise.alternatives[:2]
-        truth = next(one_by_one(exercise, first, [candidate]))
-        second = [next(one_by_one(exercise, other, [candidate])) for other in others]
-        agreed = all(same(truth, given, exercise.rtol, exercise.atol) for given in second)
-        return truth if agreed else no_question
+        given = [next(one_by_one(exercise, right, [candidate])) for right in exercise.alternatives[:2]]
+        agreed = bool(given) and all(same(given[0], other, exercise.rtol, exercise.atol) for other in given[1:])
+        return given[0] if agreed else no_question
 
 
 def alike_in_kind(before: Any, now: Any) -> bool:
