@@ -16,6 +16,7 @@ from minigrad.tape import enable_grad
 from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]
+INDEPENDENT = "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode."
 
 
 def jacobian(
@@ -30,13 +31,18 @@ def jacobian(
 
     strict: raise if an output does not depend on an input (else zeros).  `vectorize` and `strategy` change nothing here.
     """
+    if strict and vectorize:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
+            "set `strict=False` or `vectorize=False`."
+        )
     xs, one_input = _tensors(inputs, "inputs", "jacobian")
     with enable_grad():
         leaves = _fresh(xs, create_graph)
         ys, one_output = _tensors(func(*leaves), "outputs of the user-provided function", "jacobian")
         rows = []
         for i, y in enumerate(ys):
-            _check_connected(y, i, strict, "jacobian")
+            _check_connected(y, i, strict)
             rows.append(tuple(_one_jacobian(y, i, x, j, create_graph, strict) for j, x in enumerate(leaves)))
     nested = tuple(row[0] if one_input else row for row in rows)
     return nested[0] if one_output else nested
@@ -55,6 +61,8 @@ def _one_jacobian(y: Tensor, i: int, x: Tensor, j: int, create_graph: bool, stri
             raise RuntimeError(
                 f"Output {i} of the user-provided function is independent of input {j}. This is not allowed in strict mode."
             )
+        if g is not None and strict and create_graph and not g.requires_grad:
+            raise RuntimeError(INDEPENDENT.format("jacobian", j)[:-1] + " when create_graph=True.")
         rows.append(zeros_like(x) if g is None else g)
     if not rows:
         return x.new_zeros((*y.shape, *x.shape))  # type: ignore[no-any-return]
@@ -74,17 +82,27 @@ def hessian(
 
     def gradient(*leaves: Tensor) -> Any:
         y = _scalar(func(*leaves), "hessian")
-        first = _gradient(y, leaves, strict)
+        first = _gradient(y, leaves, strict, hessian=True)
         return first[0] if one_input else first
 
-    return jacobian(gradient, xs[0] if one_input else xs, create_graph=create_graph, strict=strict)
+    return jacobian(gradient, xs[0] if one_input else xs, create_graph=create_graph, strict=strict, vectorize=vectorize)
 
 
-def _gradient(y: Tensor, leaves: tuple[Tensor, ...], strict: bool) -> tuple[Tensor, ...]:
-    _check_connected(y, 0, strict, "hessian")
+def _gradient(y: Tensor, leaves: tuple[Tensor, ...], strict: bool, hessian: bool = False) -> tuple[Tensor, ...]:
+    _check_connected(y, 0, strict)
     if not y.requires_grad:
         return tuple(zeros_like(x) for x in leaves)
     found = grad(y.sum(), leaves, create_graph=True, allow_unused=True)
+    for i, g in enumerate(found if strict else ()):
+        if g is None and not hessian:
+            raise RuntimeError(INDEPENDENT.format("output", i))
+        if g is None or not g.requires_grad:
+            raise RuntimeError(
+                "While computing the hessian, found that the jacobian of the user-provided function with respect to input "
+                f"{i} is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+                "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+                "function for example)."
+            )
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, leaves, strict=True))
 
 
@@ -94,42 +112,50 @@ def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
     with enable_grad():
         leaves = _fresh(xs, create_graph)
         ys, one_output = _tensors(func(*leaves), "outputs of the user-provided function", "vjp")
-        vs = _vector(v, ys, "v", "returns a single Tensor with a single element")
-        found = _weighted(ys, leaves, vs, create_graph, strict, "vjp")
+        for i, y in enumerate(ys):
+            _check_connected(y, i, strict)
+        vs = _vector(v, ys, one_output, "vjp", "returns a single Tensor with a single element")
+        found = _weighted(ys, leaves, vs, create_graph, strict, "output")
     return _given(ys, one_output, create_graph), _given(found, one_input, create_graph)
 
 
 def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """(outputs, the Jacobian times v): v has the inputs' shape."""
-    xs, _ = _tensors(inputs, "inputs", "jvp")
-    vs = _vector(v, xs, "v", "has a single input with a single element", "input to the ")
+    xs, one_input = _tensors(inputs, "inputs", "jvp")
+    vs = _vector(v, xs, one_input, "jvp", "has a single input with a single element", "input to the ")
     with enable_grad():
         leaves = _fresh(xs, create_graph)
         ys, one_output = _tensors(func(*leaves), "outputs of the user-provided function", "jvp")
+        for i, y in enumerate(ys):
+            _check_connected(y, i, strict)
         dummies = tuple(zeros_like(y).requires_grad_() for y in ys)
-        through = _weighted(ys, leaves, dummies, True, strict, "jvp")
-        found = _weighted(through, dummies, vs, create_graph, strict, "jvp")
+        through = _weighted(ys, leaves, dummies, True, False, "gradient")
+        found = _weighted(through, dummies, vs, create_graph, strict, "output")
     return _given(ys, one_output, create_graph), _given(found, one_output, create_graph)
 
 
 def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """(output, v times the Hessian) of a function with one output element."""
-    xs, one_input = _tensors(inputs, "inputs", "vhp")
-    vs = _vector(v, xs, "v", "has a single input with a single element", "input to the ")
-    with enable_grad():
-        leaves = _fresh(xs, create_graph)
-        y = _scalar(func(*leaves), "vhp")
-        first = _gradient(y, leaves, strict)
-        found = _weighted(first, leaves, vs, create_graph, strict, "vhp")
-    return _given((y,), True, create_graph), _given(found, one_input, create_graph)
+    return _hessian_product("vhp", func, inputs, v, create_graph, strict)
 
 
 def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """(output, the Hessian times v): the same as `vhp`, for a Hessian is symmetric."""
-    return vhp(func, inputs, v, create_graph, strict)
+    return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 
-def _weighted(ys: Any, xs: Any, vs: Any, create_graph: bool, strict: bool, name: str) -> tuple[Tensor, ...]:
+def _hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool, strict: bool) -> tuple[Any, Any]:
+    xs, one_input = _tensors(inputs, "inputs", name)
+    vs = _vector(v, xs, one_input, name, "has a single input with a single element", "input to the ")
+    with enable_grad():
+        leaves = _fresh(xs, create_graph)
+        y = _scalar(func(*leaves), name)
+        first = _gradient(y, leaves, strict)
+        found = _weighted(first, leaves, vs, create_graph, strict, "jacobian")
+    return _given((y,), True, create_graph), _given(found, one_input, create_graph)
+
+
+def _weighted(ys: Any, xs: Any, vs: Any, create_graph: bool, strict: bool, what: str) -> tuple[Tensor, ...]:
     """The gradient of sum(y . v) with respect to xs; zeros where nothing depends."""
     pairs = [(y, v) for y, v in zip(ys, vs, strict=True) if y.requires_grad]
     found: Any = [None] * len(xs)
@@ -138,9 +164,10 @@ def _weighted(ys: Any, xs: Any, vs: Any, create_graph: bool, strict: bool, name:
         found = grad(outputs, xs, weights, create_graph=create_graph, retain_graph=True, allow_unused=True)
     for i, g in enumerate(found):
         if g is None and strict:
-            raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
-            )
+            raise RuntimeError(INDEPENDENT.format(what, i))
+        if strict and create_graph and not g.requires_grad and what != "gradient":
+            higher = "jacobian" if what == "output" else "hessian"
+            raise RuntimeError(INDEPENDENT.format(higher, i)[:-1] + " when create_graph=True.")
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, xs, strict=True))
 
 
@@ -156,8 +183,8 @@ def _tensors(value: Any, what: str, name: str) -> tuple[tuple[Tensor, ...], bool
     for i, x in enumerate(value):
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"The {what} {given} must be either a Tensor or a tuple of Tensors but the value at index {i} of the given "
-                f"{what} has type {type(x)}."
+                f"The {what} {given} must be either a Tensor or a tuple of Tensors but the value at index {i} "
+                f"has type {type(x)}."
             )
     return value, False
 
@@ -169,7 +196,7 @@ def _fresh(xs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
     return tuple(x.detach().requires_grad_() for x in xs)
 
 
-def _check_connected(y: Tensor, i: int, strict: bool, name: str) -> None:
+def _check_connected(y: Tensor, i: int, strict: bool) -> None:
     if strict and not y.requires_grad:
         raise RuntimeError(
             f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
@@ -186,13 +213,17 @@ def _scalar(output: Any, name: str) -> Tensor:
     return ys[0]
 
 
-def _vector(v: Any, like: tuple[Tensor, ...], name: str, single: str, whose: str = "") -> tuple[Tensor, ...]:
+def _vector(
+    v: Any, like: tuple[Tensor, ...], one: bool, name: str, single: str, whose: str = ""
+) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None if the {whose}user-provided function {single}.")
         return (ones_like(like[0]),)
-    vs, _ = _tensors(v, "v", "vjp")
+    vs, _ = _tensors(v, "v", name)
     if len(vs) != len(like):
+        if one:
+            raise RuntimeError("The given v should contain a single Tensor.")
         raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vs)}.")
     for i, (a, b) in enumerate(zip(vs, like, strict=True)):
         if a.shape != b.shape:

@@ -526,3 +526,27 @@ def test_cosine_similarity_broadcasts_before_it_looks_at_lengths() -> None:
     a, b = mg.tensor([[[3.0, 4.0]]]), mg.tensor([[[3.0, 4.0]], [[4.0, 3.0]]])
     wide = mg.nn.functional.cosine_similarity(a.reshape(1, 2, 1), b.reshape(2, 1, 2), dim=-2)
     assert wide.shape == (2, 2) and bool((wide <= 1).all())
+
+
+def test_strict_functional_derivatives_say_what_does_not_depend() -> None:
+    from minigrad.autograd import functional
+
+    x, v = mg.ones(2), mg.ones(2)
+    with pytest.raises(RuntimeError, match="jacobian of the user-provided function with respect to input 0 is independent"):
+        functional.hessian(lambda x: x.sum(), x, strict=True)
+    with pytest.raises(RuntimeError, match="Output 0 of the user-provided function does not require gradients"):
+        functional.vjp(lambda x: x.detach(), x, v, strict=True)
+    with pytest.raises(RuntimeError, match="strict mode when create_graph=True"):
+        functional.vjp(lambda x: x * 2, x, v, strict=True, create_graph=True)
+    with pytest.raises(RuntimeError, match="are not supported together"):
+        functional.jacobian(lambda x: x, x, strict=True, vectorize=True)
+    with pytest.raises(RuntimeError, match=r"The given v should contain a single Tensor\."):
+        functional.vjp(lambda x: x, x, (v, v))
+    with pytest.raises(TypeError, match="The inputs given to hvp must be either a Tensor or a tuple of Tensors"):
+        functional.hvp(lambda x: x.sum(), [x], v)
+
+
+def test_gradcheck_nudges_the_very_tensor() -> None:
+    x = leaf(1.0, 2.0)
+    assert gradcheck(lambda _: (x * x).sum(), x)
+    assert x.tolist() == [1.0, 2.0]
