@@ -49,7 +49,8 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
     final = final_gradients(data) if grads else {}
     for node in data["nodes"]:
         if node["id"] in boxes:
-            many = node["id"] in layout.get("stacked", ())
+            group = layout["turn"][node["id"]] if node["id"] in layout.get("stacked", ()) else None
+            many = layout["turns"][group[0]] if group else 1
             out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"]), many))
     for i, line in enumerate(layout["edges"]):
         if i in off:
@@ -62,16 +63,18 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
     return "".join(out)
 
 
-def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None, many: bool) -> str:
+def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None, many: int) -> str:
     """One tensor: its name, the operation and value, its gradient. A box that stands for many has others
     behind it.
     """
     x, y, w, h = place
     kind = "box leaf" if node["leaf"] else "box" if node["rg"] else "box cut"
     group = "" if node["rg"] else ' class="off"'
-    out = [
-        f'<g{group} transform="translate({x:g} {y:g})"><rect class="{kind}" width="{w:g}" height="{h:g}" rx="7"/>'
-    ]
+    out = [f'<g{group} transform="translate({x:g} {y:g})">']
+    for shift in (6, 3, 0) if many > 1 else (0,):
+        out.append(f'<rect class="{kind}" x="{shift}" y="{shift}" width="{w:g}" height="{h:g}" rx="7"/>')
+    if many > 1:
+        out.append(f'<text x="{w - 8:g}" y="49" text-anchor="end">\u00d7{many}</text>')
     if not node["rg"]:
         out.append(f'<path class="hatch" d="{hatching(w, h)}"/>')
     room = int((w - 20) / 7.3)

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad as torch
 from minigrad.viz import layout, svg
-from minigrad.viz.stepper import data_of
+from minigrad.viz.stepper import data_of, saved_html
 
 from . import cases, graphs
 
@@ -110,6 +110,14 @@ def test_the_still_picture_is_well_formed_described_and_deterministic(name: str)
     assert root.get("aria-label") == root.find(f"{space}desc").text == svg.describe(first)  # type: ignore[union-attr]
     assert not [e for e in root.iter() if e.get("id") or e.tag.endswith("script")]
     assert json.dumps(first) == json.dumps(second)
+    assert saved_html(first) == saved_html(second), "no id and no time in what a notebook keeps"
+
+
+def test_a_stack_in_the_still_picture_says_how_many_it_stands_for() -> None:
+    text = svg.picture(data(cases.chain))
+    assert "\u00d7200</text>" in text and text.count("<rect") == 1 + 1 + 3
+    assert svg.picture(data(cases.layers)).count("\u00d720</text>") == 6
+    assert "\u00d7" not in svg.picture(data(cases.scalar))
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -11,7 +11,7 @@ from minigrad.viz import stepper
 from minigrad.viz.stepper import Stepper, data_of, saved_html
 from minigrad.viz.stepper import page as page_of
 
-from . import cases
+from . import cases, graphs
 
 pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
 ALL = {case.__name__: case for case in cases.CASES}
@@ -77,6 +77,29 @@ def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     for n in random.Random(0).sample(range(count), min(count, 25)):
         page.evaluate(GO, n)
         assert page.evaluate(STATE) == there[n], f"frame {n}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_of_a_random_graph_forward_back_and_jumping_agree(page, tmp_path, seed: int) -> None:
+    loss, leaves = graphs.graph(seed)
+    made, _ = data_of(loss, None, leaves, None)
+    file = tmp_path / "random.html"
+    file.write_text(page_of(made), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector(".mg svg")
+    count = sum(len(step["text"]) for step in made["steps"])
+    walk = f"""([key, n]) => {{ const b = document.querySelector(".mg [data-id=next]"), seen = []; b.focus();
+        for (let i = 0; i < n; i++) {{ seen.push(({STATE})());
+            b.dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true }})); }}
+        return seen; }}"""
+    forward = page.evaluate(walk, ["ArrowRight", count])
+    assert len(set(forward)) == count, "every beat shows something new"
+    assert page.evaluate(walk, ["ArrowLeft", count]) == forward[::-1]
+    for n in random.Random(seed).sample(range(count), 20):
+        page.evaluate(GO, n)
+        assert page.evaluate(STATE) == forward[n], f"frame {n}"
+    assert page.errors == [] and page.refused == []
 
 
 def test_keys_walk_beats_and_nodes(show) -> None:
@@ -491,6 +514,19 @@ def test_forced_colours_keep_the_current_node_apart(show) -> None:
         "() => ['.current .box', '.idle .box'].map((q) => getComputedStyle(document.querySelector('.mg ' + q)).stroke)"
     )
     assert strokes[0] != strokes[1]
+
+
+@pytest.mark.slow
+def test_on_paper_it_is_light_whole_and_without_buttons(show) -> None:
+    page = show("mlp", color_scheme="dark")
+    page.locator("[data-id=words]").click()
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 700, "height": 900})
+    assert page.locator(".mg").evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator(".mg-bar :is(button, input):visible").count() == 0
+    cut = page.evaluate("""() => [".mg-graph", ".mg-more"].map((q) => document.querySelector(q))
+        .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1).length""")
+    assert cut == 0, "nothing is hidden behind a scroll bar"
 
 
 LATENCY = """async (key) => {
