@@ -107,7 +107,11 @@ def checks() -> Finding:
     """How a check in a notebook runs the student's code."""
     if hasattr(os, "fork"):
         return Finding("ok", "checks", "run in a forked child, with limits on time and memory")
-    return Finding("note", "checks", "run in the kernel under a watchdog (this system cannot fork)")
+    return Finding(
+        "note", "checks", "run in the kernel under a watchdog (this system cannot fork)",
+        "Time and memory are watched, but code that calls os._exit(), or that waits for ever inside one call, takes the "
+        "kernel with it: save, and restart it.",
+    )  # fmt: skip
 
 
 def terminal() -> Finding:

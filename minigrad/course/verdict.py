@@ -3,7 +3,7 @@
 `judge(exercise, student, seed)` asks every probe, compares each answer with the oracle's (value first, then
 shape, then type), and returns a `Verdict`. A wrong answer is diagnosed by behaviour: the catalogued wrong
 answers are put to the same probes, and the one that gives the same answers names the mistake. A mistake that
-is not in the catalogue gets the smallest failing call instead. Right answers never leave this process, and
+is not in the catalogue gets the smallest failing call or program instead. Right answers never leave this process, and
 every message is the same in every run.
 """
 

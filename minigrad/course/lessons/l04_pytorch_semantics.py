@@ -239,7 +239,7 @@ INNER_ERROR = (
     "    except ValueError:\n        pass\n    y = x * x\n[len(y.parents), len((x * x).parents)]"
 )
 ERROR = (
-    "x = Value(x)\nseen = 'no error'\ntry:\n    with no_grad():\n        raise ValueError('stop')\nexcept ValueError as error:\n"
+    "x = Value(x)\nseen = 'none'\ntry:\n    with no_grad():\n        raise ValueError('stop')\nexcept ValueError as error:\n"
     "    seen = str(error)\n[seen, len((x * x).parents)]"
 )
 
