@@ -40,6 +40,7 @@ def probes_6_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 2, 5, 3), (1, 5, 1))
     yield call(numbers(rng, 3, 1, 2), (1, 2))
     yield call(np.array([2.5, 0.0, -2.5, 0.0]), (1,))
+    yield call(np.zeros((3, 4)), (4,))
 
 
 def averages(g: Array, shape: Shape) -> Any:
