@@ -7,6 +7,7 @@ left or, negative, from the right.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,6 +53,8 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 
 def check_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the left; IndexError when out of range. A 0-d tensor counts as 1-d."""
+    if type(dim) is int and 0 <= dim < ndim:
+        return dim
     if isinstance(dim, bool) or not hasattr(dim, "__index__"):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     dim = dim.__index__()
@@ -79,6 +82,8 @@ def check_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
 def infer_size(shape: Sequence[int], size: int) -> Shape:
     """`shape` with its -1 replaced, for a tensor of `size` elements."""
     shape = tuple(shape)
+    if math.prod(shape) == size and min(shape, default=0) >= 0:
+        return shape
     known, unknown = 1, -1
     for position, n in enumerate(shape):
         if n == -1:

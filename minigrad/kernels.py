@@ -1023,7 +1023,7 @@ def bce_with_logits(x: Array, y: Array, weight: Array | None, positive: Array | 
 
 def fold_rows(x: Any) -> Any:
     """All rows of x under one another: (..., n) to (rows, n); for arrays and Tensors."""
-    return x if x.ndim == 2 else x.reshape((count(x.shape[:-1]), x.shape[-1]))
+    return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
 
 
 def rows_mm(x: Array, y: Array) -> Array:
@@ -1172,10 +1172,7 @@ def largest_of_rows(x: Array, dim: int) -> Array:
 
 def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
     """The number of elements, or of those along `dims`."""
-    n = 1
-    for size in shape if dims is None else (shape[d] for d in dims):
-        n *= size
-    return n
+    return math.prod(shape if dims is None else [shape[d] for d in dims])
 
 
 def mean_all(x: Array) -> Array:
