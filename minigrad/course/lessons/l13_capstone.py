@@ -280,6 +280,8 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ONE.format("(x * x).sum()") + "y.backward()\ny.backward()", x=x).expect(
         Raises("RuntimeError", "second time")
     )
+    again = "x = Tensor(x, requires_grad=True)\na = x * x\na.sum().backward()\na.sum().backward()"
+    yield run(again, x=x).expect(Raises("RuntimeError", "second time"))
     yield run("Tensor(3.0).backward()").expect(Raises("RuntimeError", "require grad"))
     yield run("Tensor(x) @ Tensor(x)", x=x).expect(Raises("ValueError", "matmul"))
     yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
@@ -292,6 +294,7 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)\n"
               "(a + b).sum().backward()\na.grad += 10\nb.grad").expect(np.array([1.0, 1.0]))  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").expect(3.0)
+    yield run("Tensor(3.0, requires_grad=True).detach().requires_grad").expect(False)
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
     yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
               "y.requires_grad").expect(False)  # fmt: skip
@@ -340,6 +343,11 @@ EXERCISE_13_1 = program(
               "had been used, and nothing noticed.", name="no versions"),
         Wrong(built(("Tensor.recording = self.before", "Tensor.recording = True")), "M49", "Leaving the inner no_grad "
               "switched recording on, inside the outer one. What was the state before?", name="switch"),
+        Wrong(built(("lambda a: Tensor(a.data)", "lambda a: Tensor(a.data, a.requires_grad)")), "M12", "What was detached asks "
+              "for gradients again: a leaf of its own. Should anything be recorded for it?", name="detached leaf"),
+        Wrong(built(("            t.rules = None\n", "            t.rules = t.rules if t.parents[1:] else None\n")), "M10", "Only "
+              "operations of one input give back what they kept: after a product has been used, a new sum of it can still "
+              "be walked. Which nodes of a used graph are spent?", name="frees some"),
         Wrong(built(("lambda a: Tensor(a.data)", "lambda a: a")), "M12", "detach hands back the same tensor, history "
               "and all.", name="no detach"),
         Wrong(built(("    if gradient is None and root.data.size != 1:\n        raise RuntimeError(\"grad can be implicitly "
