@@ -104,6 +104,8 @@ class engine_off:
             raise RuntimeError("the engine is switched off here")
         self.kept = []
         for module in [sys.modules[name] for name in ("minigrad", "torch") if name in sys.modules]:
+            if not hasattr(module, "Tensor"):
+                continue  # at hand-in there is no engine
             for owner, name in ((module.Tensor, "backward"), (module.autograd, "grad"), (module, "tensor"),
                                 (module, "as_tensor"), (module, "from_numpy")):
                 self.kept.append((owner, name, getattr(owner, name)))
@@ -188,6 +190,7 @@ class Exercise:
     options: Mapping[str, str] = field(default_factory=dict)
     before: tuple[Before, ...] = ()
     items: tuple[Any, ...] = ()
+    one_of: tuple[Exercise, ...] = ()
     rtol: float = 1e-9
     atol: float = 1e-9
     seconds: float = 1.0
@@ -299,6 +302,20 @@ def program(
     """
     return Exercise(id, "program", title, named(name), probes, oracle, tuple(wrong), tuple(alternatives),
                     tuple(hints), **more)  # fmt: skip
+
+
+def one_of(id: str, *parts: Exercise, title: str, hints: Sequence[str] = (), **more: Any) -> Exercise:
+    """One of several exercises, of the student's choice: the first that passes counts.
+
+    Each part is a `program` with the same id; its answers are dicts, `{name: object}`.
+    """
+    return Exercise(
+        id, "program", title, tuple(name for part in parts for name in part.names),
+        lambda rng: [probe for part in parts for probe in part.probes(rng)],
+        wrong=tuple(w for part in parts for w in part.wrong),
+        alternatives=tuple(a for part in parts for a in part.alternatives), hints=tuple(hints),
+        prelude="\n".join(part.prelude for part in parts), one_of=parts, **more,
+    )  # fmt: skip
 
 
 def value(

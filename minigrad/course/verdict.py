@@ -75,6 +75,9 @@ class Verdict:
 
 def judge(exercise: Exercise, student: Student, seed: int = 0) -> Verdict:
     """Put the probes of this seed to the student. Never raises for anything the student does."""
+    if exercise.one_of:
+        found = [judge(part, student, seed) for part in exercise.one_of]
+        return min(found, key=lambda v: (not v.passed, v.status == "missing", v.status == "not attempted"))
     bench = Bench(exercise, student, seed)
     with np.errstate(all="ignore"), engine_randomness():
         return bench.look() or bench.verdict()

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, prediction, program, run
+import minigrad as torch
+from minigrad.autograd import Function
+
+from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, one_of, prediction, program, run
 
 Array = np.ndarray[Any, Any]
 
@@ -343,11 +346,11 @@ EXERCISE_13_1 = program(
               "had been used, and nothing noticed.", name="no versions"),
         Wrong(built(("Tensor.recording = self.before", "Tensor.recording = True")), "M49", "Leaving the inner no_grad "
               "switched recording on, inside the outer one. What was the state before?", name="switch"),
-        Wrong(built(("lambda a: Tensor(a.data)", "lambda a: Tensor(a.data, a.requires_grad)")), "M12", "What was detached asks "
-              "for gradients again: a leaf of its own. Should anything be recorded for it?", name="detached leaf"),
-        Wrong(built(("            t.rules = None\n", "            t.rules = t.rules if t.parents[1:] else None\n")), "M10", "Only "
-              "operations of one input give back what they kept: after a product has been used, a new sum of it can still "
-              "be walked. Which nodes of a used graph are spent?", name="frees some"),
+        Wrong(built(("lambda a: Tensor(a.data)", "lambda a: Tensor(a.data, a.requires_grad)")), "M12", "What was detached "
+              "asks for gradients again: a leaf of its own. Should anything be recorded for it?", name="detached leaf"),
+        Wrong(built(("            t.rules = None\n", "            t.rules = t.rules if t.parents[1:] else None\n")), "M10",
+              "Only operations of one input give back what they kept: after a product has been used, a new sum of it can "
+              "still be walked. Which nodes of a used graph are spent?", name="frees some"),
         Wrong(built(("lambda a: Tensor(a.data)", "lambda a: a")), "M12", "detach hands back the same tensor, history "
               "and all.", name="no detach"),
         Wrong(built(("    if gradient is None and root.data.size != 1:\n        raise RuntimeError(\"grad can be implicitly "
@@ -492,32 +495,435 @@ def dual(*changes: tuple[str, str]) -> Any:
     return space["Dual"]
 
 
-EXERCISE_13_3 = program(
+def fast(*changes: tuple[str, str]) -> dict[str, Any]:
+    return {"Dual": dual(*changes)}
+
+
+FORWARDS = program(
     "13.3", "Dual",
     title="derivatives that run forwards",
     minutes=15, prelude="import numpy as np", probes=probes_13_3,
     wrong=[
-        Wrong(dual(("self.slope * other.value + self.value * other.slope", "self.slope * other.slope")), "M22", "The "
+        Wrong(fast(("self.slope * other.value + self.value * other.slope", "self.slope * other.slope")), "M22", "The "
               "slope of a product is not the product of the slopes.", name="product of slopes"),
-        Wrong(dual((" + self.value * other.slope", "")), "M22", "Only the first factor moves in your product.",
+        Wrong(fast((" + self.value * other.slope", "")), "M22", "Only the first factor moves in your product.",
               name="one path"),
-        Wrong(dual(("np.cos(self.value) * self.slope", "np.cos(self.value)")), "M23", "sin's slope does not use how "
+        Wrong(fast(("np.cos(self.value) * self.slope", "np.cos(self.value)")), "M23", "sin's slope does not use how "
               "fast its input moves.", name="sin alone"),
-        Wrong(dual(("np.exp(self.value) * self.slope", "np.exp(self.value)")), "M23", "exp's slope does not use how "
+        Wrong(fast(("np.exp(self.value) * self.slope", "np.exp(self.value)")), "M23", "exp's slope does not use how "
               "fast its input moves.", name="exp alone"),
-        Wrong(dual(("np.cos(self.value) * self.slope", "np.cos(self.slope)")), "M43", "The cosine is taken of the "
+        Wrong(fast(("np.cos(self.value) * self.slope", "np.cos(self.slope)")), "M43", "The cosine is taken of the "
               "slope; it belongs to the value.", name="cos of slope"),
-        Wrong(dual(("self.slope - other.slope", "self.slope + other.slope")), "M30", "In a difference the slopes are "
+        Wrong(fast(("self.slope - other.slope", "self.slope + other.slope")), "M30", "In a difference the slopes are "
               "subtracted, too.", name="minus"),
-        Wrong(dual(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number moves in your sums and products. How "
+        Wrong(fast(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number moves in your sums and products. How "
               "fast does 2.5 move?", name="moving constant"),
     ],
-    alternatives=[dual(), dual(("self.slope * other.value + self.value * other.slope",
+    alternatives=[fast(), fast(("self.slope * other.value + self.value * other.slope",
                                 "other.slope * self.value + other.value * self.slope"))],
     hints=["Each number travels with how fast it moves. An operation gives a new number and its speed.",
            "For the square: Dual(v * v, 2 * v * s).",
            "A product: each factor's speed, times the other's value, added. A plain number does not move."],
     worked="Product: Dual(a.value * b.value, a.slope * b.value + a.value * b.slope). sin: cos(value) * slope.",
+)  # fmt: skip
+
+# --- 13.3 gradients that can be differentiated again ---------------------------------------------------
+
+DEEP = """
+class Deep:
+    def __init__(self, value, parents=(), rules=()):
+        self.value, self.parents, self.rules = value, parents, rules
+
+    def __add__(self, other):
+        return Deep(self.value + other.value, (self, other), (lambda g: g, lambda g: g))
+
+    def __mul__(self, other):
+        return Deep(self.value * other.value, (self, other), (lambda g: g * other, lambda g: g * self))
+
+    def exp(self):
+        out = Deep(np.exp(self.value), (self,))
+        out.rules = (lambda g: g * out,)
+        return out
+
+    def sin(self):
+        return Deep(np.sin(self.value), (self,), (lambda g: g * (self + Deep(np.pi / 2)).sin(),))
+
+
+def gradient(y, x):
+    order, seen = [], set()
+
+    def visit(node):
+        if id(node) not in seen:
+            seen.add(id(node))
+            for parent in node.parents:
+                visit(parent)
+            order.append(node)
+
+    visit(y)
+    arrived = {id(y): Deep(1.0)}
+    for node in reversed(order):
+        for parent, rule in zip(node.parents, node.rules):
+            share = rule(arrived[id(node)])
+            arrived[id(parent)] = arrived[id(parent)] + share if id(parent) in arrived else share
+    return arrived.get(id(x), Deep(0.0))
+"""
+TWICE = "x, z = Deep(a), Deep(b)\ny = {}\n"
+
+
+def probes_twice(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b = (float(n) for n in numbers(rng, 2))
+    given = {"a": a, "b": b}
+    cases: dict[str, tuple[float, float, float]] = {
+        "x * x * x": (a**3, 3 * a * a, 6 * a),
+        "x.sin()": (np.sin(a), np.cos(a), -np.sin(a)),
+        "(x * z).exp()": (np.exp(a * b), b * np.exp(a * b), b * b * np.exp(a * b)),
+        "x.sin() * x + z": (a * np.sin(a) + b, np.sin(a) + a * np.cos(a), 2 * np.cos(a) - a * np.sin(a)),
+        "x + x": (2 * a, 2.0, 0.0),
+    }
+    asked = "first = gradient(y, x)\n[float(y.value), float(first.value), float(gradient(first, x).value)]"
+    for text, right in cases.items():
+        yield run(TWICE.format(text) + asked, **given).expect([float(n) for n in right])
+    # the graph of part 1: c = a + b, d = a * b
+    graph = "x, z = Deep(2.0), Deep(3.0)\nc, d = x + z, x * z\ny = c + d + c * d\nfirst = gradient(y, x)\n"
+    yield run(graph + "[float(n.value) for n in (first, gradient(first, x), gradient(first, z))]").expect([25.0, 6.0, 11.0])
+    third = "gradient(gradient(gradient(y, x), x), x)"
+    yield run(TWICE.format("x * x * x * x") + f"float({third}.value)", **given).expect(24 * a)
+    yield run(TWICE.format("x * x") + "float(gradient(y, z).value)", **given).expect(0.0)
+    yield run(TWICE.format("x * x") + "gradient(y, x)\nfloat(gradient(y, x).value)", **given).expect(2 * a)
+    yield run(TWICE.format("x * z") + "gradient(y, x)\n[float(x.value), float(z.value)]", **given).expect([a, b])
+
+
+def deep(*changes: tuple[str, str]) -> dict[str, Any]:
+    """Deep and gradient, after these changes."""
+    source = DEEP
+    for old, new in changes:
+        if old not in source:
+            raise ValueError(f"there is no {old!r} in Deep")
+        source = source.replace(old, new)
+    space: dict[str, Any] = {"np": np}
+    exec(source, space)
+    return {name: space[name] for name in ("Deep", "gradient")}
+
+
+SHARE = "arrived[id(parent)] + share if id(parent) in arrived else share"
+
+AGAIN = program(
+    "13.3", ("Deep", "gradient"),
+    title="gradients that can be differentiated again",
+    prelude="import numpy as np", probes=probes_twice,
+    wrong=[
+        Wrong(deep(("lambda g: g * other, lambda g: g * self", "lambda g: Deep(g.value * other.value), lambda g: "
+              "Deep(g.value * self.value)")), "M13", "The first derivative is right, and a product's gradient has no history: "
+              "it was made from bare numbers. In which arithmetic has a rule to compute?", name="bare numbers"),
+        Wrong(deep((SHARE, "share")), "M19", "Where two messages meet, the second replaces the first.", name="deep overwrites"),
+        Wrong(deep(("lambda g: g * out,", "lambda g: out,")), "M23", "exp's rule does not use what arrives.",
+              name="deep exp without g"),
+        Wrong(deep(("(self + Deep(np.pi / 2)).sin()", "Deep(np.cos(self.value))")), "M13", "The cosine in sin's rule is a "
+              "new number without a history: the second derivative is lost there.", name="bare cosine"),
+        Wrong(deep(("arrived = {id(y): Deep(1.0)}", "arrived = {id(y): y}")), "M21", "The walk begins with the value of y. "
+              "What is dy/dy?", name="deep seed"),
+        Wrong(deep(("lambda g: g * other, lambda g: g * self", "lambda g: g * self, lambda g: g * other")), "M43", "The "
+              "two factors of a product have changed places in its rules.", name="deep mul swapped"),
+        Wrong(deep(("reversed(order)", "order"), ("arrived[id(node)])", "arrived.get(id(node), Deep(0.0)))")), "M20", "The "
+              "walk goes the wrong way: a node speaks before its users have.", name="deep order"),
+    ],
+    alternatives=[deep(), deep((SHARE, "share + arrived[id(parent)] if id(parent) in arrived else share"),
+                               ("(lambda g: g * out,)", "(lambda g: out * g,)"))],
+)  # fmt: skip
+
+# --- 13.3 checkpoints ----------------------------------------------------------------------------------
+
+# Given in the exercise notebook as well: signals that are counted, and layers.
+SIGNALS = """
+import numpy as np
+
+class Signal:
+    alive = most = made = 0
+
+    def __init__(self, number):
+        self.number = number
+        Signal.alive += 1
+        Signal.made += 1
+        Signal.most = max(Signal.most, Signal.alive)
+
+    def __del__(self):
+        Signal.alive -= 1
+
+class Layer:
+    def __init__(self, k):
+        self.k = k
+
+    def forward(self, x):
+        return Signal(np.sin(self.k * x.number))
+
+    def backward(self, x, g):
+        return g * self.k * np.cos(self.k * x.number)
+"""
+PASS = "Signal.alive = Signal.most = Signal.made = 0\ng = checkpointed([Layer(k) for k in ks], Signal(x), g, every)\n"
+
+
+def through_layers(ks: list[float], x: float, g: float) -> float:
+    """The slope of a chain of sines, gathered on the way forward."""
+    for k in ks:
+        x, g = float(np.sin(k * x)), float(g * k * np.cos(k * x))
+    return g
+
+
+def probes_checkpoint(rng: np.random.Generator) -> Iterator[Probe]:
+    for count, every in ((1, 1), (6, 2), (7, 3), (5, 5), (4, 1), (3, 8)):
+        ks, (x, g) = (numbers(rng, count) / 4 + 1).tolist(), (float(n) for n in numbers(rng, 2))
+        yield run(PASS + "g", ks=ks, x=x, g=g, every=every).expect(through_layers(ks, x, g))
+    ks = (numbers(rng, 30) / 4 + 1).tolist()
+    yield run(PASS + "Signal.most <= 5 + 6 + 3", ks=ks, x=0.5, g=2.0, every=6).expect(True)
+    yield run(PASS + "Signal.made <= 2 * 30 + 1", ks=ks, x=0.5, g=2.0, every=6).expect(True)
+
+
+CHECKPOINTED = """
+def checkpointed(layers, x, g, every):
+    kept = []
+    for i, layer in enumerate(layers):
+        if i % every == 0:
+            kept.append(x)
+        x = layer.forward(x)
+    for start in reversed(range(0, len(layers), every)):
+        part, inputs = layers[start : start + every], [kept.pop()]
+        for layer in part[:-1]:
+            inputs.append(layer.forward(inputs[-1]))
+        for layer in reversed(part):
+            g = layer.backward(inputs.pop(), g)
+    return g
+"""
+
+
+def with_checkpoints(*changes: tuple[str, str]) -> dict[str, Any]:
+    """checkpointed, after these changes."""
+    source = CHECKPOINTED
+    for old, new in changes:
+        if old not in source:
+            raise ValueError(f"there is no {old!r} in checkpointed")
+        source = source.replace(old, new)
+    space: dict[str, Any] = {"np": np}
+    exec(source, space)
+    return {"checkpointed": space["checkpointed"]}
+
+
+def from_the_start(layers: Any, x: Any, g: Any, every: Any) -> Any:
+    for i in reversed(range(len(layers))):
+        at = x
+        for layer in layers[:i]:
+            at = layer.forward(at)
+        g = layers[i].backward(at, g)
+    return g
+
+
+def part_by_part(layers: Any, x: Any, g: Any, every: Any) -> Any:
+    if len(layers) <= every:
+        inputs = [x]
+        for layer in layers[:-1]:
+            inputs.append(layer.forward(inputs[-1]))
+        for layer, at in zip(layers[::-1], inputs[::-1], strict=True):
+            g = layer.backward(at, g)
+        return g
+    at = x
+    for layer in layers[:every]:
+        at = layer.forward(at)
+    return part_by_part(layers[:every], x, part_by_part(layers[every:], at, g, every), every)
+
+
+CHECKPOINTS = program(
+    "13.3", "checkpointed",
+    title="checkpoints: time for memory",
+    prelude=SIGNALS, probes=probes_checkpoint,
+    wrong=[
+        Wrong(with_checkpoints(("if i % every == 0:", "if True:"), ("range(0, len(layers), every)", "range(len(layers))"),
+              ("start : start + every", "start : start + 1")), "M18", "The gradient is right, and every signal was kept. "
+              "Only each `every`-th may stay; where do the others come from on the way back?", name="keeps all"),
+        Wrong({"checkpointed": from_the_start}, "", "Nothing is kept, and for each layer everything before it is computed "
+              "again: thirty layers cost more than four hundred steps. What is the checkpoint of a part good for?",
+              name="from the start"),
+        Wrong(with_checkpoints(("for layer in reversed(part):", "for layer in part:")), "M20", "The layers of a part speak in "
+              "the order of the way forward. Who is the last to speak on the way back?", name="part forwards"),
+        Wrong(with_checkpoints(("in reversed(range(", "in (range(")), "M20", "The parts come in the order of the way forward, "
+              "with each other's checkpoints.", name="parts forwards"),
+        Wrong(with_checkpoints(("range(0, len(layers), every)", "range(0, len(layers) - every + 1, every)")), "", "A last part "
+              "that is shorter than the others is left out. How many layers has it?", name="short part"),
+        Wrong(with_checkpoints(("g = layer.backward(inputs.pop(), g)", "g = layer.backward(inputs.pop(), 1.0)")), "M23",
+              "A layer is asked without what arrives.", name="layers without g"),
+        Wrong(with_checkpoints(("inputs.pop(), g)", "inputs[0], g)")), "M06", "Every layer of a part is asked about the part's "
+              "first signal. Where did each layer stand?", name="one signal"),
+    ],
+    alternatives=[with_checkpoints(), {"checkpointed": part_by_part}],
+)  # fmt: skip
+
+# --- 13.3 hooks ----------------------------------------------------------------------------------------
+
+HOOKS = ENGINE.replace(
+    '        if not t.parents:\n', '        for hook in t.hooks:\n            new = hook(g)\n'
+    '            g = g if new is None else new\n        if not t.parents:\n'
+).replace("        self.version = 0\n", "        self.version = 0\n        self.hooks = []\n") + (
+    "\n\ndef register_hook(t, hook):\n    t.hooks.append(hook)\n\n\nTensor.register_hook = register_hook\n"
+)  # fmt: skip
+WATCHED = (
+    "a, b = Tensor(2.0, requires_grad=True), Tensor(3.0, requires_grad=True)\nc, d = a + b, a * b\n"
+    "y = c + d + c * d\nseen = []\n"
+)
+
+
+def probes_hooks(rng: np.random.Generator) -> Iterator[Probe]:
+    yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward()\nseen").expect([7.0])
+    yield run(WATCHED + "c.register_hook(lambda g: None)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
+    yield run(WATCHED + "c.register_hook(lambda g: 10 * g)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([88.0, 82.0])
+    yield run(WATCHED + "c.register_hook(lambda g: 2 * g)\nc.register_hook(lambda g: g + 1)\ny.backward()\n"
+              "[float(a.grad), float(b.grad)]").expect([33.0, 27.0])  # fmt: skip
+    yield run(WATCHED + "a.register_hook(lambda g: -g)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([-25.0, 19.0])
+    yield run(WATCHED + "for t in (a, d, y):\n    t.register_hook(lambda g, t=t: seen.append(float(t.data)))\ny.backward()\n"
+              "seen").expect([41.0, 6.0, 2.0])  # fmt: skip
+    yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward(retain_graph=True)\ny.backward()\n"
+              "[seen, float(a.grad)]").expect([[7.0, 7.0], 50.0])  # fmt: skip
+    yield run(WATCHED + "a.register_hook(lambda g: seen.append(float(g)))\nb.backward()\nseen").expect([])
+    x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
+    yield run("x = Tensor(x, requires_grad=True)\ny = x * x\ny.register_hook(lambda g: g * 0.5)\ny.backward(v)\nx.grad",
+              x=x, v=v).expect(x * v)  # fmt: skip
+
+
+def hooked(*changes: tuple[str, str]) -> dict[str, Any]:
+    """An engine with hooks, after these changes."""
+    source = HOOKS
+    for old, new in changes:
+        if old not in source:
+            raise ValueError(f"there is no {old!r} in the engine with hooks")
+        source = source.replace(old, new)
+    space: dict[str, Any] = {"np": np}
+    exec(source, space)
+    return {"Tensor": space["Tensor"]}
+
+
+CALLED = "            new = hook(g)\n            g = g if new is None else new\n"
+LISTENING = program(
+    "13.3", "Tensor.register_hook",
+    title="hooks: somebody listens",
+    prelude="import numpy as np", probes=probes_hooks,
+    wrong=[
+        Wrong(hooked((CALLED, "            hook(g)\n")), "", "The hook is called, and what it returns is thrown away. When "
+              "should its answer take the place of the gradient?", name="listens only"),
+        Wrong(hooked(("g = g if new is None else new", "g = new")), "M05", "A hook that returns nothing has wiped out the "
+              "gradient. What does None stand for here?", name="None for gradient"),
+        Wrong(hooked(("t.hooks.append(hook)", "t.hooks = [hook]")), "M19", "A second hook replaces the first. How many "
+              "may listen?", name="one hook"),
+        Wrong(hooked(("        for hook in t.hooks:\n" + CALLED, ""), (ADD_UP,
+              "for hook in parent.hooks:\n                share = share if hook(share) is None else hook(share)\n            "
+              "arrived[id(parent)] = arrived.get(id(parent), 0) + share")), "M20", "The hook is called for each message, "
+              "before they are added up. When is a gradient whole?", name="each message"),
+        Wrong(hooked(("        for hook in t.hooks:\n" + CALLED + "        if not t.parents:\n", "        if not t.parents:\n"
+              "            for hook in t.hooks:\n" + CALLED.replace("            ", "                "))), "M02", "Hooks on "
+              "leaves work, and nobody listens at the nodes between. Whose gradient passes there?", name="leaves only"),
+        Wrong(hooked(("in t.hooks:", "in reversed(t.hooks):")), "", "The hooks are called last first. In which order were they "
+              "registered?", name="last first"),
+    ],
+    alternatives=[hooked(), hooked((CALLED, "            answer = hook(g.copy())\n            if answer is not None:\n"
+                                            "                g = np.asarray(answer)\n"))],
+)  # fmt: skip
+
+# --- 13.3 export ---------------------------------------------------------------------------------------
+
+EXPORTED = "import numpy as np\nimport minigrad as torch\nfrom minigrad.autograd import Function"
+SOFTPLUS = "lambda x: np.log1p(np.exp(x)), lambda g, out, x: g / (1 + np.exp(-x))"
+FROM_OUT = "np.exp, lambda g, out, x: g * out"
+
+
+def probes_export(rng: np.random.Generator) -> Iterator[Probe]:
+    x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
+    made = f"Op = exported({SOFTPLUS})\n"
+    tensor = "x = torch.tensor(x, requires_grad=True)\n"
+    yield run(made + "Op.apply(torch.tensor(x))", x=x).expect(np.logaddexp(0, x))
+    yield run(made + tensor + "Op.apply(x).backward(torch.tensor(v))\nx.grad", x=x, v=v).expect(v * (1 + np.tanh(x / 2)) / 2)
+    yield run(f"Op = exported({FROM_OUT})\n" + tensor + "(Op.apply(2 * x) * torch.tensor(v)).sum().backward()\nx.grad", x=x,
+              v=v).expect(2 * v * np.exp(2 * x))  # fmt: skip
+    yield run(made + "issubclass(Op, Function)").expect(True)
+    yield run(made + tensor + "(Op.apply(x) + Op.apply(2 * x)).sum().backward()\nx.grad", x=x).expect(
+        (1 + np.tanh(x / 2)) / 2 + 1 + np.tanh(x))  # fmt: skip
+    changed = "y = x * 1\nz = Op.apply(y)\ny += 1\nz.sum().backward()"
+    yield run(made + tensor + changed, x=x).expect(Raises("RuntimeError", "modified by an inplace"))
+
+
+def exporter(
+    keep: Callable[..., None] = lambda ctx, x, out: ctx.save_for_backward(x, out),
+    given: Callable[..., Any] = lambda ctx: ctx.saved_tensors,
+    arrives: Callable[..., Any] = lambda g: g.numpy(), base: type = Function, swap: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """exported, with some of its parts exchanged."""
+
+    def exported(forward: Any, rule: Any) -> Any:
+        def ahead(ctx: Any, x: Any) -> Any:
+            out = torch.tensor(forward(x.detach().numpy()))
+            keep(ctx, x, out)
+            return out
+
+        def back(ctx: Any, g: Any) -> Any:
+            x, out = (t.detach().numpy() for t in given(ctx))
+            return torch.tensor(rule(arrives(g), x, out) if swap else rule(arrives(g), out, x))
+
+        return type("Exported", (base,), {"forward": staticmethod(ahead), "backward": staticmethod(back)})
+
+    return {"exported": exported}
+
+
+def hung(ctx: Any, x: Any, out: Any) -> None:
+    ctx.x, ctx.out = x, out
+
+
+def remade(forward: Any, rule: Any) -> Any:
+    class Exported(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return torch.from_numpy(np.asarray(forward(x.detach().numpy())))
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            x = ctx.saved_tensors[0].detach().numpy()
+            return torch.from_numpy(np.asarray(rule(g.detach().numpy(), forward(x), x)))
+
+    return Exported
+
+
+class Shared:
+    """Where a careless answer keeps what belongs to one call."""
+
+    kept: tuple[Any, Any]
+
+
+def kept_outside(ctx: Any, x: Any, out: Any) -> None:
+    Shared.kept = x, out
+
+
+EXPORT = program(
+    "13.3", "exported",
+    title="a rule for PyTorch",
+    prelude=EXPORTED, probes=probes_export,
+    wrong=[
+        Wrong(exporter(hung, lambda ctx: (ctx.x, ctx.out)), "M34", "Right, until x is changed in place: nothing notices. Which "
+              "call watches what was kept?", name="hung on ctx"),
+        Wrong(exporter(arrives=lambda g: np.ones(g.shape)), "M23", "The rule is asked with ones. What arrives from behind?",
+              name="export without g"),
+        Wrong(exporter(swap=True), "M43", "Input and output have changed places: the rule wants g, the output, the input.",
+              name="out for x"),
+        Wrong(exporter(kept_outside, lambda ctx: Shared.kept), "M34", "Two operations in one graph share one place, and the "
+              "second overwrites what the first has kept. What belongs to one call only?", name="kept outside"),
+        Wrong(exporter(base=object), "M33", "The class is no Function, so it has no apply: who would write the node into the "
+              "graph?", name="no Function"),
+    ],
+    alternatives=[exporter(), {"exported": remade}],
+)  # fmt: skip
+
+EXERCISE_13_3 = one_of(
+    "13.3", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
+    title="one more thing your engine can do", minutes=20, seconds=3.0, with_engine=True,
+    hints=["Choose one; forwards is the shortest. Leave the others as they are.",
+           "Forwards: a number and its speed. Again: rules in the arithmetic of the nodes. Checkpoints: keep few, make the "
+           "rest again. Hooks: when the gradient is whole, ask. Export: arrays inside, tensors outside.",
+           "Try the smallest example by hand first: one product, two layers, one hook, one call of apply."],
+    worked="Forwards: Product: Dual(a.value * b.value, a.slope * b.value + a.value * b.slope). sin: cos(value) * slope.",
 )  # fmt: skip
 
 # --- prediction of the reading notebook ----------------------------------------------------------------
@@ -554,7 +960,7 @@ LESSON = Lesson(
     introduces=(
         "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",
         "shares", "multiply", "divide", "matmul", "__matmul__", "total", "pick", "at", "change", "my_forward",
-        "my_rule", "Dual", "eye", "surprise",
+        "my_rule", "Dual", "eye", "surprise", "Deep", "gradient", "pi", "Signal", "Layer", "checkpointed", "exported",
     ),
     with_engine=False,
     exercises=EXERCISES,
