@@ -271,6 +271,7 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Elementwise {name}."
     register(call, name, *names)
+    recorded.__doc__ = recorded.__doc__ or call.__doc__
     for each in (name, *names):
         in_place(each, recorded)
         if hasattr(recorded, "operation"):
@@ -500,12 +501,20 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 @function(inplace=True)
 def clamp_min(input: Tensor, min: Any) -> Tensor:
-    return clamp(input, min, None)
+    """input, but at least `min`."""
+    return _shown_as("ClampMinBackward", clamp(input, min, None), min)
 
 
 @function(inplace=True)
 def clamp_max(input: Tensor, max: Any) -> Tensor:
-    return clamp(input, None, max)
+    """input, but at most `max`."""
+    return _shown_as("ClampMaxBackward", clamp(input, None, max), max)
+
+
+def _shown_as(name: str, x: Tensor, bound: Any) -> Tensor:
+    if x._node is not None:
+        x._node.__class__ = inplace.renamed(type(x._node), f"{name}{1 if isinstance(bound, Tensor) else 0}")
+    return x
 
 
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:

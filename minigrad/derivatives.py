@@ -192,4 +192,4 @@ put = operation("IndexPut", lambda x, shape, index: kernels.put(shape, index, x)
 
 TABLE.update({name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation")})
 for _name, _operation in TABLE.items():
-    _operation.name = _name
+    _operation.name = _operation.function.__name__ = _name

@@ -699,5 +699,5 @@ def cholesky_slope(g: Any, out: Any) -> Any:
 
 _page = {name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation") and not f.operation.name}
 for _name, _operation in _page.items():
-    _operation.name = _name
+    _operation.name = _operation.function.__name__ = _name
 TABLE.update(_page)

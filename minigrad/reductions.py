@@ -345,6 +345,8 @@ def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
 def _arg(name: str, find: Any) -> None:
     def call(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
         x = input._data
+        if x.dtype.kind == "b":
+            raise RuntimeError(f"{name}(): does not support bool input")
         if dim is None:
             if x.size == 0:
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")

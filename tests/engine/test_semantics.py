@@ -447,6 +447,8 @@ def test_one_number_everywhere_may_be_written_into_an_expanded_tensor() -> None:
         (lambda x: (x * 1).unsqueeze_(0), "UnsqueezeBackward1"),
         (lambda x: (x * 1).squeeze_(), "SqueezeBackward3"),
         (lambda x: x[..., :2], "AliasBackward0"),
+        (lambda x: x.clamp_min(0), "ClampMinBackward0"),
+        (lambda x: x.clamp_max(mg.tensor(1.0)), "ClampMaxBackward1"),
         (lambda x: x[:2], "SliceBackward0"),
     ],
 )
