@@ -270,7 +270,8 @@ def blankness(thing: Any) -> str:
         written = [f for f in own if f is not None]
         if written and all(does_nothing(f.__code__) for f in written):
             return "blank"
-        return "hole" if has_hole(thing) else "there"
+        # Method by method: the source of a class that was made in a cell is not to be found.
+        return "hole" if any(map(has_hole, written)) else "there"
     return "there"
 
 

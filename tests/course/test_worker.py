@@ -230,6 +230,13 @@ def test_values_and_classes():
     assert (blankness(Empty), blankness(Half)) == ("blank", "hole")
 
 
+def test_a_class_from_a_cell_has_a_hole_in_one_of_its_methods():
+    source = "class Half:\n    @staticmethod\n    def backward(ctx, g):\n        (a,) = ctx.saved_tensors\n        ...\n"
+    server = Server({})
+    assert server.exec([source]) == [None]
+    assert server.look(["Half"])["Half"]["state"] == "hole"
+
+
 def test_requests_are_deterministic_in_random_numbers():
     server = Server({"np": np})
     assert server.run("np.random.rand()", {}) == server.run("np.random.rand()", {})
