@@ -18,6 +18,8 @@ BROKEN = {  # one change in the engine of closures, and what the check has to no
     "silent constant": ("if not self.requires_grad:\n            raise", "if False:\n            raise"),
     "gradient broadcast": ("if gradient.shape != self.data.shape:", "if False:"),
     "keeps the gradients of others": ("n.grad = g.copy() if", "n.grad = g if"),
+    "no plain number in front": ("    __radd__ = __add__\n", ""),
+    "whole powers only": ("    def __pow__(self, n):\n", "    def __pow__(self, n):\n        n = int(n)\n"),
     "float32": ("dtype=np.float64", "dtype=np.float32"),
 }
 

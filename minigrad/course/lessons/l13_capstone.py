@@ -206,6 +206,8 @@ Rule = Callable[..., Any]
 UNARY: dict[str, tuple[Rule, Rule]] = {
     "-x": (lambda x: -x, lambda x: -np.ones_like(x)),
     "x + 2.5": (lambda x: x + 2.5, lambda x: np.ones_like(x)),
+    "2.5 + x": (lambda x: 2.5 + x, lambda x: np.ones_like(x)),
+    "(x * x) ** 0.5": (np.abs, np.sign),
     "2.5 - x": (lambda x: 2.5 - x, lambda x: -np.ones_like(x)),
     "3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3)),
     "x / 4.0": (lambda x: x / 4, lambda x: np.full_like(x, 0.25)),
@@ -247,6 +249,10 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     w, u = numbers(rng, 3, 4), numbers(rng, 2, 4)
     yield run(PAIR.format("x @ z") + "y.backward(v)\n[y.data, x.grad, z.grad]", x=x, z=w, v=u).expect(
         [x @ w, np.einsum("ik,jk->ij", u, w), np.einsum("ij,ik->jk", x, u)])  # fmt: skip
+    p, q, r = numbers(rng, 3, 3), numbers(rng, 3, 3), numbers(rng, 3, 3)  # square: only the order decides
+    yield run(PAIR.format("x @ z") + "y.backward(v)\n[x.grad, z.grad]", x=p, z=q, v=r).expect(
+        [np.einsum("ik,jk->ij", r, q), np.einsum("ij,ik->jk", p, r)])  # fmt: skip
+    yield run(ONE.format("x.tanh()") + "y.backward(v)\nx.grad", x=x, v=1e7 * v).expect(1e7 * v / np.cosh(x) ** 2)
     yield run(ONE.format("x.sum()") + "(y * 2.5).backward()\nx.grad", x=x).expect(np.full((2, 3), 2.5))
     yield run(ONE.format("x.mean()") + "(y * 3.0).backward()\n[float(y.data), x.grad]", x=x).expect(
         [float(x.sum() / 6), np.full((2, 3), 0.5)])  # fmt: skip
@@ -273,6 +279,8 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(
         12.0
     )
+    two = "x = Tensor(3.0, requires_grad=True)\ny, z = x * x, x * 5.0\ny.backward()\nz.backward()\nfloat(x.grad)"
+    yield run(two).expect(11.0)
     yield run(PAIR.format("(x * x).sum()") + "y.backward()\nz.grad is None", x=x, z=x).expect(True)
     yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad is None]"
               ).expect([4.0, True])  # fmt: skip
