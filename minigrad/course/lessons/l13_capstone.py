@@ -394,11 +394,12 @@ def holds(rule, x, g):
 
 
 def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
-    x, g = np.abs(numbers(rng, 4)), numbers(rng, 4)
+    x, g = np.abs(numbers(rng, 4)), np.abs(numbers(rng, 4)) * [1, -1, -1, 1]
     yield run("holds(my_rule, x, 1 + 0 * x)", x=x).expect(True)
     yield run("holds(my_rule, x, g)", x=x, g=g).expect(True)
     yield run("holds(my_rule, x, g)", x=x.reshape(2, 2), g=10 * g.reshape(2, 2)).expect(True)
     yield run("f = my_forward\nbool(np.allclose(f(x + 1) - f(x), f(x + 2) - f(x + 1), rtol=1e-4))", x=x).expect(False)
+    yield run("my_forward(x)\nmy_rule(x, g)\n[x, g]", x=x, g=g).expect([x, g])
     yield run("len(my_wrongs) >= 2").expect(True)
     yield run("any(holds(wrong, x, g) for wrong in my_wrongs)", x=x, g=g).expect(False)
     yield run("bool(np.allclose(my_wrongs[0](x, g), my_wrongs[1](x, g)))", x=x, g=g).expect(False)
@@ -425,6 +426,9 @@ EXERCISE_13_2 = program(
               "Your rule does not use what arrives.", name="no upstream"),
         Wrong(operation(softplus, lambda x, g: g * softplus(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M43",
               "Your rule is not the slope of your operation: measured, it is another.", name="value for slope"),
+        Wrong(operation(np.exp, lambda x, g: np.multiply(g, np.exp(x), out=g), lambda x, g: g * x, lambda x, g: g / x),
+              "M15", "The numbers are right, and your rule has written them into what it was given. Others need that "
+              "too.", name="writes into g"),
         Wrong(operation(lambda x: 3 * x, lambda x, g: 3 * g, lambda x, g: g * x, lambda x, g: g), "", "Your operation "
               "is a straight line: its slope is the same everywhere. Take one with a bend.", name="a line"),
         Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x), "", "One trap only. A classmate "
