@@ -65,6 +65,8 @@ def __rpow__(self: Tensor, base: Any) -> Tensor:
 
 @method
 def __pos__(self: Tensor) -> Tensor:
+    if self._data.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
 
 
@@ -194,12 +196,18 @@ methods.__invert__ = bitwise_not
 
 @function(name="bitwise_left_shift", inplace=True)
 def left_shift(input: Tensor, other: Any) -> Tensor:
-    return _checked(np.left_shift, *_paired(input, other))
+    return _shifted(np.left_shift, "lshift_cpu", input, other)
 
 
 @function(name="bitwise_right_shift", inplace=True)
 def right_shift(input: Tensor, other: Any) -> Tensor:
-    return _checked(np.right_shift, *_paired(input, other))
+    return _shifted(np.right_shift, "rshift_cpu", input, other)
+
+
+def _shifted(ufunc: Any, kernel: str, input: Tensor, other: Any) -> Tensor:
+    a, b = _paired(input, other)
+    kernels.refuse_booleans(kernel, a)
+    return _checked(ufunc, a, b)
 
 
 methods.__lshift__, methods.__rshift__ = left_shift, right_shift
@@ -292,7 +300,7 @@ _unary("trunc", more.trunc, "fix")
 _unary("abs", table.abs, "absolute")
 _unary("neg", __neg__, "negative")
 _unary("sign", table.sign, "sgn")
-_unary("positive", lambda x: x)
+_unary("positive", __pos__)
 _unary("square", lambda x: table.power(x, 2))
 _unary("deg2rad", lambda x: x * (np.pi / 180))
 _unary("rad2deg", lambda x: x * (180 / np.pi))
@@ -439,6 +447,11 @@ register(_pow_function, "pow")
 @function(inplace=True)
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input)."""
+    for name, other in (("end", end), ("weight", weight)):
+        if not isinstance(other, Tensor) or (name == "weight" and not other._data.ndim):
+            continue
+        if other._data.dtype is not input._data.dtype:
+            raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {other.dtype.c_name}")
     if input._data.dtype.kind != "f":
         kernel = f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}"
         raise errors.not_implemented(kernel, input.dtype.tensor_name)
@@ -449,12 +462,23 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
     x, y, z = _promoted(input, tensor1, tensor2)
+    kernels.refuse_booleans("addcmul_cpu_out", x._data)
     return more.addcmul(x, y, z, value)
+
+
+INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of "
+    "tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+    "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+    "addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all dtypes."
+)
 
 
 @function(inplace=True)
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
-    """input + value * tensor1 / tensor2."""
+    """input + value * tensor1 / tensor2; RuntimeError if both of these are integers."""
+    if tensor1._data.dtype.kind != "f" and tensor2._data.dtype.kind != "f":
+        raise RuntimeError(INTEGER_ADDCDIV)
     x, y, z = _promoted(input, tensor1, tensor2)
     return more.addcdiv(x, y, z, value)
 
@@ -540,7 +564,7 @@ register(where, "where", method=False)
 methods.where = lambda self, condition, other: where(condition, self, other)
 
 
-@function(inplace=True)
+@function
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with `value` where the mask holds."""
     if mask._data.dtype.kind != "b":
@@ -553,6 +577,14 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         )
     fill = value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype))
     return more.masked_fill(input, _typed(fill, input.dtype), mask._data)
+
+
+def _masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    errors.broadcast_shapes(input._data.shape, mask._data.shape)  # written into, the tensor is named first
+    return masked_fill(input, mask, value)
+
+
+in_place("masked_fill", _masked_fill_)
 
 
 # ------------------------------------------------------------------------------------------- number types

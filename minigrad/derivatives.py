@@ -80,7 +80,7 @@ tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
 tanh = operation("Tanh", floating(np.tanh), lambda g, out: g - g * out * out)
 sigmoid = operation("Sigmoid", floating(kernels.sigmoid), lambda g, out: g * (out - out * out))
 relu = operation("Relu", kernels.relu, lambda g, out: g * positive(out))
-abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
+abs = operation("Abs", kernels.absolute, lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
 maximum = operation(
     "Maximum", np.maximum, lambda g, x, y: g * larger_share(x, y), lambda g, x, y: g * larger_share(y, x)

@@ -46,6 +46,15 @@ def only_floats(label: str) -> Callable[[Callable[..., Array]], Callable[..., Ar
     return decorate
 
 
+BOOLEAN = np.dtype(bool)
+
+
+def refuse_booleans(label: str, x: Array) -> None:
+    """NotImplementedError where PyTorch's kernel of this name takes no booleans."""
+    if x.dtype is BOOLEAN:
+        raise errors.not_implemented(label, "Bool")
+
+
 # ------------------------------------------------------------------------------------------- windows
 
 
@@ -452,6 +461,7 @@ def argsort(x: Array, dim: int, descending: bool) -> Array:
 
 def kth_smallest(x: Array, k: int, dim: int) -> Array:
     """The position of the k-th smallest element (k from 1) along `dim`; among equals the one PyTorch names."""
+    refuse_booleans("kthvalue_cpu", x)
     if x.ndim == 0:
         return np.zeros((), np.int64)[()]
     moved = np.moveaxis(x, dim, -1)
@@ -504,6 +514,7 @@ def _quickselect(values: list[Any], k: int) -> int:
 
 def median_index(x: Array, dim: int) -> Array:
     """The position of the lower median along `dim`; a nan wins."""
+    refuse_booleans("median_out", x)
     if x.ndim == 0:
         return np.zeros((), np.int64)[()]
     places = np.take(np.argsort(x, axis=dim, kind="stable"), (x.shape[dim] - 1) // 2, axis=dim)
@@ -754,6 +765,8 @@ def fmod(x: Array, y: Array) -> Array:
 def power(x: Array, exponent: float) -> Array:
     """x ** exponent for a number; a float exponent makes floats of integers."""
     if x.dtype.kind != "f":
+        if x.dtype is BOOLEAN and isinstance(exponent, bool):
+            return x | (not exponent)
         x, exponent = dtypes.promote(x, exponent)
         if x.dtype.kind in "iu" and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -762,6 +775,7 @@ def power(x: Array, exponent: float) -> Array:
 
 def power_tensor(x: Array, y: Array) -> Array:
     """x ** y in the type of both."""
+    refuse_booleans("pow", y)
     if x.dtype.kind in "iu" and np.any(y < 0):
         return _integer_power(x, y)
     return np.power(x, y)
@@ -797,6 +811,7 @@ def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]
     """A rounding function, which leaves integers as they are."""
 
     def forward(x: Array) -> Array:
+        refuse_booleans(f"{function.__name__}_vml_cpu", x)
         return function(x) if x.dtype.kind == "f" else x.copy()
 
     return forward
@@ -814,6 +829,11 @@ def log_of(base: float) -> float:
     return math.log(base) if base > 0 else -math.inf if base == 0 else math.nan
 
 
+def absolute(x: Array) -> Array:
+    refuse_booleans("abs_cpu", x)
+    return np.absolute(x)
+
+
 def sign(x: Array) -> Array:
     if x.dtype.kind == "f":
         return np.where(np.isnan(x), x.dtype.type(0), np.sign(x))[()]
@@ -821,6 +841,7 @@ def sign(x: Array) -> Array:
 
 
 def round_half_even(x: Array, decimals: int) -> Array:
+    refuse_booleans("round_cpu" if decimals else "round_vml_cpu", x)
     if x.dtype.kind != "f":
         return x.copy() if decimals == 0 else np.round(x, decimals)
     return np.round(x, decimals)
@@ -867,6 +888,8 @@ _ZERO = {np.dtype(code): np.zeros((), code) for code in "?Bbhilefd"}
 
 def relu(x: Array) -> Array:
     """The larger of x and 0.  (numpy compares fastest with a 0 of x's own type; in bulk `clip` is faster still.)"""
+    if x.dtype is BOOLEAN:
+        raise RuntimeError("Boolean inputs not supported for relu")
     if not x.ndim:
         return x.dtype.type(0) if x < 0 else x[()]
     return np.maximum(x, _ZERO[x.dtype]) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, np.inf)
@@ -1192,6 +1215,10 @@ def var(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Ar
 def median_all(x: Array) -> Array:
     """The lower of the two middle elements; nan if there is one, or nothing."""
     flat = np.asarray(x).reshape(-1)
+    if flat.size:
+        refuse_booleans("median_cpu", x)
+    if x.dtype is BOOLEAN:
+        return x.dtype.type(True)
     if not flat.size:
         return x.dtype.type(np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
     if x.dtype.kind == "f" and np.isnan(flat).any():
@@ -1284,6 +1311,7 @@ def add_strided(g: Array, shape: Shape, size: Shape, stride: Shape, offset: int)
 
 def trace(x: Array) -> Array:
     """The sum of the diagonal; integers add up as int64."""
+    refuse_booleans("trace", x)
     return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)
 
 

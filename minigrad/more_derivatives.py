@@ -142,7 +142,7 @@ fmin = operation(
 )
 masked_fill = operation(
     "MaskedFill",
-    lambda x, y, mask: np.where(mask, y, x),
+    lambda x, y, mask: np.asarray(np.where(mask, y, x), order="C"),
     lambda g, mask: where(0.0, g, mask),
     lambda g, mask: where(g, 0.0, mask),
 )

@@ -30,6 +30,10 @@ def matmul(input: Tensor, other: Any) -> Tensor:
     m, n = a.ndim, b.ndim
     if a.dtype is not b.dtype:
         raise _dtype_mismatch(a, b)
+    if a.dtype is kernels.BOOLEAN:
+        matmul(input.byte(), other.byte())  # shapes are refused before types
+        vectors = "dot" if m == 1 else "addmv_impl_cpu"
+        raise errors.not_implemented(vectors if n == 1 else "addmm_impl_cpu_" if n == 2 else "bmm", "Bool")
     try:
         if m == n == 2:
             return table.mm(input, other)
@@ -67,7 +71,7 @@ def __matmul__(self: Tensor, other: Any) -> Tensor:
     if not isinstance(other, Tensor):
         return NotImplemented
     a, b = self._data, other._data
-    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype is b.dtype:
+    if a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and a.dtype is b.dtype is not kernels.BOOLEAN:
         return table.mm(self, other)  # most products: without a detour
     return matmul(self, other)
 
@@ -76,7 +80,7 @@ function(matmul)
 methods.matmul = matmul
 
 
-def _product(name: str, check: Any, recorded: Any, second: str) -> None:
+def _product(name: str, check: Any, recorded: Any, second: str, kernel: str) -> None:
     def call(input: Tensor, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
             raise errors.must_be_tensor(name, second, 2, other)
@@ -84,6 +88,7 @@ def _product(name: str, check: Any, recorded: Any, second: str) -> None:
         check(tuple(a.shape), tuple(b.shape))
         if a.dtype != b.dtype:
             raise _dtype_mismatch(a, b)
+        kernels.refuse_booleans(kernel, a)
         return recorded(input, other)
 
     call.__doc__ = f"The product {name}, for one pair of ranks."
@@ -95,11 +100,11 @@ def _product(name: str, check: Any, recorded: Any, second: str) -> None:
     register(flexible, name)
 
 
-_product("mm", errors.check_mm, table.mm, "mat2")
-_product("bmm", errors.check_bmm, table.bmm, "mat2")
-_product("mv", errors.check_mv, table.mv, "vec")
-_product("dot", errors.check_dot, table.dot, "tensor")
-_product("vdot", errors.check_dot, table.dot, "other")
+_product("mm", errors.check_mm, table.mm, "mat2", "addmm_impl_cpu_")
+_product("bmm", errors.check_bmm, table.bmm, "mat2", "bmm")
+_product("mv", errors.check_mv, table.mv, "vec", "addmv_impl_cpu")
+_product("dot", errors.check_dot, table.dot, "tensor", "dot")
+_product("vdot", errors.check_dot, table.dot, "other", "dot")
 
 
 @function(names=("ger",))
@@ -117,6 +122,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     a, b = input._data, other._data
     if a.ndim == 0 or b.ndim == 0:
         return input * other
+    kernels.refuse_booleans("dot" if a.ndim == b.ndim == 1 else "addmm_impl_cpu_", a)
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
@@ -131,6 +137,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     errors.check_mm(tuple(mat1._data.shape), tuple(mat2._data.shape), "mat1", "mat2")
     target = (mat1._data.shape[0], mat2._data.shape[1])
     errors.expand_shape(tuple(input._data.shape), target, f"torch.{input.dtype.tensor_name}Tensor")
+    kernels.refuse_booleans("addmm_impl_cpu_", input._data)
     return more.addmm(input, mat1, mat2, beta, alpha)
 
 
@@ -206,6 +213,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     shape = tuple(a._data.shape[d] for d in keep_a) + tuple(b._data.shape[d] for d in keep_b)
     x = a.permute(*keep_a, *left).reshape(math.prod(a._data.shape[d] for d in keep_a), n)
     y = b.permute(*right, *keep_b).reshape(n, math.prod(b._data.shape[d] for d in keep_b))
+    kernels.refuse_booleans("addmm_impl_cpu_", x._data)
     return table.mm(x, y).reshape(shape)
 
 

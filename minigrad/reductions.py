@@ -285,6 +285,8 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 @function
 def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The median of the elements that are not nan."""
+    if input._data.dtype.kind == "b":
+        return median(input, dim, keepdim)
     if dim is None:
         kept = input._data[~np.isnan(input._data)]
         if not kept.size:
@@ -395,6 +397,8 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     where = check_dim(dim, x.ndim)
     if not 0 <= k <= (x.shape[where] if x.ndim else 1):
         raise RuntimeError("selected index k out of range")
+    if x.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     index = np.asarray(kernels.argsort(x, where, largest))
     index = index if not x.ndim else np.take(index, range(k), where)
     return TOPK(more.topk(input, where, index, True), wrapped(index))
@@ -549,6 +553,7 @@ def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall in each of `bins` equal intervals."""
     x = input._data
+    kernels.refuse_booleans("linspace_cpu", x)
     low, high = (float(x.min()), float(x.max())) if min == max == 0 and x.size else (min, max)
     if low == high:
         low, high = low - 1, high + 1
@@ -677,6 +682,8 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
 @function
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariance matrix of variables (rows) over observations (columns)."""
+    if input._data.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     input = input if input._data.dtype.kind == "f" else input.to(dtypes.get_default_dtype())
     x = input.reshape(1, -1) if input._data.ndim < 2 else input
     weight: Any = 1 if fweights is None else fweights.to(x.dtype)

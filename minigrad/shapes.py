@@ -655,14 +655,12 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         if len(amounts) != 1:
             raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:0")
         return more.roll(input, amounts, None)
-    where = (
-        check_dims(dims, input._data.ndim)
-        if isinstance(dims, int)
-        else tuple(check_dim(d, input._data.ndim) for d in dims)
-    )
-    if len(where) != len(amounts) and input._data.ndim:
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:{len(where)}")
-    return more.roll(input, amounts, where) if input._data.ndim else table.clone(input)
+    named = (dims,) if isinstance(dims, int) else tuple(dims)
+    if len(named) != len(amounts):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:{len(named)}")
+    if not input._data.ndim:
+        raise IndexError(f"Dimension specified as {named[0]} but tensor has no dimensions")
+    return more.roll(input, amounts, tuple(check_dim(d, input._data.ndim) for d in named))
 
 
 @function

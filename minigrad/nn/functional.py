@@ -44,11 +44,13 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """x cut to 0 ... 6."""
-    return _applied(more.hardtanh, input, inplace, 0.0, 6.0)
+    return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x cut to min_val ... max_val."""
+    if input._data.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
     return _applied(more.hardtanh, input, inplace, min_val, max_val)
 
 

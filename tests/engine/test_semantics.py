@@ -552,3 +552,112 @@ def test_gradcheck_nudges_the_very_tensor() -> None:
     x = leaf(1.0, 2.0)
     assert gradcheck(lambda _: (x * x).sum(), x)
     assert x.tolist() == [1.0, 2.0]
+
+
+# ------------------------------------------------------------------------------------------- booleans
+
+NO_KERNEL = {
+    "abs(b)": "abs_cpu",
+    "b.floor()": "floor_vml_cpu",
+    "b.ceil_()": "ceil_vml_cpu",
+    "b.trunc()": "trunc_vml_cpu",
+    "b.round()": "round_vml_cpu",
+    "b.median()": "median_cpu",
+    "b.nanmedian()": "median_cpu",
+    "b.median(-1)": "median_out",
+    "b.kthvalue(1)": "kthvalue_cpu",
+    "b.trace()": "trace",
+    "b ** b": "pow",
+    "True ** b": "pow",
+    "b @ b": "addmm_impl_cpu_",
+    "b.mm(b)": "addmm_impl_cpu_",
+    "b[0] @ b": "addmm_impl_cpu_",
+    "b @ b[0]": "addmv_impl_cpu",
+    "b[0] @ b[0]": "dot",
+    "b @ b[None]": "bmm",
+    "b[None].bmm(b[None])": "bmm",
+    "b.inner(b)": "addmm_impl_cpu_",
+    "mg.tensordot(b, b, 1)": "addmm_impl_cpu_",
+    "b.addmm(b, b)": "addmm_impl_cpu_",
+    "b << b": "lshift_cpu",
+    "b >> True": "rshift_cpu",
+    "b.addcmul(b, b)": "addcmul_cpu_out",
+    "b.histc()": "linspace_cpu",
+}
+
+
+@pytest.mark.parametrize("program", NO_KERNEL)
+def test_arithmetic_with_booleans_is_refused_where_pytorch_has_no_kernel_for_it(program: str) -> None:
+    b = mg.tensor([[True, False], [True, True]])
+    with pytest.raises(NotImplementedError) as refusal:
+        eval(program, {"b": b, "mg": mg})
+    assert str(refusal.value) == f"\"{NO_KERNEL[program]}\" not implemented for 'Bool'"
+    assert b.tolist() == [[True, False], [True, True]]
+
+
+REFUSED = {
+    "+b": "The `+` operator, on a bool tensor is not supported.",
+    "b.positive()": "The `+` operator, on a bool tensor is not supported.",
+    "b.relu()": "Boolean inputs not supported for relu",
+    "b[0, 0].relu()": "Boolean inputs not supported for relu",
+    "mg.nn.functional.hardtanh(b)": "Bool inputs not supported for hardtanh",
+    "mg.nn.functional.relu6(b)": "Bool inputs not supported for hardtanh",
+    "b.topk(1)": "topk does not support bool dtypes on CPU",
+    "b.cov()": "cov(): bool dtype is not supported for input",
+    "b @ b[:1]": "mat1 and mat2 shapes cannot be multiplied (2x2 and 1x2)",
+}
+
+
+@pytest.mark.parametrize("program", REFUSED)
+def test_other_refusals_of_booleans(program: str) -> None:
+    with pytest.raises(RuntimeError) as refusal:
+        eval(program, {"b": mg.tensor([[True, False], [True, True]]), "mg": mg})
+    assert str(refusal.value) == REFUSED[program]
+
+
+def test_powers_of_booleans() -> None:
+    b = mg.tensor([True, False])
+    assert (b**True).dtype is mg.bool and (b**True).tolist() == [True, False] and (b**False).tolist() == [True, True]
+    assert (b**2).dtype is mg.int64 and (b**2).tolist() == [1, 0]
+    assert (mg.tensor([3, 4]) ** False).tolist() == [1, 1] and (mg.tensor([3, 4]) ** b).tolist() == [3, 1]
+
+
+# ------------------------------------------------------------------------------------------- refusals, layouts
+
+
+def test_lerp_wants_one_type() -> None:
+    x = mg.ones(2)
+    with pytest.raises(RuntimeError, match=r"^expected dtype float for `end` but got dtype double$"):
+        x.lerp(x.double(), 0.5)
+    with pytest.raises(RuntimeError, match=r"^expected dtype float for `weight` but got dtype long int$"):
+        x.lerp(x, mg.tensor([1, 1]))
+    assert x.lerp(mg.zeros(2), mg.tensor(0.5, dtype=mg.float64)).tolist() == [0.5, 0.5]
+
+
+def test_addcdiv_divides_no_integers_by_integers() -> None:
+    x, n = mg.ones(2), mg.tensor([2, 4])
+    with pytest.raises(RuntimeError, match=r"^Integer division with addcdiv is no longer supported"):
+        x.addcdiv(n, n)
+    assert x.addcdiv(x, n).tolist() == [1.5, 1.25]
+
+
+def test_a_number_has_no_dimension_to_roll_along() -> None:
+    with pytest.raises(IndexError, match=r"^Dimension specified as -1 but tensor has no dimensions$"):
+        mg.tensor(1.0).roll(1, -1)
+    with pytest.raises(RuntimeError, match=r"must align. shifts: 2, dims:1$"):
+        mg.tensor(1.0).roll((1, 2), 0)
+    assert mg.tensor(1.0).roll(1).item() == 1.0
+
+
+def test_masked_fill_names_first_what_is_written_into() -> None:
+    mask = mg.ones(3) > 0
+    with pytest.raises(RuntimeError, match=r"tensor a \(2\) must match the size of tensor b \(3\)"):
+        mg.ones(2).masked_fill_(mask, 1.0)
+    with pytest.raises(RuntimeError, match=r"tensor a \(3\) must match the size of tensor b \(2\)"):
+        mg.ones(2).masked_fill(mask, 1.0)
+
+
+def test_masked_fill_lays_its_result_out_in_rows() -> None:
+    filled = mg.ones(2, 3).t().masked_fill(mg.tensor([True, False]), 0.0)
+    assert filled.stride() == (2, 1) and filled.view(-1).tolist() == [0.0, 1.0] * 3
+    assert mg.tensor(1.0).masked_fill(mg.tensor(True), 2.0).shape == ()
