@@ -95,6 +95,7 @@ class Place:
     source: str = ""  # the whole line
     value: Array | None = None  # None where nothing kept it
     old_grad: Array | None = None  # what .grad held before this pass
+    empty: str = "None"  # what .grad is before any pass; some engines start with 0
     symbol: str = ""  # "*", "@", "relu"
     spot: str = ""  # birthplace as a key: nodes of one loop body share it
 
@@ -357,6 +358,7 @@ class Recording:
                 "spot": p.spot,
                 "val": pool.add(p.value),
                 "old": pool.add(p.old_grad),
+                **({} if p.empty == "None" else {"empty": p.empty}),
             }
             for p in self.places
         ]
@@ -517,7 +519,8 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
             f"{short(share.after)}: something was thrown away ({count})."
         )
     elif share.before is None:
-        beats.append(f"The gradient of {target} was empty; now it is {short(share.after)} ({count}).")
+        whose = f"{share.note} of {target}" if share.how == "slot" else target
+        beats.append(f"The gradient of {whose} was empty; now it is {short(share.after)} ({count}).")
     else:
         beats.append(
             f"{short(share.before)} + {short(share.contribution)} = {short(share.after)} "
@@ -598,7 +601,7 @@ def product_sentence(target: str, step: Step, share: Share) -> str:
 def leaf_sentence(place: Place, step: Step) -> str:
     assert step.after is not None
     if step.before is None:
-        return f"{place.name} is a leaf: {place.name}.grad was None and is now {short(step.after)}."
+        return f"{place.name} is a leaf: {place.name}.grad was {place.empty} and is now {short(step.after)}."
     return (
         f"{place.name} is a leaf and {place.name}.grad already held {short(step.before)} from an earlier pass: "
         f"{short(step.before)} + {short(step.upstream)} = {short(step.after)}."
@@ -645,7 +648,7 @@ def legend(share: Share) -> str:
     """Words of the shown rule that are not the student's; where a verdict speaks of the rule, all of its words."""
     if share.verdict not in ("", "agrees"):
         words = WORD.findall(share.verdict)
-        said = {name: text for name, text in share.names.items() if name in words and name != text}
+        said = {f"the rule's {n}": text for n, text in share.names.items() if n in words and n != text}
     else:
         said = {k.name: k.label for k in share.kept if k.name not in share.names and k.label not in ("", k.name)}
     return ", ".join(f"{name} is {text}" for name, text in said.items())

@@ -192,6 +192,7 @@ class Walk:
                     symbol=sign,
                     spot=op,
                     old_grad=self.old[i] if not inputs else None,
+                    empty="None" if v.grad is None else "0",
                     needs_grad=bool(inputs) or bool(getattr(v, "requires_grad", True)),
                 )
             )

@@ -2,8 +2,7 @@
 //
 // render({ model, el, signal }) serves three hosts: a live notebook (anywidget), a frame in a saved notebook, and a
 // page of its own. The model holds one JSON value, `data`: the recording, its layout and its questions, all made in
-// Python (see minigrad/recording.py). What is on screen is a pure function of a position in `frames`: going there from
-// anywhere gives the same picture.
+// Python (see minigrad/recording.py). What is on screen is a pure function of a position in `frames`.
 
 const SVG = "http://www.w3.org/2000/svg";
 const BEATS = { 4: ["focus", "rule", "product", "collect"], 5: ["focus", "rule", "product", "sum", "collect"] };
@@ -18,7 +17,7 @@ function h(tag, attrs = {}, ...children) {
 	for (const [k, v] of Object.entries(attrs)) {
 		if (v !== false && v != null) e.setAttribute(k, v === true ? "" : v);
 	}
-	e.append(...children.filter((c) => c != null && c !== ""));
+	e.append(...children.filter((c) => c || c === 0));
 	return e;
 }
 
@@ -33,7 +32,7 @@ function s(tag, attrs = {}, text) {
 const KEEP = { "data-lm-suppress-shortcuts": "true" };
 const escape = (t) => String(t).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
-/** The text of a number, as minigrad/recording.py writes it. */
+/** A number's text, as minigrad/recording.py writes it. */
 function fmt(x) {
 	if (typeof x !== "number") return String(x);
 	const a = Math.abs(x);
@@ -67,7 +66,7 @@ function at(v, row, col) {
 }
 
 // ---- heat maps
-/** Blue for negative, white for zero, orange for positive; always dark text on it. */
+/** Blue for negative, white for zero, orange for positive. */
 function tint(x, top) {
 	if (typeof x !== "number") return "#ffd0d6";
 	const t = top ? Math.min(1, Math.abs(x) / top) : 0;
@@ -160,10 +159,7 @@ function render({ model, el, signal }) {
 	function bad(v) { return scalar(v) ? typeof v === "string" : v.bad > 0; }
 	const name = (i) => nodes[i].name;
 	const beatName = (k, beat) => (steps[k].kind === "share" ? BEATS[steps[k].text.length][beat] : "collect");
-	const reached = (k, beat, what) => {
-		if (steps[k].kind !== "share") return true;
-		return beat >= BEATS[steps[k].text.length].indexOf(what);
-	};
+	const reached = (k, beat, what) => steps[k].kind !== "share" || beat >= BEATS[steps[k].text.length].indexOf(what);
 
 	// ---- the page
 	const heading = `Backward pass of ${name(root)}`;
@@ -191,7 +187,7 @@ function render({ model, el, signal }) {
 		["html", "Download as a page", "html"], ["md", "Download the transcript", "md"]].map(button));
 	const bar2 = h("div", { class: "mg-bar" }, ...[["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
 		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button), range, ...[["by", "Step by whole nodes", "by node"],
-		["predict", "Predict before each reveal", "predict"], ["fan", "Next fan-in (N)", "next fan-in"],
+		["predict", "Predict before each reveal", "predict"], expected.some((n) => n > 1) && ["fan", "Next fan-in (N)", "next fan-in"],
 		["zoomout", "Smaller (-)", "\u2212"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the graph, or follow (F)", "fit"],
 		["words", "Transcript of all steps (T)", "transcript"],
 		data.layout.folded && data.layout.full && ["fold", "Fold repeated parts", "fold"],
@@ -261,7 +257,7 @@ function render({ model, el, signal }) {
 	}
 	function keepInView(id) {
 		const b = layout.nodes[shown(id)];
-		if (!b || !follow) return;
+		if (!b) return;
 		const room = 24;
 		const [x, y, w, hh] = b.map((v) => v * zoom);
 		const inside = (from, to, start, size) => Math.max(0, Math.min(from, Math.max(start, to - size)));
@@ -321,7 +317,7 @@ function render({ model, el, signal }) {
 			part.t[0].textContent = cutText(n.name, what === "idle" && !counted ? room : room - 3);
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
 			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :
-				cutText((broken ? "! " : "") + (fresh && total > 1 ? "+= " : "grad ") + brief(grad, room - 5), room + 1);
+				(broken ? "! " : "") + (fresh && total > 1 && step.how !== "slot" ? "+= " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5);
 			part.count.textContent = counted ? `${st.got[i]}/${totalOf(i)}` : "";
 			part.mark.setAttribute("d", what === "done" ? `M${x} 12l4 4l7 -9` :
 				what === "current" ? `M${x + 4} 7a4.5 4.5 0 1 0 .1 0zM${x + 4} 10.5a1 1 0 1 0 .1 0z` :
@@ -340,7 +336,7 @@ function render({ model, el, signal }) {
 	// ---- the step, with its numbers
 	function paintLocal(st) {
 		const { step, k, beat } = st, n = nodes[step.node];
-		const out = [h("h4", {}, n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name)];
+		const out = [h("h4", {}, n.name.endsWith("\u2026") ? n.expr : n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name)];
 		if (n.line) out.push(small(h("code", {}, `${n.line}  ${n.src}`)));
 		if (step.kind === "share") share(st, out);
 		else if (step.kind === "seed") out.push(figures(figure(val(step.up), "the gradient that starts the pass", { top: topOf(val(step.up)) })));
@@ -361,8 +357,8 @@ function render({ model, el, signal }) {
 		if (step.legend) out.push(small(step.legend));
 		if (step.slope) out.push(small(h("code", {}, step.slope), step.fd != null ? `, measured by nudging: ${fmt(step.fd)}` : ""));
 		if ([g, raw, ...kept.map(([, , v]) => v)].every(scalar)) {
-			const sub = step.how === "copy" ? "g" : step.sub || step.rule;
-			out.push(h("p", {}, h("code", { class: "mg-sub" }, seen("product") ? `${sub} = ${fmt(raw)}` : sub)));
+			const sub = step.rule === "g" ? "g" : step.sub || step.rule;
+			if (sub !== "g" || seen("product")) out.push(h("p", {}, h("code", { class: "mg-sub" }, seen("product") ? `${sub} = ${fmt(raw)}` : sub)));
 		} else arrays(step, out, seen, { g, raw, factor, kept, target });
 		if (step.note) out.push(small(step.note));
 		if (step.jac != null && !seen("product")) out.push(figures(figure(val(step.jac), "full Jacobian, a row for each output,", { top: topOf(val(step.jac)) })));
@@ -417,7 +413,7 @@ function render({ model, el, signal }) {
 		const rows = [["yours", c.yours], ["reference", step.contrib], ["numeric", c.numeric]].filter(([, v]) => v != null);
 		const top = Math.max(...rows.map(([, v]) => topOf(val(v))));
 		return h("div", { class: "mg-check" + (fine ? " fine" : "") }, h("b", {}, fine ? "Your rule agrees here." : "Yours differs here. "),
-			fine ? "" : c.verdict, figures(...rows.map(([label, v]) => figure(val(v), label, { top }))));
+			fine ? "" : c.verdict, c.yours != null && figures(...rows.map(([label, v]) => figure(val(v), label, { top }))));
 	}
 
 	function topOf(v) { return v == null ? 0 : scalar(v) ? (typeof v === "number" ? Math.abs(v) : 0) : typeof v.top === "number" ? v.top : 0; }
@@ -468,8 +464,7 @@ function render({ model, el, signal }) {
 		const { step, k, beat } = st;
 		const who = step.kind === "share" || step.kind === "skip" ? step.parent : step.node;
 		const n = nodes[who];
-		if (!n.rg) { ledger.replaceChildren(h("h4", {}, `${n.name} keeps no ledger`), h("p", {}, "It needs no gradient.")); return; }
-		const total = expected[who];
+		if (!n.rg) { ledger.replaceChildren(h("h4", {}, `${n.name} needs no gradient: no ledger`)); return; }
 		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${totalOf(who)} arrived`));
 		const rows = [];
 		const row = (label, v, now, cls) => {
@@ -486,10 +481,10 @@ function render({ model, el, signal }) {
 			row(`${skipped + q ? "+" : "first"} from ${cutText(name(steps[j].node), 22)}${j === k ? "  (now)" : ""}`, val(steps[j].contrib), j === k);
 		});
 		if (list.length > 1 && steps[list[0]].how !== "slot")
-			row(list.length === total ? "= gradient, complete" : "= so far", val(steps[list.at(-1)].after), false, "sum");
+			row(list.length === expected[who] ? "= gradient, complete" : "= so far", val(steps[list.at(-1)].after), false, "sum");
 		if (n.leaf && n.old != null) row(old(`+ old ${n.name}.grad, never cleared`), val(n.old));
 		if (st.stored[who]) {
-			if (n.old == null) row(old(`${n.name}.grad was None`));
+			if (n.old == null) row(old(`${n.name}.grad was ${n.empty || "None"}`));
 			row(`= ${n.name}.grad`, val(st.grad[who]), step.node === who, "sum");
 		}
 		const waiting = totalOf(who) - st.got[who];
@@ -526,7 +521,7 @@ function render({ model, el, signal }) {
 	}
 	const leafSummary = () => {
 		const done = steps.filter((x) => x.kind === "leaf").map((x) => `${name(x.node)}.grad = ${brief(val(x.after))}`);
-		return done.slice(0, 6).join("; ") + (done.length > 6 ? "; \u2026" : "") + (done.length ? "." : "no leaf needed a gradient.");
+		return done.slice(0, 6).join("; ") + (done.length > 6 ? "; \u2026" : done.length ? "." : "no leaf needed a gradient.");
 	};
 
 	function go(position) {
@@ -562,13 +557,12 @@ function render({ model, el, signal }) {
 	const nextNode = () => starts.find((q) => q > p) ?? frames.length - 1;
 	const previousNode = () => starts.findLast((q) => q < p) ?? 0;
 	function nextFan() {
-		const isFan = ([k, beat]) => steps[k].kind === "share" && expected[steps[k].parent] > 1 && beat === steps[k].text.length - 1;
-		const q = frames.findIndex((f, i) => i > p && isFan(f));
+		const q = frames.findIndex(([k, beat], i) => i > p && steps[k].kind === "share" && expected[steps[k].parent] > 1 && beat === steps[k].text.length - 1);
 		if (q > 0) go(q);
 	}
 	function play() {
 		if (p === frames.length - 1) go(0);
-		playing = setInterval(() => { if (!move(1)) pause(); }, 900);
+		playing = setInterval(() => move(1) || pause(), 900);
 		playIcon();
 	}
 	function pause() {
@@ -622,6 +616,7 @@ function render({ model, el, signal }) {
 		}
 		const right = asked.options ? number === asked.answer : Math.abs(number - asked.answer) <= asked.tol;
 		answers.push({ at: asked.at, step: frames[asked.at][0], type: asked.type, given: asked.options ? asked.options[number] : number, right, hinted: asked.hinted });
+		if (asked.options) ask.querySelector(".options").children[number].ariaPressed = true;
 		model.set("answers", [...answers]);
 		model.save_changes();
 		const why = asked.options ? asked.why[number] : asked.wrong.find(([v]) => Math.abs(v - number) <= asked.tol)?.[1];
@@ -635,7 +630,7 @@ function render({ model, el, signal }) {
 		const target = asked.at, b = control(() => go(target), "go on (Enter)");
 		ask.querySelector(".says").replaceChildren(h("p", { class: right === null ? "" : right ? "right" : "wrong" }, text), h("p", {}, asked.reveal),
 			small(`Right so far: ${answers.filter((a) => a.right).length} of ${answers.length}`), b);
-		for (const e of ask.querySelectorAll(".options button, .options input")) e.disabled = true;
+		for (const e of ask.querySelectorAll(".options > *")) e.disabled = true;
 		b.focus({ preventScroll: true });
 	}
 	function dismiss() {
@@ -675,7 +670,6 @@ function render({ model, el, signal }) {
 	const markdown = () => [HEAD, HEAD.map(() => "---"), ...rowsOf(true)].map((r) => "| " + r.map((t) => String(t).replaceAll("|", "\\|")).join(" | ") + " |").join("\n") + "\n";
 	function picture() {
 		const copy = graph.svg.cloneNode(true);
-		copy.setAttribute("xmlns", SVG);
 		copy.setAttribute("class", "mg");
 		copy.setAttribute("data-theme", box.dataset.theme);
 		copy.prepend(s("style", {}, model.get("_css") || ""));

@@ -156,6 +156,24 @@ def test_the_numbers_are_on_the_page(show) -> None:
     assert page.locator(".mg-words").inner_text().endswith("The pass is done: b.grad = 1; a.grad = -1.5.")
 
 
+def test_no_number_is_cut_and_no_word_is_idle(show) -> None:
+    page = show("chain")
+    page.evaluate(GO, len(frames("chain")) - 1)
+    assert page.locator(".mg .got .grad").text_content() == "0.001971"
+    assert page.locator("[data-id=fan]").count() == 0, "nothing there has two gradients to collect"
+    page = show("two_outputs")
+    last = [i for i, (k, _) in enumerate(frames("two_outputs")) if k == 4][-1]
+    page.evaluate(GO, last)
+    assert page.locator(".mg-words").inner_text() == "The gradient of output 1 of Both was empty; now it is 6 (2 of 2 arrived)."
+    assert page.locator(".mg .got .grad").text_content() == "grad 6"
+    page = show("own_faulty_engine")
+    page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("own_faulty_engine")) if beat == 2][4])
+    assert "Use += where you have =." in page.locator(".mg-check").inner_text()
+    assert page.locator(".mg-check figure").count() == 0, "there is no value of the student's to compare"
+    page.evaluate(GO, len(frames("own_faulty_engine")) - 1)
+    assert "a.grad was 0" in page.locator(".mg-ledger").inner_text()
+
+
 def test_a_cell_shows_its_dot_product_by_mouse_and_by_key(show) -> None:
     page = show("matmul")
     page.evaluate(GO, 7)
@@ -259,6 +277,7 @@ def test_predict_before_reveal(show, name: str, right: bool) -> None:
             choice = quiz["answer"] if right else (quiz["answer"] + 1) % len(quiz["options"])
             press(page, str(choice + 1))
             said = "Right." if right else "Not this. " + quiz["why"][choice]
+            assert page.locator(".mg-ask [aria-pressed=true]").inner_text().endswith(quiz["options"][choice])
         else:
             value = quiz["answer"] if right else quiz["wrong"][0][0] if quiz["wrong"] else 99
             page.keyboard.type(str(value))
