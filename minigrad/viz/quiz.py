@@ -159,11 +159,15 @@ def sign(target: str, step: Step, share: Share) -> Quiz | None:
     x = float(share.raw)
     right = "+" if x > 0 else "\u2212" if x < 0 else "0"
     local = "" if share.local is None else f" The local factor is {number(share.local)}."
-    why = f"g is {number(step.upstream)}.{local} Two factors of one sign make a plus."
+    law = "Two factors of one sign make a plus, of two signs a minus."
+    hint = "Sign of what arrives, times sign of the local factor."
+    if share.how == "copy":
+        law, hint = "It goes on unchanged, and so does its sign.", "What does the rule do to what arrives?"
+    why = f"g is {number(step.upstream)}.{local} {law}"
     made = options(right, [(c, why) for c in ("+", "\u2212", "0")], "+\u22120".index(right))
     return made and {
         **made, "type": "sign", "beat": 2, "ask": f"Which sign has the contribution to {target}?",
-        "hint": "Sign of what arrives, times sign of the local factor.",
+        "hint": hint,
         "reveal": f"The contribution is {number(x)}.",
     }  # fmt: skip
 

@@ -47,6 +47,12 @@ def test_every_question_has_its_answer(name: str) -> None:
             assert quiz["options"][quiz["answer"]] == str(step["arrived"][1])
 
 
+def test_the_sign_of_what_is_only_passed_on_is_not_explained_by_factors() -> None:
+    step, quiz = next((s, q) for s, q in quizzes("fan_out")[1] if q["type"] == "sign" and s["how"] == "copy")
+    assert step["rule"] == "g" and "factor" not in quiz["hint"]
+    assert all("unchanged" in why for why in quiz["why"] if why)
+
+
 def test_a_wrong_answer_shows_what_that_mistake_gives() -> None:
     why = [
         w
