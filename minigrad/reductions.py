@@ -21,6 +21,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
+from minigrad.inplace import renamed
 from minigrad.operations import operation
 from minigrad.public import FUNCTIONS, function, into, raw, register, wrapped
 from minigrad.tensor import Tensor, wrap
@@ -289,15 +290,23 @@ def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
         return median(input, dim, keepdim)
     if dim is None:
         kept = input._data[~np.isnan(input._data)]
-        if not kept.size:
-            return median(input)
-        return table.median_all(FUNCTIONS["masked_select"](input, wrap(~np.isnan(input._data))))
+        chosen = FUNCTIONS["masked_select"](input, wrap(~np.isnan(input._data))) if kept.size else input
+        return _under_name(table.median_all(chosen), "NanmedianBackward0")
 
     def find(x: Any, d: int) -> Any:
         number = np.maximum((~np.isnan(x)).sum(d, keepdims=True) - 1, 0) // 2
         return np.take_along_axis(np.argsort(x, axis=d, kind="stable"), number, d).squeeze(d)
 
-    return _by_index("nanmedian", input, dim, keepdim, find, more.median_dim, NANMEDIAN)
+    found = _by_index("nanmedian", input, dim, keepdim, find, more.median_dim, NANMEDIAN)
+    _under_name(found[0], "NanmedianBackward1")
+    return found
+
+
+def _under_name(x: Tensor, name: str) -> Tensor:
+    """x, its node shown under the name of PyTorch's operation."""
+    if x._node is not None and not x.is_leaf:
+        x._node.__class__ = renamed(type(x._node), name)
+    return x
 
 
 @function

@@ -661,3 +661,12 @@ def test_masked_fill_lays_its_result_out_in_rows() -> None:
     filled = mg.ones(2, 3).t().masked_fill(mg.tensor([True, False]), 0.0)
     assert filled.stride() == (2, 1) and filled.view(-1).tolist() == [0.0, 1.0] * 3
     assert mg.tensor(1.0).masked_fill(mg.tensor(True), 2.0).shape == ()
+
+
+def test_nanmedian_is_shown_under_its_own_name() -> None:
+    x = leaf(1.0, np.nan, 2.0)
+    middle, along = x.nanmedian(), x.nanmedian(0).values
+    assert [type(t.grad_fn).__name__ for t in (middle, along)] == ["NanmedianBackward0", "NanmedianBackward1"]
+    (middle + 2 * along).backward()
+    assert x.grad.tolist() == [3.0, 0.0, 0.0]
+    assert type(leaf(np.nan).nanmedian().grad_fn).__name__ == "NanmedianBackward0"
