@@ -186,9 +186,9 @@ gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(
 elu = operation(
     "Elu",
     kernels.elu,
-    lambda g, x, alpha, gain, inner: where(g * gain, g * (inner * alpha * gain) * exp(x * inner), x > 0),
+    lambda g, x, alpha, gain, inner: where(g * gain, g * (inner * alpha * gain) * exp(where(x * inner, 0.0, x < 0)), x > 0),
 )
-celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g, g * exp(x / alpha), x > 0))
+celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g, g * exp(x / alpha), x >= 0))
 leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(g, g * slope, x > 0))
 prelu = operation(
     "PreluKernel",

@@ -670,3 +670,12 @@ def test_nanmedian_is_shown_under_its_own_name() -> None:
     (middle + 2 * along).backward()
     assert x.grad.tolist() == [3.0, 0.0, 0.0]
     assert type(leaf(np.nan).nanmedian().grad_fn).__name__ == "NanmedianBackward0"
+
+
+@pytest.mark.parametrize(("name", "slope"), [("elu", 1.0), ("celu", 1.0), ("selu", 1.7580993408473766)])
+def test_the_second_derivative_of_elus_is_0_at_0(name: str, slope: float) -> None:
+    x = leaf(0.0, 1.0, -1.0)
+    (first,) = grad(getattr(mg.nn.functional, name)(x).sum(), x, create_graph=True)
+    (second,) = grad(first.sum(), x)
+    assert np.isclose(first.tolist()[0], slope) and second.tolist()[:2] == [0.0, 0.0]
+    assert np.isclose(second.tolist()[2], slope * np.exp(-1.0))
