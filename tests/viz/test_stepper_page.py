@@ -216,7 +216,7 @@ def test_the_queue_explains_who_may_speak(show) -> None:
     for n in range(len(frames("fan_out"))):
         page.evaluate(GO, n)
         seen.add(page.locator(".mg-queue").inner_text())
-    assert any("WAITING c (1 of 2)" in " ".join(text.split()) for text in seen)
+    assert any("WAITING: c (1 of 2)" in " ".join(text.split()) for text in seen)
 
 
 def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
