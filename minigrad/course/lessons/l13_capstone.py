@@ -793,6 +793,8 @@ def probes_hooks(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward(retain_graph=True)\ny.backward()\n"
               "[seen, float(a.grad)]").expect([[7.0, 7.0], 50.0])  # fmt: skip
     yield run(WATCHED + "a.register_hook(lambda g: seen.append(float(g)))\nb.backward()\nseen").expect([])
+    yield run(WATCHED + "y.register_hook(seen.append)\ny.backward()\nafter = 'kept'\ntry:\n    y.backward()\n"
+              "except RuntimeError:\n    after = 'freed'\nafter").expect("freed")  # fmt: skip
     x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
     yield run("x = Tensor(x, requires_grad=True)\ny = x * x\ny.register_hook(lambda g: g * 0.5)\ny.backward(v)\nx.grad",
               x=x, v=v).expect(x * v)  # fmt: skip
@@ -829,6 +831,9 @@ LISTENING = program(
         Wrong(hooked(("        for hook in t.hooks:\n" + CALLED + "        if not t.parents:\n", "        if not t.parents:\n"
               "            for hook in t.hooks:\n" + CALLED.replace("            ", "                "))), "M02", "Hooks on "
               "leaves work, and nobody listens at the nodes between. Whose gradient passes there?", name="leaves only"),
+        Wrong(hooked(("        if not retain_graph:\n            t.rules = None\n", "")), "M10", "The hooks are right, and "
+              "the walk that you wrote for them has lost a promise of 13.1. What becomes of the graph after a pass?",
+              name="hooks keep all"),
         Wrong(hooked(("in t.hooks:", "in reversed(t.hooks):")), "", "The hooks are called last first. In which order were they "
               "registered?", name="last first"),
     ],
