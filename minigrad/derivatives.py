@@ -40,8 +40,8 @@ def constant(function: Any) -> Any:
     return apply
 
 
-zeros, positive, tied, larger_share = map(
-    constant, (np.zeros_like, kernels.positive, kernels.tied, kernels.larger_share)
+zeros, attained, tied, larger_share = map(
+    constant, (np.zeros_like, kernels.attained, kernels.tied, kernels.larger_share)
 )
 
 
@@ -59,12 +59,12 @@ power_tensor = operation(
     "PowBackward1",
     kernels.power_tensor,
     lambda g, x, y, out: where(g * y * x ** (y - 1), 0.0, y != 0),
-    lambda g, x, y, out: where(g * out * log(x), 0.0, (x != 0) | (y < 0)),
+    lambda g, x, y, out: g * where(0.0, out * log(x), (x == 0) & (y >= 0)),
 )
 power_base = operation(
     "PowBackward2",
     kernels.power_base,
-    lambda g, x, out, base: where(g * out * kernels.log_of(base), 0.0, (x < 0) | (base != 0)),
+    lambda g, x, out, base: g * where(0.0, out * kernels.log_of(base), (x >= 0) & (base == 0)),
 )
 
 # ------------------------------------------------------------------------------------------- elementwise
@@ -79,15 +79,19 @@ cos = operation("Cos", floating(np.cos), lambda g, x: -g * sin(x))
 tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
 tanh = operation("Tanh", floating(np.tanh), lambda g, out: g - g * out * out)
 sigmoid = operation("Sigmoid", floating(kernels.sigmoid), lambda g, out: g * (out - out * out))
-relu = operation("Relu", kernels.relu, lambda g, out: g * positive(out))
+relu = operation("Relu", kernels.relu, lambda g, out: gate(g, out))
+gate = operation("ThresholdBackward", kernels.gate, lambda g, y: gate(g, y), None)
 abs = operation("Abs", kernels.absolute, lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
 maximum = operation(
-    "Maximum", np.maximum, lambda g, x, y: g * larger_share(x, y), lambda g, x, y: g * larger_share(y, x)
+    "Maximum",
+    np.maximum,
+    lambda g, x, y: where(0.0, g * larger_share(x, y), x < y),
+    lambda g, x, y: where(0.0, g * larger_share(y, x), y < x),
 )
 where = operation(
     "Where",
-    lambda x, y, condition: np.where(condition, x, y),
+    kernels.choose,
     lambda g, condition: where(g, 0.0, condition),
     lambda g, condition: where(0.0, g, condition),
 )
@@ -131,7 +135,7 @@ mean_dims = operation(
     lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
 )
 max_all, min_all, median_all = (
-    operation(name, forward, lambda g, x, out: g * tied(x, out, None))
+    operation(name, forward, lambda g, x, out: where(g * tied(x, out, None), 0.0, attained(x, out)))
     for name, forward in (
         ("MaxBackward1", lambda x: largest(x, None)),
         ("MinBackward1", lambda x: smallest(x, None)),
@@ -143,7 +147,7 @@ amax, amin = (
         name,
         forward,
         lambda g, x, out, dims, keepdim: (
-            kept(g, x.shape, dims, keepdim) * tied(x, kept(out, x.shape, dims, keepdim), dims)
+            kept(g, x.shape, dims, keepdim) * tied(x, kept(out, x.shape, dims, keepdim), dims, False)
         ),
     )
     for name, forward in (

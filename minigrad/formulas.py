@@ -15,7 +15,7 @@ from typing import Any
 
 from minigrad.operations import Operation, parameters
 
-SPELLED = {"power_slope(x, exponent)": "exponent * x ** (exponent - 1)"}
+SPELLED = {"power_slope(x, exponent)": "exponent * x ** (exponent - 1)", "gate(g, out)": "g * (out > 0)"}
 
 
 def formulas_of(made: Operation) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def formula(rule: Callable[..., Any]) -> str:
 def spelled(text: str) -> str:
     """A formula without the helpers' names."""
     for helper, meaning in SPELLED.items():
-        text = text.replace(helper, f"({meaning})")
+        text = meaning if text == helper else text.replace(helper, f"({meaning})")
     return text
 
 

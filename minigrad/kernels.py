@@ -854,35 +854,39 @@ def clamp(x: Array, low: Any, high: Any) -> Array:
     return x if high is None else np.minimum(x, high)
 
 
-def inside(x: Array, low: Any, high: Any, strictly: bool = False) -> Array:
-    """Where low <= x <= high; nan counts as inside, unless `strictly`."""
-    if strictly:
-        return (x > low) & (x < high)
-    out: Array = np.ones((), bool)
-    if low is not None:
-        out = out & ~(x < low)
-    return out if high is None else out & ~(x > high)
+def inside(x: Array, low: Any, high: Any) -> Array:
+    """Where low <= x <= high; None means no bound. nan is not inside."""
+    if low is None:
+        return x <= high  # type: ignore[no-any-return]
+    return x >= low if high is None else (x >= low) & (x <= high)
 
 
 def is_below(x: Array, low: Any, high: Any) -> Array:
-    """Where `low` is the result of clamping x."""
+    """Where a gradient of clamping x reaches `low`."""
     return (x < low) if high is None else (x < low) & (low < high)
 
 
 def is_above(x: Array, low: Any, high: Any) -> Array:
-    """Where `high` is the result of clamping x."""
-    return (x > high) if low is None else (x > high) | (low >= high)
+    """Where a gradient of clamping x reaches `high`."""
+    return (x > high) if low is None else (x > high) | (low > high)
 
 
-def tied(x: Array, out: Array, dims: tuple[int, ...] | None) -> Array:
-    """The share of each element in a maximum (or minimum, or median): equal elements share evenly."""
-    same = x == out
+def attained(x: Array, out: Array) -> Array:
+    """Where x is the result of a maximum, minimum or median; nan is equal to nan."""
+    same: Array = x == out
     if x.dtype.kind == "f" and np.isnan(out).any():
         same = same | (np.isnan(x) & np.isnan(out))
+    return same
+
+
+def tied(x: Array, out: Array, dims: tuple[int, ...] | None, nans: bool = True) -> Array:
+    """The share of each element in a maximum (or minimum, or median): equal elements share evenly."""
+    same = attained(x, out) if nans else x == out
     found = same.sum(axis=dims, keepdims=True)
     return same.astype(x.dtype) / found.astype(x.dtype)
 
 
+_BITS, _ONE = {np.dtype(f"f{size}"): np.dtype(f"i{size}") for size in (2, 4, 8)}, np.ones((), np.int8)
 _ZERO = {np.dtype(code): np.zeros((), code) for code in "?Bbhilefd"}
 
 
@@ -895,12 +899,35 @@ def relu(x: Array) -> Array:
     return np.maximum(x, _ZERO[x.dtype]) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, np.inf)
 
 
-def positive(out: Array) -> Array:
-    """The slope of relu, from its result: 1 where that is not 0.  (A small mask multiplies fastest in out's own type.)"""
+def gate(g: Array, out: Array) -> Array:
+    """The slope of relu, from its result: g where that is not 0, and 0 elsewhere."""
     if not out.ndim:
-        return out != 0
-    mask: Array = out != _ZERO[out.dtype]
-    return mask if out.size > 1000 else mask.astype(out.dtype)
+        return g if out else g.dtype.type(0)
+    return blocked(g, out == _ZERO[out.dtype])
+
+
+def choose(x: Any, y: Any, condition: Any) -> Array:
+    """x where the condition (an array, or a Tensor) holds, y elsewhere."""
+    condition = np.asarray(condition)
+    if type(x) is float and x == 0.0 and condition.ndim and np.shape(y) == condition.shape:
+        return blocked(y, condition)
+    if type(y) is float and y == 0.0 and condition.ndim and np.shape(x) == condition.shape:
+        return blocked(x, ~condition)
+    return np.where(condition, x, y)
+
+
+def blocked(x: Array, mask: Array) -> Array:
+    """x with 0 where the mask holds, whatever x is there: 0 * inf would be nan.
+
+    In bulk by bits, for numpy knows no faster way: 0 - 1 is all ones and keeps x, 1 - 1 keeps nothing of it.
+    """
+    if x.size < 2000 or x.dtype not in _BITS:
+        x = x.copy()
+        np.putmask(x, mask, _ZERO[x.dtype])
+        return x
+    bits: Array = (mask.view(np.int8) - _ONE).astype(_BITS[x.dtype])
+    bits &= x.view(bits.dtype)
+    return bits.view(x.dtype)
 
 
 def larger_share(x: Array, y: Array) -> Array:

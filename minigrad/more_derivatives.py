@@ -49,7 +49,7 @@ Shape = tuple[int, ...]
 smaller_share, inside, below, above = map(
     constant, (kernels.smaller_share, kernels.inside, kernels.is_below, kernels.is_above)
 )
-isnan, clear_of = map(constant, (np.isnan, kernels.clear_of))
+isnan, finite, clear_of = map(constant, (np.isnan, np.isfinite, kernels.clear_of))
 floored, truncated = (
     constant(lambda x, y, mode=mode: kernels.divide_rounded(x.astype(y.dtype), y, mode)) for mode in ("floor", "trunc")
 )
@@ -103,7 +103,7 @@ cosh = operation("Cosh", floating(np.cosh), lambda g, x: g * sinh(x))
 asinh = operation("Asinh", floating(np.arcsinh), lambda g, x: g * rsqrt(x * x + 1))
 acosh = operation("Acosh", floating(np.arccosh), lambda g, x: g * rsqrt(x * x - 1))
 atanh = operation("Atanh", floating(np.arctanh), lambda g, x: g / (1 - x * x))
-sinc = operation("Sinc", floating(np.sinc), lambda g, x: g * sinc_slope(x))
+sinc = operation("Sinc", floating(np.sinc), lambda g, x: without(g * sinc_slope(x), x == 0))
 floor = operation("Floor", kernels.unless_whole(np.floor), lambda g: zeros(g))
 ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
 trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
@@ -115,8 +115,8 @@ erfinv = operation("Erfinv", floating(kernels.erfinv), lambda g, out: g * (math.
 lgamma = operation("Lgamma", floating(kernels.lgamma), lambda g, x: g * digamma(x))
 digamma = operation("Digamma", floating(lambda x: kernels.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
 polygamma = operation("Polygamma", kernels.polygamma, lambda g, x, n: g * polygamma(x, n + 1))
-logit = operation("Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0, clear_of(x, eps)))
-nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: where(g, 0.0, inside(x, -math.inf, math.inf, True)))
+logit = operation("Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0 if eps else math.nan, clear_of(x, eps)))
+nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: g * finite(x))
 clamp = operation("ClampBackward1", kernels.clamp, lambda g, x, low, high: where(g, 0.0, inside(x, low, high)))
 clamp_tensor = operation(
     "ClampBackward0",
@@ -126,7 +126,7 @@ clamp_tensor = operation(
     lambda g, x, y, z: where(g, 0.0, above(x, y, z)),
 )
 minimum = operation(
-    "Minimum", np.minimum, lambda g, x, y: g * smaller_share(x, y), lambda g, x, y: g * smaller_share(y, x)
+    "Minimum", np.minimum, lambda g, x, y: without(g * smaller_share(x, y), x > y), lambda g, x, y: without(g * smaller_share(y, x), y > x)
 )
 fmax = operation(
     "Fmax",
@@ -149,8 +149,8 @@ masked_fill = operation(
 atan2 = operation(
     "Atan2",
     floating(np.arctan2),
-    lambda g, x, y: where(g * y / (x * x + y * y), 0.0, (x != 0) | (y != 0)),
-    lambda g, x, y: where(-g * x / (x * x + y * y), 0.0, (x != 0) | (y != 0)),
+    lambda g, x, y: g * y * without(1 / (x * x + y * y), (x == 0) & (y == 0)),
+    lambda g, x, y: -g * x * without(1 / (x * x + y * y), (x == 0) & (y == 0)),
 )
 hypot = operation("Hypot", kernels.hypot, lambda g, x, out: g * (x / out), lambda g, y, out: g * (y / out))
 logaddexp = operation(
@@ -162,13 +162,13 @@ logaddexp2 = operation(
 copysign = operation(
     "Copysign",
     floating(np.copysign),
-    lambda g, x, out: where(g * (sign(out) * sign(x)), 0.0, x != 0),
+    lambda g, x, out: g * without(out / x, x == 0),
     lambda g: zeros(g),
 )
 xlogy = operation(
     "Xlogy",
     floating(kernels.xlogy),
-    lambda g, x, y: g * where(log(y), 0.0, (x != 0) | (y > 0)),
+    lambda g, x, y: without(xlogy(g, y), (x == 0) & (y <= 0)),
     lambda g, x, y: g * x / y,
 )
 
@@ -186,9 +186,9 @@ gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(
 elu = operation(
     "Elu",
     kernels.elu,
-    lambda g, x, alpha, gain, inner: where(g * gain, g * (inner * alpha * gain) * exp(where(x * inner, 0.0, x < 0)), x > 0),
+    lambda g, x, alpha, gain, inner: where(g * (inner * alpha * gain) * exp(where(x * inner, 0.0, x < 0)), g * gain, x <= 0),
 )
-celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g, g * exp(x / alpha), x >= 0))
+celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g * exp(x / alpha), g, x < 0))
 leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(g, g * slope, x > 0))
 prelu = operation(
     "PreluKernel",
@@ -199,16 +199,16 @@ prelu = operation(
 hardtanh = operation(
     "Hardtanh",
     lambda x, low, high: dtypes.cast(kernels.clamp(x, low, high), dtypes.of(x.dtype)),
-    lambda g, x, low, high: where(g, 0.0, (x > low) & (x < high)),
+    lambda g, x, low, high: without(g, (x <= low) | (x >= high)),
 )
 hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: where(g / 6, 0.0, (x > -3) & (x < 3)))
 hardswish = operation(
     "Hardswish",
     lambda x: x * kernels.hardsigmoid(x),
-    lambda g, x: where(where(g * (x / 3 + 0.5), g, x < 3), 0.0, x > -3),
+    lambda g, x: without(where(g * (x / 3 + 0.5), g, x < 3), x <= -3),
 )
-hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: where(0.0, g, inside(x, -lambd, lambd)))
-softshrink = operation("Softshrink", kernels.softshrink, lambda g, x, lambd: where(0.0, g, inside(x, -lambd, lambd)))
+hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: without(g, inside(x, -lambd, lambd)))
+softshrink = operation("Softshrink", kernels.softshrink, lambda g, x, lambd: without(g, inside(x, -lambd, lambd)))
 threshold = operation(
     "Threshold", lambda x, bound, value: np.where(x <= bound, value, x), lambda g, x, bound: where(0.0, g, x <= bound)
 )
@@ -332,7 +332,7 @@ col2im = operation(
 nansum = operation(
     "Nansum",
     lambda x, dims, keepdim: total(np.where(np.isnan(x), x.dtype.type(0), x), dims, keepdim),
-    lambda g, x, dims, keepdim: where(0.0, kept(g, x.shape, dims, keepdim), isnan(x)),
+    lambda g, x, dims, keepdim: kept(g, x.shape, dims, keepdim) * ~isnan(x),
 )
 prod_all = operation("ProdBackward0", lambda x: multiplied(x, None), lambda g, x, out: g * others(x, out))
 prod_dim = operation(
@@ -578,7 +578,7 @@ def weigh(x: Any, weight: Any) -> Any:
 
 
 def log_ratio(x: Any) -> Any:
-    return clamp(log(1 - x), -100, None) - clamp(log(x), -100, None)
+    return log(1 - x) - log(x)
 
 
 def logits_slope(x: Any, y: Any, positive: Any) -> Any:
@@ -595,7 +595,7 @@ def target_slope(x: Any, positive: Any) -> Any:
 
 def sinc_slope(x: Any) -> Any:
     p = x * math.pi
-    return without((p * cos(p) - sin(p)) / (p * x), x == 0)
+    return (p * cos(p) - sin(p)) / (p * x)
 
 
 def silu_slope(x: Any, s: Any) -> Any:
@@ -636,7 +636,7 @@ def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: tuple[int, ...])
         return g * without(sign(x) * abs(x) ** (order - 1) / out ** (order - 1), x == 0)
     if order < 2:
         return g * without(sign(x) * abs(x) ** (order - 1) / out ** (order - 1), (x == 0) | (out == 0))
-    return g * x * abs(x) ** (order - 2) * without(1 / out ** (order - 1), out == 0)
+    return x * abs(x) ** (order - 2) * without(g / out ** (order - 1), out == 0)
 
 
 def others(x: Any, out: Any) -> Any:

@@ -679,3 +679,56 @@ def test_the_second_derivative_of_elus_is_0_at_0(name: str, slope: float) -> Non
     (second,) = grad(first.sum(), x)
     assert np.isclose(first.tolist()[0], slope) and second.tolist()[:2] == [0.0, 0.0]
     assert np.isclose(second.tolist()[2], slope * np.exp(-1.0))
+
+
+# ------------------------------------------------------------------------------------------- what is masked is 0
+
+INF, NAN = float("inf"), float("nan")
+
+# An expression in x = (-2, 0, 1, nan), and what reaches x from the gradient (inf, -inf, 1, nan) and from (1, 1, 1, 1).
+MASKED: list[tuple[str, list[float], list[float]]] = [
+    ("x.relu()", [0.0, 0.0, 1.0, NAN], [0.0, 0.0, 1.0, 1.0]),
+    ("T.maximum(x, x * 0 - 0.5)", [NAN, -INF, 1.0, NAN], [0.0, 1.0, 1.0, 1.0]),
+    ("T.maximum(x, T.tensor(-0.5))", [0.0, -INF, 1.0, NAN], [0.0, 1.0, 1.0, 1.0]),
+    ("T.minimum(x, T.tensor(-0.5))", [INF, 0.0, 0.0, NAN], [1.0, 0.0, 0.0, 1.0]),
+    ("T.fmax(x, T.tensor(-0.5))", [0.0, -INF, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0]),
+    ("x.clamp(min=-0.5)", [0.0, -INF, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0]),
+    ("x.clamp(-1, 0.5)", [0.0, -INF, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]),
+    ("x.masked_fill(x < 0, 3.0)", [0.0, -INF, 1.0, NAN], [0.0, 1.0, 1.0, 1.0]),
+    ("T.where(x < 0, 3.0, x)", [0.0, -INF, 1.0, NAN], [0.0, 1.0, 1.0, 1.0]),
+    ("F.hardtanh(x)", [0.0, -INF, 0.0, NAN], [0.0, 1.0, 0.0, 1.0]),
+    ("F.relu6(x)", [0.0, 0.0, 1.0, NAN], [0.0, 0.0, 1.0, 1.0]),
+    ("F.hardshrink(x, 0.5)", [INF, 0.0, 1.0, NAN], [1.0, 0.0, 1.0, 1.0]),
+    ("F.celu(x)", [INF, -INF, 1.0, NAN], [0.1353352832366127, 1.0, 1.0, 1.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "of_infinite", "of_ones"), MASKED)
+def test_a_masked_share_is_zero_whatever_it_masks(
+    expression: str, of_infinite: list[float], of_ones: list[float]
+) -> None:
+    for repeat in (1, 1000):  # in bulk another way is faster
+        for given, expected in (([INF, -INF, 1.0, NAN], of_infinite), ([1.0] * 4, of_ones)):
+            x = leaf(*[-2.0, 0.0, 1.0, NAN] * repeat)
+            y = eval(expression, {"T": mg, "F": mg.nn.functional, "x": x})
+            for create_graph in (False, True):
+                (g,) = grad(y, x, mg.tensor(given * repeat, dtype=mg.float64), retain_graph=True, create_graph=create_graph)
+                assert np.array_equal(g.detach().numpy(), expected * repeat, equal_nan=True)
+
+
+def test_a_maximum_over_everything_gives_nothing_to_the_others_and_a_nan_takes_it() -> None:
+    x = leaf(1.0, 3.0, 3.0)
+    x.max().backward(mg.tensor(INF, dtype=mg.float64))
+    assert x.grad.tolist() == [0.0, INF, INF]
+    x = leaf(1.0, NAN)
+    x.max().backward()
+    assert x.grad.tolist() == [0.0, 1.0]
+    x = leaf(1.0, NAN)
+    x.amax().backward()
+    assert np.isnan(x.grad.numpy()).all()
+
+
+def test_clamping_between_equal_bounds_reaches_the_upper_one_only_from_above() -> None:
+    low, high = leaf(0.0, 0.0), leaf(0.0, 0.0)
+    leaf(-1.0, 1.0).clamp(low, high).sum().backward()
+    assert (low.grad.tolist(), high.grad.tolist()) == ([0.0, 0.0], [0.0, 1.0])

@@ -202,5 +202,5 @@ ELSEWHERE = {
 @pytest.mark.parametrize("helper", SPELLED)
 @pytest.mark.parametrize("exponent", [2, 3, 0.5, -1])
 def test_a_spelled_out_helper_is_what_it_is_said_to_be(helper: str, exponent: float) -> None:
-    names = {"x": np.array([0.5, 1.5, 3.0]), "exponent": exponent}
+    names = {"x": np.array([0.5, 1.5, 3.0]), "exponent": exponent, "g": np.array([-1.0, 2.0]), "out": np.array([0.0, 3.0])}
     assert np.allclose(eval(helper, vars(kernels), names), eval(SPELLED[helper], {}, names))
