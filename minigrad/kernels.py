@@ -857,7 +857,7 @@ def clamp(x: Array, low: Any, high: Any) -> Array:
 def inside(x: Array, low: Any, high: Any) -> Array:
     """Where low <= x <= high; None means no bound. nan is not inside."""
     if low is None:
-        return x <= high  # type: ignore[no-any-return]
+        return x <= high
     return x >= low if high is None else (x >= low) & (x <= high)
 
 

@@ -115,7 +115,9 @@ erfinv = operation("Erfinv", floating(kernels.erfinv), lambda g, out: g * (math.
 lgamma = operation("Lgamma", floating(kernels.lgamma), lambda g, x: g * digamma(x))
 digamma = operation("Digamma", floating(lambda x: kernels.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
 polygamma = operation("Polygamma", kernels.polygamma, lambda g, x, n: g * polygamma(x, n + 1))
-logit = operation("Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0 if eps else math.nan, clear_of(x, eps)))
+logit = operation(
+    "Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0 if eps else math.nan, clear_of(x, eps))
+)
 nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: g * finite(x))
 clamp = operation("ClampBackward1", kernels.clamp, lambda g, x, low, high: where(g, 0.0, inside(x, low, high)))
 clamp_tensor = operation(
@@ -126,7 +128,10 @@ clamp_tensor = operation(
     lambda g, x, y, z: where(g, 0.0, above(x, y, z)),
 )
 minimum = operation(
-    "Minimum", np.minimum, lambda g, x, y: without(g * smaller_share(x, y), x > y), lambda g, x, y: without(g * smaller_share(y, x), y > x)
+    "Minimum",
+    np.minimum,
+    lambda g, x, y: without(g * smaller_share(x, y), x > y),
+    lambda g, x, y: without(g * smaller_share(y, x), y > x),
 )
 fmax = operation(
     "Fmax",
