@@ -27,14 +27,15 @@ from typing import Any
 
 from . import lessons, wire, worker
 from .exercise import Exercise
-from .student import WALL, Local, Remote
+from .student import Local, Remote
 from .verdict import Verdict, judge
 from .wire import Failure
 
 __all__ = ["can_fork", "examine"]
 
 
-PATIENCE = 30  # seconds that a child which computes may take on a machine that is busy with other things
+WAIT = 2.5  # seconds that the answers may take by the clock, asleep or computing; what runs on this long is endless
+PATIENCE = 30  # the same, with all that it stood in line for a processor on a machine that is busy with other things
 
 
 def can_fork() -> bool:
@@ -45,7 +46,7 @@ def can_fork() -> bool:
 def examine(exercise: Exercise, namespace: dict[str, Any], seed: int = 0) -> Verdict:
     """Judge what a namespace holds, within the exercise's limits. The namespace is left as it was."""
     if not can_fork():
-        return judge(exercise, Watched(namespace, exercise.seconds * WALL, exercise.memory), seed)
+        return judge(exercise, Watched(namespace, WAIT, exercise.memory), seed)
     child = Child(exercise, namespace)
     try:
         return judge(exercise, child.student, seed)
@@ -71,15 +72,14 @@ class Child:
         os.close(requests)
         os.close(replies)
         self.pipes = (from_child, to_child)
-        self.seen, self.waited, self.born = 0.0, False, time.monotonic()
-        self.student = Remote(from_child, to_child, seconds=self.limit * WALL, cause=self.cause, busy=self.is_computing)
+        self.queued, self.born = 0.0, time.monotonic()
+        self.student = Remote(from_child, to_child, seconds=WAIT, cause=self.cause, more=self.stood_in_line)
 
-    def is_computing(self) -> bool:
-        """True if the child computes, or would if it were its turn: it has not had its CPU time yet."""
-        before = self.seen
-        runnable, self.seen = running(self.pid)
-        self.waited = self.waited or runnable
-        return (runnable or self.seen > before) and time.monotonic() < self.born + PATIENCE
+    def stood_in_line(self) -> float:
+        """The seconds that it waited for a processor since this was last asked; 0 when they are hardly any."""
+        before, self.queued = self.queued, queued(self.pid)
+        late = time.monotonic() > self.born + PATIENCE
+        return 0.0 if late or self.queued < before + 0.01 else self.queued - before
 
     def end(self) -> None:
         """Kill the child and all it started; collect its status."""
@@ -102,12 +102,10 @@ class Child:
             time.sleep(0.01)  # let a process that is exiting finish, so that its own status is seen
         self.end()
         number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else 0
-        if number == signal.SIGXCPU or self.cpu >= 0.95 * self.limit:
-            return Failure("timeout")
-        if isinstance(error, wire.TooLate) and (self.waited or self.seen >= 0.2 * self.limit):
+        if number == signal.SIGXCPU or self.cpu >= (0.5 if isinstance(error, wire.TooLate) else 0.95) * self.limit:
             return Failure("timeout")
         if isinstance(error, wire.TooLate):
-            return Failure("timeout", message=f"waited {self.limit * WALL:.1f} s for an answer")
+            return Failure("timeout", message=f"waited {WAIT:g} s for an answer")
         if not isinstance(error, wire.Closed):
             return Failure("protocol", message=f"({error})")
         if number and number != signal.SIGKILL:
@@ -189,14 +187,10 @@ def in_use() -> int:
     return int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def running(pid: int) -> tuple[bool, float]:
-    """Whether a process wants the CPU now, and the seconds it has had; (False, 0) where the system does not
-    tell."""
-    stat = Path(f"/proc/{pid}/stat")
-    if not stat.exists():
-        return False, 0.0
-    fields = stat.read_text().rpartition(")")[2].split()
-    return fields[0] == "R", (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def queued(pid: int) -> float:
+    """Seconds that a process was ready and had no processor; 0 where the system does not tell."""
+    schedule = Path(f"/proc/{pid}/schedstat")
+    return int(schedule.read_text().split()[1]) / 1e9 if schedule.exists() else 0.0
 
 
 class TimeIsUp(BaseException):

@@ -193,7 +193,7 @@ class Exercise:
     one_of: tuple[Exercise, ...] = ()
     rtol: float = 1e-9
     atol: float = 1e-9
-    seconds: float = 1.0
+    seconds: float = 1.0  # of processor time; at most 2, so that the card is there within 3
     memory: int = 512
     with_engine: bool = False  # class grading: needs the engine though its lesson is graded without
 

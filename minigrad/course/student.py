@@ -63,24 +63,26 @@ class Remote:
 
     Args:
         reading, writing: descriptors of the pipe from and to the worker.
-        seconds: wall time for all that is asked from now on; `allow(seconds)` starts it anew.
-        busy: asked when the time is up; while it says True (still computing within its CPU limit, on a
-            machine that is busy with other things) the wait goes on.
+        seconds: wall time that all answers may take together, the asker's own time left out; `allow(seconds)`
+            starts it anew.
+        more: asked when the time is up for the seconds by which the wait goes on (on a machine that is busy with
+            other things); 0 ends it.
         cause: asked once when the worker is gone, silent or talks nonsense; it ends the worker and returns
             the Failure that says why (time, memory, killed, protocol ...).
     """
 
     def __init__(
         self, reading: int, writing: int, *, seconds: float,
-        cause: Callable[[wire.WireError], Failure] | None = None, busy: Callable[[], bool] | None = None,
+        cause: Callable[[wire.WireError], Failure] | None = None, more: Callable[[], float] | None = None,
     ) -> None:  # fmt: skip
-        self.reading, self.writing, self.cause, self.busy = reading, writing, cause, busy
+        self.reading, self.writing, self.cause, self.more = reading, writing, cause, more
         self.dead: Failure | None = None
         self.allow(seconds)
 
     def allow(self, seconds: float) -> None:
-        """Everything asked from now on has this much wall time together."""
-        self.deadline = time.monotonic() + seconds
+        """The answers to all that is asked from now on may take this much wall time together."""
+        self.answered = time.monotonic()
+        self.deadline = self.answered + seconds
 
     def exec(self, cells: list[str]) -> list[Failure | None] | Failure:
         """Run cells; one entry a cell, or the Failure of the whole."""
@@ -118,6 +120,7 @@ class Remote:
         if self.dead:
             return self.dead
         ticket = secrets.token_hex(8)
+        self.deadline += time.monotonic() - self.answered  # what the judge did since is not the student's time
         try:
             request = {"id": ticket, "do": do, "args": list(args), "kwargs": kwargs}
             wire.send(self.writing, request, self.deadline)
@@ -135,9 +138,11 @@ class Remote:
             return failure_from(reply.get("failure"))
         except wire.WireError as error:
             return self.lost(error)
+        finally:
+            self.answered = time.monotonic()
 
     def await_reply(self) -> None:
-        """Until a reply begins. TooLate when the time is up and the worker is not even computing.
+        """Until a reply begins. TooLate when the time is up, and what `more` gave as well.
 
         Called between request and reply: also a place to look at what the worker uses.
         """
@@ -145,9 +150,10 @@ class Remote:
             try:
                 return wire.wait(self.deadline, reading=self.reading)
             except wire.TooLate:
-                if self.busy is None or not self.busy():
+                extra = self.more() if self.more else 0.0
+                if not extra:
                     raise
-                self.allow(1.0)
+                self.allow(extra)
 
     def lost(self, error: wire.WireError) -> Failure:
         """The worker counts as gone from now on."""

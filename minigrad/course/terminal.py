@@ -1,8 +1,8 @@
 """The checks without a notebook open: what `minigrad check`, `solution` and `progress` do.
 
 The notebook's cells run in a process of their own (a worker, as in class grading, where `check` and `hint`
-say nothing and `predict` remembers the answer), and each exercise is judged from here by the same judge as in
-the notebook. A cell that raises does not stop later cells; one that hangs, or ends the process, is left out.
+say nothing and `predict` remembers the answer), and each exercise is judged there as in the notebook: in a forked
+child, within its limits. A cell that raises does not stop later cells; one that hangs, or ends the process, is left out.
 """
 
 import os
@@ -17,8 +17,8 @@ from pathlib import Path
 from minigrad.course import lessons, notebooks
 from minigrad.course.card import verdict_card
 from minigrad.course.exercise import Exercise
-from minigrad.course.student import WALL, Local, Remote
-from minigrad.course.verdict import Verdict, judge
+from minigrad.course.student import Local, Remote
+from minigrad.course.verdict import Verdict
 from minigrad.course.wire import Failure
 from minigrad.course.worker import fresh_namespace
 
@@ -30,6 +30,10 @@ from minigrad.course import worker
 minigrad.course.predict = worker.predict
 minigrad.course.check = minigrad.course.hint = minigrad.course.progress = lambda *things, **options: None
 del minigrad, worker
+"""
+EXAMINE = """
+import minigrad.course.child, minigrad.course.lessons
+minigrad.course.child.examine(minigrad.course.lessons.find(_exercise), globals(), _seed).as_dict()
 """
 
 
@@ -77,8 +81,11 @@ def judged(file: Path, exercises: list[Exercise], say: Callable[[str], None]) ->
                 continue
             while waiting and not student.dead:
                 exercise = waiting.pop(0)
-                student.allow(WALL * exercise.seconds)
-                yield exercise, judge(exercise, student, secrets.randbits(31))
+                student.allow(CELL_SECONDS)
+                found = student.run(EXAMINE, {"_exercise": exercise.id, "_seed": secrets.randbits(31)})
+                if type(found) is not dict:
+                    found = Verdict(exercise.id, "error", 0.0, exercise.points, ("The process was lost.",)).as_dict()
+                yield exercise, Verdict.from_dict(found)
 
 
 def run_cells(student: "Remote | Here", cells: list[str], left_out: set[int]) -> int | None:
@@ -127,7 +134,7 @@ def worker(folder: Path) -> Iterator["Remote | Here"]:
 
 
 class Here(Local):
-    """A student in this process, where no other can be had. No limits: Ctrl-C ends an endless loop."""
+    """A student in this process, where no other can be had. No limits for the cells: Ctrl-C ends an endless loop."""
 
     dead: Failure | None = None
 

@@ -678,13 +678,13 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
     if exercise.kind in ("value", "choice", "prediction"):
         return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
     partly: Wrong | None = None
+    order = [*failing, *(i for i in range(len(probes)) if i not in failing)]  # most are told apart by the first
     for wrong in exercise.wrong:
-        whole, failed_alike, given = True, True, []
-        for i, theirs in enumerate(one_by_one(exercise, wrong.answer, probes)):
-            given.append(theirs)
+        whole, failed_alike, given = True, True, {}
+        for i, theirs in zip(order, one_by_one(exercise, wrong.answer, [probes[i] for i in order]), strict=False):
+            given[i] = theirs
             if not same(answers[i], theirs, rtol, atol):
                 whole, failed_alike = False, i not in failing
-            if not failed_alike:
                 break
         if whole:
             return wrong

@@ -78,6 +78,18 @@ def sleeps(x, v):
     time.sleep(1000)
 
 
+def naps(x, v):
+    while True:
+        time.sleep(0.01)
+
+
+def dozes(x, v):
+    while True:
+        for _ in range(20_000):
+            pass
+        time.sleep(0.003)
+
+
 def leaves(x, v):
     sys.exit("bye")
 
@@ -136,7 +148,9 @@ class Sly:
 DOES = {
     loops: "may compute for 1 s, and this took longer",
     swallows: "may compute for 1 s, and this took longer",
-    sleeps: "waited 2.8 s for an answer",
+    sleeps: "waited 2.5 s for an answer",
+    naps: "waited 2.5 s for an answer",
+    dozes: "waited 2.5 s for an answer",
     leaves: "called sys.exit()",
     leaves_at_once: "ended the whole process",
     recurses: "called itself too often",
@@ -154,7 +168,9 @@ def children() -> set[int]:
 
 
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
-@pytest.mark.parametrize("does", DOES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "does", [pytest.param(f, marks=[pytest.mark.slow] * (f in (naps, dozes, sleeps))) for f in DOES], ids=lambda f: f.__name__
+)
 def test_whatever_the_code_does_the_kernel_lives(does, capfd):
     before, start = children(), time.monotonic()
     out = checked(does, capfd)

@@ -169,6 +169,29 @@ def test_a_loop_costs_its_exercise_only(
     assert f"{total - 1} of {total} passed" in capsys.readouterr().out
 
 
+DOES = {
+    "return list(range(1 << 40))": "may use 512 MB of memory",
+    "import os; os._exit(0)": "ended the whole process",
+    "import minigrad; t = minigrad.tensor(x); return 2 * x * v": "runs without minigrad",
+}
+
+
+@pytest.mark.parametrize("line", DOES)
+def test_limits_are_those_of_the_notebook(solved: Path, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """And the others are judged all the same. The cells that try the function are left out."""
+    nb = notebooks.read(solved)
+    for cell in nb["cells"]:
+        if "def vjp_square" in cell["source"]:
+            cell["source"] = f"def vjp_square(x, v):\n    {line}"
+        elif "vjp_square(" in cell["source"]:
+            cell["source"] = ""
+    notebooks.write(nb, solved)
+    assert run("check", solved) == 1
+    shown = capsys.readouterr().out
+    total = len(notebooks.exercise_ids(notebooks.read(solved)))
+    assert DOES[line] in " ".join(shown.split()) and f"{total - 1} of {total} passed" in shown, shown
+
+
 def test_a_cell_that_ends_the_process_is_left_out(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spoil(solved, "import os\nos._exit(0)")
     assert run("check", solved) == 0

@@ -753,7 +753,6 @@ EXERCISE_9_5 = program(
     minutes=14,
     prelude="import numpy as np",
     probes=probes_9_5,
-    seconds=3.0,
     wrong=[
         Wrong(checker(weights="ones"), "M23", "A rule that forgets g passes your check: your weights are "
               "ones, and times one is invisible. What would show it?", name="weights of one"),

@@ -56,7 +56,7 @@ def patient(
         yield from probes(rng)
 
     return program(
-        f"11.{number}", (letter, cure), title=title, minutes=minutes, probes=asked, seconds=3.0,
+        f"11.{number}", (letter, cure), title=title, minutes=minutes, probes=asked,
         prelude=f"{PRELUDE}\nblamed = lambda line: {culprit!r} if line == {partner!r} else line",
         wrong=[
             *(Wrong({letter: l, cure: cures[0]}, "M54", says, name=f"blames {l}") for l, says in innocent.items()),

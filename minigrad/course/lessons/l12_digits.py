@@ -167,7 +167,7 @@ def one_after_the_other(net: Any, x: Any) -> Any:
 EXERCISE_12_1 = program(
     "12.1", ("Linear", "Sequential"),
     title="layers that know their parameters",
-    minutes=14, prelude=PRELUDE, probes=probes_12_1, seconds=3.0,
+    minutes=14, prelude=PRELUDE, probes=probes_12_1,
     wrong=[
         Wrong(layers(own=lambda s: [s.weight]), "M54", "parameters() of Linear names the weight only. The bias gets a "
               "gradient, and no optimiser will ever hear of it.", name="bias not found"),
@@ -342,7 +342,7 @@ class WithBuffers:
 EXERCISE_12_2 = program(
     "12.2", "SGD",
     title="descent, with momentum",
-    minutes=12, prelude=PRELUDE, probes=probes_12_2, seconds=3.0,
+    minutes=12, prelude=PRELUDE, probes=probes_12_2,
     wrong=[
         Wrong(optimiser(keep=False), "", "With momentum the steps are those without: the velocity begins anew at each "
               "step. Where must it live between two steps?", name="velocity forgotten"),
@@ -641,7 +641,7 @@ def loops(
 EXERCISE_12_4 = program(
     "12.4", ("cross_entropy", "train"),
     title="twenty losses, to the ninth digit",
-    minutes=16, prelude=PRELUDE, probes=probes_12_4, seconds=5.0,
+    minutes=16, prelude=PRELUDE, probes=probes_12_4, seconds=2.0,
     wrong=[
         Wrong(loops(lambda s, t: the_loss(s, t) * len(t)), "M30", "The loss is a sum over the batch. PyTorch takes the "
               "mean: what would change when the batch doubles?", name="sum"),

@@ -320,7 +320,7 @@ ADD_UP = "arrived[id(parent)] = arrived.get(id(parent), 0) + share"
 EXERCISE_13_1 = program(
     "13.1", ("Tensor", "no_grad"),
     title="an engine that keeps sixty promises",
-    minutes=50, points=4.0, seconds=10.0, prelude="import numpy as np",
+    minutes=50, points=4.0, seconds=2.0, prelude="import numpy as np",
     probes=probes_13_1,
     wrong=[
         Wrong(built((ADD_UP, "arrived[id(parent)] = share")), "M19", "Where two messages meet, the second replaces the "
@@ -935,7 +935,7 @@ EXPORT = program(
 
 EXERCISE_13_3 = one_of(
     "13.3", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
-    title="one more thing your engine can do", minutes=20, seconds=3.0, with_engine=True,
+    title="one more thing your engine can do", minutes=20, with_engine=True,
     hints=["Choose one; forwards is the shortest. Leave the others as they are.",
            "Forwards: a number and its speed. Again: rules in the arithmetic of the nodes. Checkpoints: keep few, make the "
            "rest again. Hooks: when the gradient is whole, ask. Export: arrays inside, tensors outside.",

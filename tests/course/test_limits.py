@@ -1,0 +1,84 @@
+"""No check keeps anyone waiting: whatever the answer does, its card is there within three seconds."""
+
+import resource
+import time
+
+import pytest
+
+from minigrad.course import child, lessons
+from minigrad.course.child import can_fork, examine
+
+WRITTEN = [e for e in lessons.all_exercises() if e.kind in ("function", "program")]
+pytestmark = pytest.mark.skipif(not can_fork(), reason="no fork here")
+
+
+def endless(*args, **kwargs):
+    while True:
+        pass
+
+
+def never_ending(thing):
+    """The same thing, in which nothing comes to an end."""
+    if not isinstance(thing, type):
+        return endless if callable(thing) else thing
+    own = {name: f for name, f in vars(thing).items() if callable(getattr(f, "__func__", f)) and not isinstance(f, type)}
+    static = {name: isinstance(f, staticmethod) for name, f in own.items()}
+    return type(thing.__name__, (thing,), {n: staticmethod(endless) if s else endless for n, s in static.items()})
+
+
+def hung(exercise):
+    """A student's namespace in which every name asked for hangs when it is used."""
+    space = exercise.namespace(exercise.alternatives[0])
+    for name in exercise.names:
+        owner, _, attribute = name.rpartition(".")
+        if owner and owner in space:
+            setattr(space[owner], attribute, endless)
+        elif name in space:
+            space[name] = never_ending(space[name])
+    return space
+
+
+def computed(exercise, space):
+    """The verdict, and the seconds that it takes where nobody else wants the processor."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN), time.process_time()
+    verdict = examine(exercise, space)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN), time.process_time()
+    child = sum(getattr(after[0], of) - getattr(before[0], of) for of in ("ru_utime", "ru_stime"))
+    return verdict, child + after[1] - before[1]
+
+
+@pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
+def test_limits_leave_time_for_the_card(exercise):
+    assert all(e.seconds <= 2 for e in (exercise, *exercise.one_of))
+    assert child.WAIT < 2.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
+def test_a_loop_without_end_is_told_in_time(exercise):
+    verdict, seconds = computed(exercise, hung(exercise))
+    assert verdict.status == "timeout", verdict
+    assert f"may compute for {exercise.seconds:g} s" in verdict.lines[0], verdict
+    assert seconds < 2.7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1], ids=lambda e: e.id)
+def test_a_loop_at_the_last_question_is_told_in_time(exercise):
+    right, left = exercise.alternatives[0], [len(exercise.questions(0))]
+
+    def hangs_at_last(*args, **kwargs):
+        left[0] -= 1
+        return right(*args, **kwargs) if left[0] else endless()
+
+    verdict, seconds = computed(exercise, {exercise.name: hangs_at_last})
+    assert verdict.status == "timeout" and seconds < 2.7, verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
+def test_right_answers_have_time_and_to_spare(exercise):
+    for number, answer in enumerate(exercise.alternatives):
+        verdict, seconds = computed(exercise, exercise.namespace(answer))
+        assert verdict.passed
+        assert seconds < exercise.seconds / 4, f"alternative {number} is slow for its limit"
