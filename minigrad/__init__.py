@@ -24,7 +24,9 @@ from minigrad import dtypes as _dtypes
 from minigrad import nodes as _nodes
 from minigrad import public as _public
 from minigrad import sampling as _sampling
+from minigrad import settings as _settings
 from minigrad.creation import tensor as tensor
+from minigrad.devices import Device as device
 from minigrad.dtypes import DType as dtype
 from minigrad.dtypes import (
     can_cast,
@@ -62,12 +64,12 @@ __version__ = "0.1.0"
 
 globals().update(_public.FUNCTIONS)
 globals().update(_dtypes.NAMES)
-globals().update({name: getattr(room, name) for room in (_creation, _sampling) for name in room.__all__})
+globals().update({name: getattr(room, name) for room in (_creation, _sampling, _settings) for name in room.__all__})
 
 from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
-_ROOMS = ("autograd", "cuda", "func", "nn", "optim", "utils", "viz", "course")
+_ROOMS = ("accelerator", "autograd", "backends", "cuda", "func", "nn", "optim", "utils", "viz", "course")
 _LAZY = {
     "record": "recorder",
     "Recording": "recording",

@@ -18,6 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, products, reductions, shapes
 from minigrad import more_derivatives as more
+from minigrad.devices import check_device
 from minigrad.operations import note_lost, operation
 from minigrad.public import (
     as_tensor_like,
@@ -594,14 +595,13 @@ in_place("masked_fill", _masked_fill_)
 def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
     wanted = keywords.get("dtype")
+    check_device(keywords.get("device"))
     for arg in args:
         if isinstance(arg, Tensor):
             wanted = arg.dtype
         elif isinstance(arg, dtypes.DType) or arg in (float, int, bool):
             wanted = dtypes.resolve(arg)
         elif not isinstance(arg, bool) and arg is not None:
-            from minigrad.creation import check_device
-
             check_device(arg)
     if wanted is None or input._data.dtype == wanted.numpy:
         return table.clone(input) if keywords.get("copy") else input

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, errors
+from minigrad.devices import check_device
 from minigrad.dtypes import DType
 from minigrad.size import Size
 from minigrad.tape import mode
@@ -53,12 +54,6 @@ def finish(array: Array, requires_grad: bool = False, device: Any = None, **rest
     if requires_grad:
         made.requires_grad_()
     return made
-
-
-def check_device(device: Any) -> None:
-    """Quiet for None and the CPU; another device raises and says that minigrad has one only."""
-    if device is not None and str(device).split(":")[0] != "cpu":
-        raise NotImplementedError(f"minigrad runs on the CPU only, not on device {str(device)!r}")
 
 
 def as_dtype(dtype: Any, function: str) -> DType:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.devices import CPU, check_device
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,9 +35,8 @@ class Generator:
     """
 
     def __init__(self, device: Any = "cpu") -> None:
-        if str(device) != "cpu":
-            raise NotImplementedError(f"minigrad runs on the CPU only: no generator for device {device!r}")
-        self.device = "cpu"
+        check_device(device)
+        self.device = CPU
         self.manual_seed(_UNSEEDED)
 
     # ---------------------------------------------------------------------------------------- seed and state
@@ -189,14 +190,16 @@ class Generator:
         self._cached_normal = radius * math.sin(angle)
         return radius * math.cos(angle)
 
-    def randint(self, low: int, high: int, shape: Sequence[int], dtype: Any = np.int64) -> Array:
-        """Integers from low up to and not including high."""
+    def randint(
+        self, low: int, high: int, shape: Sequence[int], dtype: Any = np.int64, short: bool = False
+    ) -> Array:
+        """Integers from low up to and not including high; a wide range takes two words each, unless `short`."""
         if low >= high:
             raise RuntimeError(
                 f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
             )
         count, span = math.prod(shape), high - low
-        words = self._words(count) if span < _LONG_SPAN else self._long_words(count)
+        words = self._words(count) if short or span < _LONG_SPAN else self._long_words(count)
         numbers = (words.astype(np.uint64) % np.uint64(span)).astype(np.int64) + np.int64(low)
         return numbers.astype(dtype, copy=False).reshape(shape)
 
@@ -222,6 +225,11 @@ class Generator:
     def keep(self, shape: Sequence[int], probability: float) -> Array:
         """Booleans that are True with one probability: what dropout keeps, and `bernoulli_(p)`."""
         return self.rand(shape, _FLOAT64) < probability
+
+    def poisson(self, rates: Array) -> Array:
+        """A number from the Poisson distribution for each rate, in its dtype."""
+        counts: Array = self._twister().poisson(rates).astype(rates.dtype)
+        return counts
 
     def exponential(self, shape: Sequence[int], rate: float = 1.0, dtype: Any = _FLOAT32) -> Array:
         """Exponentially distributed numbers with mean 1 / rate."""

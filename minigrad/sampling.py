@@ -18,6 +18,7 @@ __all__ = [
     "bernoulli",
     "multinomial",
     "normal",
+    "poisson",
     "rand",
     "rand_like",
     "randint",
@@ -108,6 +109,13 @@ def multinomial(
     return wrap(drawn.reshape((*input.shape[:-1], num_samples)))
 
 
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """For each rate in `input`, a number from the Poisson distribution (not the very numbers PyTorch draws)."""
+    if (input._data < 0).any():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return wrap(_source(generator).poisson(np.asarray(input._data)))
+
+
 def _fill(tensor: Tensor, array: Any) -> Tensor:
     inplace.check_writable(tensor)
     inplace.commit(tensor, wrap(np.asarray(array).astype(tensor._data.dtype)))
@@ -136,9 +144,17 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
 @method
 def random_(self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None) -> Tensor:
-    """Fill with integers from low up to, but not including, high (given alone, low is the upper bound)."""
+    """Fill with integers from low up to, but not including, high (given alone, low is the upper bound).
+
+    Without bounds: all the integers that the type holds exactly, from 0.
+    """
     if high is None:
-        low, high = 0, low or (2**24 + 1 if self._data.dtype.kind == "f" else 2**31)
+        kind = self._data.dtype
+        exact = np.finfo(kind).nmant + 1 if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).bits
+        whole = 2**exact + 1 if kind.kind == "f" else 2 ** (exact - (kind.kind == "i"))
+        short = not low and kind.itemsize < 8
+        low, high = 0, low or whole
+        return _fill(self, _source(generator).randint(low, high, tuple(self.shape), short=short))
     return _fill(self, _source(generator).randint(low, high, tuple(self.shape)))
 
 
@@ -146,3 +162,39 @@ def random_(self: Tensor, low: int = 0, high: int | None = None, *, generator: G
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers from the exponential distribution."""
     return _fill(self, _source(generator).exponential(tuple(self.shape), lambd, self._data.dtype))
+
+
+@method
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with the exponentials of normal numbers."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    one_by_one = [_source(generator).normal((1,), mean, std, np.float64) for _ in range(self.numel())]
+    return _fill(self, np.exp(np.reshape(one_by_one, self.shape)))
+
+
+@method
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Fill with how many trials it takes until the first success of probability p."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    uniform = _source(generator).uniform(tuple(self.shape), 0.0, 1.0, np.dtype(np.float64))
+    return _fill(self, np.ceil(np.log(uniform) / np.log1p(-p)))
+
+
+@method
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers from the Cauchy distribution."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    uniform = _source(generator).uniform(tuple(self.shape), 0.0, 1.0, np.dtype(np.float64))
+    return _fill(self, median + sigma * np.tan(np.pi * (uniform - 0.5)))
+
+
+def _bernoulli(self: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
+    """`bernoulli`; with `p`, that probability everywhere."""
+    return bernoulli(self if p is None else wrap(np.full(self.shape, p, self._data.dtype)), generator=generator)
+
+
+Tensor.bernoulli = _bernoulli  # type: ignore[attr-defined]
+method(multinomial)

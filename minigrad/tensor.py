@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from minigrad import dtypes, printing
+from minigrad.devices import CPU, Device
 from minigrad.dtypes import DType
 from minigrad.size import Size
 
@@ -46,15 +47,6 @@ class Untracked(list[Any]):
             "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
             "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
         )
-
-
-class Device(str):
-    """Where a tensor lives: always the CPU here."""
-
-    type = "cpu"
-
-    def __repr__(self) -> str:
-        return f"device(type='{self.type}')"
 
 
 class Tensor:
@@ -116,7 +108,7 @@ class Tensor:
 
     @property
     def device(self) -> Device:
-        return Device("cpu")
+        return CPU
 
     @property
     def ndim(self) -> int:

@@ -160,7 +160,11 @@ def rrelu(
     """x where positive, else x times a random slope (training) or the mean of the two bounds."""
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    raise NotImplementedError("minigrad leaves out rrelu in training mode: use leaky_relu")
+    negative = np.asarray(input._data <= 0)
+    slopes = np.ones(negative.shape, input._data.dtype)
+    low, high = (float(slopes.dtype.type(bound)) for bound in (lower, upper))
+    slopes[negative] = random.default_generator.uniform((int(negative.sum()),), low, high, np.dtype(np.float64))
+    return _applied(table.mul, input, inplace, wrap(slopes))
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:

@@ -1,15 +1,18 @@
 """Optimisers: what turns gradients into better parameters.
 
 `optimizer.py` holds what all of them share: parameter groups, `zero_grad`, `step`, state dicts. `algorithms.py` has
-one short update rule each (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam), and `lr_scheduler.py` the
-rules that change the learning rate as training goes on.
+one short update rule each (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, Rprop, ASGD), `lbfgs.py`
+the one that looks before it steps, and `lr_scheduler.py` the rules that change the learning rate as training goes on.
 """
 
 from minigrad.optim import lr_scheduler
-from minigrad.optim.algorithms import SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RMSprop
+from minigrad.optim.algorithms import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RAdam, RMSprop, Rprop
+from minigrad.optim.lbfgs import LBFGS
 from minigrad.optim.optimizer import Optimizer
 
 __all__ = [
+    "ASGD",
+    "LBFGS",
     "SGD",
     "Adadelta",
     "Adagrad",
@@ -18,6 +21,8 @@ __all__ = [
     "Adamax",
     "NAdam",
     "Optimizer",
+    "RAdam",
     "RMSprop",
+    "Rprop",
     "lr_scheduler",
 ]

@@ -1,4 +1,5 @@
-"""The update rules, one class each: SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam.
+"""The update rules, one class each: SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam,
+Rprop, ASGD.
 
 Each `_update` is the formula of the algorithm, written on numpy arrays that change in place: `x` are the numbers of
 one parameter, `g` its gradient, `group` the settings, and `self.state[p]` what is remembered from step to step. One
@@ -136,6 +137,8 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         _check_differentiable(differentiable)
+        if not (all(isinstance(b, float) for b in betas) or all(isinstance(b, Tensor) for b in betas)):
+            raise ValueError("betas must be either both floats or both Tensors")
         _check("learning rate", lr)
         _check("epsilon value", eps)
         _check_betas(betas)
@@ -525,3 +528,158 @@ class NAdam(Optimizer):
         root += group["eps"]
         np.subtract(x, lr * (1 - mu) / (1 - float(product)) * g / root, out=x)
         np.subtract(x, lr * next_mu / (1 - float(product) * next_mu) * mean / root, out=x)
+
+
+class RAdam(Optimizer):
+    """RAdam: Adam that waits with dividing by the root of the squares until their mean is worth something."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_differentiable(differentiable)
+        _check("learning rate", lr)
+        _check("epsilon value", eps)
+        _check_betas(betas)
+        _check("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, p: Tensor, x: Array, g: Array, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            state.update(step=_no_steps(), exp_avg=zeros_like(x), exp_avg_sq=zeros_like(x))
+        step = _next_step(state)
+        lr, (beta1, beta2) = _number(group["lr"]), group["betas"]
+        if group["decoupled_weight_decay"]:
+            np.multiply(x, 1 - lr * group["weight_decay"], out=x)
+            g = -g if group["maximize"] else g
+        else:
+            g = _decayed(x, g, group)
+        mean, square = state["exp_avg"]._data, state["exp_avg_sq"]._data
+        mean += (1 - beta1) * (g - mean)
+        square *= beta2
+        square += (1 - beta2) * g * g
+        change = mean / (1 - beta1**step) * lr
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * step * beta2**step / (1 - beta2**step)  # how many gradients the mean is made of
+        if length > 5:
+            share = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+            change *= (share * (1 - beta2**step)) ** 0.5 / (np.sqrt(square) + group["eps"])
+        np.subtract(x, change, out=x)
+
+
+class Rprop(Optimizer):
+    """Rprop: only the gradient's sign counts; a coordinate's step grows while the sign stays and shrinks when it turns."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        _check_differentiable(differentiable)
+        _check("learning rate", lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        defaults = {
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, p: Tensor, x: Array, g: Array, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        if not state:
+            sizes = wrap(np.full_like(x, _number(group["lr"])))
+            state.update(step=_no_steps(), prev=zeros_like(x), step_size=sizes)
+        _next_step(state)
+        g = -g if group["maximize"] else g
+        before, sizes = state["prev"]._data, state["step_size"]._data
+        agree = np.sign(g * before)
+        shrink, grow = group["etas"]
+        sizes *= np.where(agree > 0, grow, np.where(agree < 0, shrink, 1.0))
+        np.clip(sizes, *group["step_sizes"], out=sizes)
+        before[...] = np.where(agree < 0, 0.0, g)
+        np.subtract(x, np.sign(before) * sizes, out=x)
+
+
+class ASGD(Optimizer):
+    """SGD with a shrinking rate that also keeps the average of where it has been (`state[p]["ax"]`)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        _check_differentiable(differentiable)
+        _check("learning rate", lr)
+        _check("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, p: Tensor, x: Array, g: Array, group: dict[str, Any]) -> None:
+        state = self.state[p]
+        lr, shrink = _number(group["lr"]), group["lambd"]
+        if not state:
+            eta, mu = (wrap(np.full((), v, np.float32)) for v in (lr, 1))
+            state.update(step=_no_steps(), eta=eta, mu=mu, ax=zeros_like(x))
+        step = _next_step(state)
+        g = _decayed(x, g, group)
+        rate, share, average = float(state["eta"]._data), float(state["mu"]._data), state["ax"]._data
+        x *= 1 - shrink * rate
+        np.subtract(x, rate * g, out=x)
+        average += share * (x - average)
+        if share == 1:
+            average[...] = x
+        state["eta"]._data[...] = np.float32(lr / (1 + shrink * lr * step) ** group["alpha"])
+        state["mu"]._data[...] = np.float32(1 / max(1, step - group["t0"]))

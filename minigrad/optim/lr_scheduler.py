@@ -456,3 +456,98 @@ class ReduceLROnPlateau(LRScheduler):
         else:
             margin = self.best * self.threshold if math.isfinite(self.best) else 0.0
         return current < self.best - margin if self.mode == "min" else current > self.best + margin
+
+
+class CyclicLR(LRScheduler):
+    """Up and down in straight lines between base_lr and max_lr, set before every batch; momentum opposite.
+
+    `mode` "triangular2" halves the height each cycle, "exp_range" shrinks it by `gamma` each step; or give `scale_fn`,
+    a function of the cycle or (scale_mode="iterations") of the step.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.8,
+        max_momentum: float = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        groups = optimizer.param_groups
+        lows = base_lr if isinstance(base_lr, (list, tuple)) else [base_lr] * len(groups)
+        self.max_lrs = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * len(groups)
+        if last_epoch == -1:
+            for group, low in zip(groups, lows, strict=True):
+                group["lr"] = low
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size: float = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
+        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.use_beta1 = "betas" in optimizer.defaults
+        if cycle_momentum:
+            if "momentum" not in optimizer.defaults and not self.use_beta1:
+                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            for group in groups:
+                group["base_momentum"], group["max_momentum"] = base_momentum, max_momentum
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = list(lows)
+
+    def scale_fn(self, x: float) -> float:
+        """How high a cycle (or step) rises, of the whole height."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        return {"triangular": 1.0, "triangular2": 1 / 2.0 ** (x - 1), "exp_range": self.gamma**x}[self.mode]
+
+    def get_lr(self) -> list[float]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        place = 1.0 + self.last_epoch / self.total_size - cycle
+        rise = place / self.step_ratio if place <= self.step_ratio else (place - 1) / (self.step_ratio - 1)
+        height = rise * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for group in self.optimizer.param_groups:
+                momentum = group["max_momentum"] - (group["max_momentum"] - group["base_momentum"]) * height
+                if self.use_beta1:
+                    group["betas"] = (momentum, *group["betas"][1:])
+                else:
+                    group["momentum"] = momentum
+        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
+
+
+class ChainedScheduler(SequentialLR):
+    """Several schedulers of one optimiser that all step at once."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if len(schedulers) < 1:
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler."
+            )
+        self.optimizer = optimizer or schedulers[0].optimizer
+        for index, scheduler in enumerate(schedulers):
+            if scheduler.optimizer is not self.optimizer:
+                raise ValueError(
+                    f"{type(self).__name__} expects all schedulers to belong to the same optimizer, but "
+                    f"got scheduler {type(scheduler).__name__} at index {index} has {scheduler.optimizer}, "
+                    f"which is different from {self.optimizer.__class__.__name__}."
+                )
+        self._schedulers = list(schedulers)
+        self._last_lr = self._present()
+
+    def step(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._present()

@@ -211,11 +211,13 @@ class Optimizer:
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
-        lines = [type(self).__name__ + " ("]
-        for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
-        return "\n".join([*lines, ")"])
+        parts = [
+            "\n".join(
+                [f"Parameter Group {number}", *(f"    {key}: {group[key]}" for key in sorted(group) if key != "params")]
+            )
+            for number, group in enumerate(self.param_groups)
+        ]
+        return f"{type(self).__name__} (\n" + "\n\n".join(parts) + "\n)"
 
 
 def _like(name: str, value: Any, p: Tensor) -> Any:

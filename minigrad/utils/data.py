@@ -1,19 +1,31 @@
-"""torch.utils.data: datasets, and a loader that hands them out in batches (in this process, one after another)."""
+"""torch.utils.data: datasets, samplers that choose an order, and a loader that hands out batches.
+
+The order of a shuffled loader is PyTorch's own for the same seed.  Everything is loaded in this process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+import math
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice, pairwise
 from typing import Any
 
 import numpy as np
 
-from minigrad import creation, sampling
+from minigrad import creation, dtypes, random, sampling
 from minigrad.random import Generator
 from minigrad.shapes import stack
 from minigrad.tensor import Tensor
 
-__all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "random_split"]
+__all__ = [
+    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
+    "random_split",
+]  # fmt: skip
+
+# ------------------------------------------------------------------------------------------- datasets
 
 
 class Dataset:
@@ -21,6 +33,16 @@ class Dataset:
 
     def __getitem__(self, index: int) -> Any:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Any) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return cls  # Dataset[Tensor] is only a note to the reader
+
+
+class IterableDataset(Dataset):
+    """A dataset that is a stream: it defines `__iter__` instead of `__getitem__`."""
 
 
 class TensorDataset(Dataset):
@@ -38,14 +60,35 @@ class TensorDataset(Dataset):
         return int(self.tensors[0].shape[0])
 
 
+class ConcatDataset(Dataset):
+    """Several datasets one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        which = bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+
 class Subset(Dataset):
     """The items of another dataset at these indices."""
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, index: int) -> Any:
-        return self.dataset[self.indices[index]]
+    def __getitem__(self, index: Any) -> Any:
+        return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -54,61 +97,279 @@ class Subset(Dataset):
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:
     """Parts of these lengths (or fractions that add up to 1), in random order."""
     total = len(dataset)
-    if abs(sum(lengths) - 1) < 1e-6 and any(isinstance(n, float) for n in lengths):
-        sizes = [int(total * n) for n in lengths]
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        for i, share in enumerate(lengths):
+            if not 0 <= share <= 1:
+                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        sizes = [math.floor(total * share) for share in lengths]
         for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1
     else:
-        sizes = [int(n) for n in lengths]
+        sizes = list(lengths)  # type: ignore[arg-type]
     if sum(sizes) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = sampling.randperm(total, generator=generator).tolist()
-    starts = np.cumsum([0, *sizes])
-    return [Subset(dataset, order[a:b]) for a, b in pairwise(starts)]
+    return [Subset(dataset, order[a:b]) for a, b in pairwise(accumulate(sizes, initial=0))]
+
+
+# ------------------------------------------------------------------------------------------- samplers
+
+
+def _check_count(num_samples: Any) -> None:
+    if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+        raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+
+
+class Sampler:
+    """An order in which to go through a dataset: iterating gives indices."""
+
+    def __init__(self, data_source: Any = None) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return cls
+
+
+class SequentialSampler(Sampler):
+    """0, 1, 2, ..."""
+
+    def __init__(self, data_source: Any) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """All indices in random order, or `num_samples` of them; with `replacement`, each drawn by itself."""
+
+    def __init__(
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ) -> None:
+        self.data_source, self.replacement, self.generator = data_source, replacement, generator
+        self._num_samples = num_samples
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        _check_count(self.num_samples)
+
+    @property
+    def num_samples(self) -> int:
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        n, left = len(self.data_source), self.num_samples
+        source = self.generator
+        if source is None:  # a generator of its own, seeded from the common one
+            source = Generator()
+            source.manual_seed(_seed(None))
+        size = 32 if self.replacement else n
+        while left >= 0:  # a last round for what is left, even when nothing is
+            if self.replacement:
+                yield from sampling.randint(n, (min(left, size),), generator=source).tolist()
+            else:
+                yield from sampling.randperm(n, generator=source).tolist()[:left]
+            left -= size
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """These indices in random order."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        for i in sampling.randperm(len(self.indices), generator=self.generator).tolist():
+            yield self.indices[i]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """Indices drawn with these weights."""
+
+    def __init__(
+        self, weights: Any, num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ) -> None:
+        _check_count(num_samples)
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = creation.as_tensor(weights, dtype=dtypes.float64)
+        if self.weights.ndim != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
+            )
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = sampling.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """Lists of `batch_size` indices from another sampler."""
+
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        indices = iter(self.sampler)
+        while batch := list(islice(indices, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        return (len(self.sampler) + (0 if self.drop_last else self.batch_size - 1)) // self.batch_size
+
+
+def _seed(generator: Generator | None) -> int:
+    """What PyTorch draws for the random numbers of a loader's workers, and of a sampler."""
+    return int((generator or random.default_generator).randint(0, 2**63, ())[()])
+
+
+# ------------------------------------------------------------------------------------------- the loader
 
 
 class DataLoader:
-    """Iterate over a dataset in batches; with `shuffle`, in a new random order each time."""
+    """Iterate over a dataset in batches; with `shuffle`, in a new random order each time.
+
+    `num_workers` and `pin_memory` are accepted: this process does the work, in the same order.
+    """
 
     def __init__(
         self,
         dataset: Any,
         batch_size: int | None = 1,
-        shuffle: bool = False,
-        *,
-        drop_last: bool = False,
-        generator: Generator | None = None,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        batch_sampler: Any = None,
         num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        *,
+        generator: Generator | None = None,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
     ) -> None:
-        if num_workers:
-            raise NotImplementedError("minigrad loads data in this process: leave num_workers at 0")
-        self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
-        self.drop_last, self.generator, self.collate = drop_last, generator, collate_fn or collated
+        if num_workers < 0:
+            raise ValueError(
+                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
+            )
+        stream = isinstance(dataset, IterableDataset)
+        if stream and shuffle:
+            raise ValueError(
+                "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+                f"shuffle={shuffle}"
+            )
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
+            )
+        if sampler is None and not stream:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_sampler is None and batch_size is not None and not stream:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
+        self.num_workers, self.pin_memory = num_workers, pin_memory
+        alone = batch_size is None and batch_sampler is None
+        self.collate_fn = collate_fn or (_as_it_is if alone else default_collate)
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return cls
 
     def __len__(self) -> int:
-        n, size = len(self.dataset), self.batch_size or 1
-        return n // size if self.drop_last else -(-n // size)
+        if isinstance(self.dataset, IterableDataset):
+            n: int = len(self.dataset)  # type: ignore[arg-type]
+            return n if not self.batch_size else n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        n = len(self.dataset)
-        order = sampling.randperm(n, generator=self.generator).tolist() if self.shuffle else list(range(n))
+        if self.pin_memory:
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                "used.",
+                stacklevel=2,
+            )
+        _seed(self.generator)
+        return self._stream() if isinstance(self.dataset, IterableDataset) else self._batches()
+
+    def _batches(self) -> Iterator[Any]:
+        if self.batch_sampler is None:
+            yield from (self.collate_fn(self.dataset[i]) for i in self.sampler)
+        else:
+            for indices in self.batch_sampler:
+                yield self.collate_fn([self.dataset[i] for i in indices])
+
+    def _stream(self) -> Iterator[Any]:
+        items = iter(self.dataset)
         if self.batch_size is None:
-            yield from (self.dataset[i] for i in order)
+            yield from map(self.collate_fn, items)
             return
-        for start in range(0, len(self) * self.batch_size, self.batch_size):
-            yield self.collate([self.dataset[i] for i in order[start : start + self.batch_size]])
+        while batch := list(islice(items, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield self.collate_fn(batch)
 
 
-def collated(items: list[Any]) -> Any:
-    """A list of items as one batch: tensors are stacked, numbers become a tensor, tuples and dicts keep their form."""
-    first = items[0]
+def _as_it_is(item: Any) -> Any:
+    return creation.as_tensor(item) if isinstance(item, (np.ndarray, np.generic)) else item
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """A list of items as one batch: tensors are stacked, numbers become a tensor, lists and dicts keep their form."""
+    first = batch[0]
     if isinstance(first, Tensor):
-        return stack(items)
-    if isinstance(first, (int, float)):
-        return creation.tensor(items)
-    if isinstance(first, tuple):
-        return [collated(list(column)) for column in zip(*items, strict=True)]
-    if isinstance(first, dict):
-        return {key: collated([item[key] for item in items]) for key in first}
-    return items
+        return stack(list(batch))
+    if isinstance(first, np.ndarray):
+        return stack([creation.as_tensor(item) for item in batch])
+    if isinstance(first, np.generic):
+        return creation.as_tensor(np.stack(batch))
+    if isinstance(first, float):
+        return creation.tensor(batch, dtype=dtypes.float64)
+    if isinstance(first, int):
+        return creation.tensor(batch)
+    if isinstance(first, (str, bytes)):
+        return batch
+    if isinstance(first, Mapping):
+        return {key: default_collate([item[key] for item in batch]) for key in first}
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(default_collate(column) for column in zip(*batch, strict=True)))
+    if isinstance(first, Sequence):
+        if any(len(item) != len(first) for item in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return [default_collate(column) for column in zip(*batch, strict=True)]
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+        f"{type(first)}"
+    )

@@ -30,6 +30,14 @@ for name, variants in {
     "Adadelta": [{}, {"rho": 0.8, "weight_decay": 0.1}],
     "Adamax": [{}, {"betas": (0.8, 0.9), "weight_decay": 0.1}],
     "NAdam": [{}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
+    "RAdam": [{"betas": (0.8, 0.9)}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
+    "Rprop": [{}, {"lr": 0.3, "etas": (0.3, 1.5), "step_sizes": (1e-3, 0.4), "maximize": True}],
+    "ASGD": [{"lr": 0.05}, {"lr": 0.05, "lambd": 0.01, "t0": 3, "weight_decay": 0.1}],
+    "LBFGS": [
+        {"max_iter": 3, "history_size": 2, "lr": 0.1},
+        {"max_iter": 2, "history_size": 2, "line_search_fn": "strong_wolfe"},
+        {"max_iter": 4, "max_eval": 6, "line_search_fn": "strong_wolfe"},
+    ],
 }.items():
     for settings in variants:
         OPTIMISERS[f"{name} {settings}"] = name, settings
@@ -43,12 +51,18 @@ def descend(t: Any, name: str) -> list[list[float]]:
     optimiser = getattr(t.optim, kind)([w, b], **settings)
     path = []
     for step in range(8):
-        optimiser.zero_grad()
-        loss = (w.exp() * t.tensor([1.0, 2.0, -1.0], dtype=t.float64)).sum() + (w * w).sum()
-        if step > 1:
-            loss = loss + ((b * w) ** 2).sum() + b.sum()
-        loss.backward()
-        optimiser.step()
+
+        def closure(step: int = step) -> Any:
+            optimiser.zero_grad()
+            loss = (w.exp() * t.tensor([1.0, 2.0, -1.0], dtype=t.float64)).sum() + (w * w).sum()
+            if step > 1:
+                loss = loss + ((b * w) ** 2).sum() + b.sum()
+            if kind == "LBFGS":
+                loss = loss + (w**4).sum() + (b**4).sum()  # it goes far at once, and has to find an end
+            loss.backward()
+            return loss
+
+        optimiser.step(closure)
         path.append(w.tolist() + b.reshape(-1).tolist())
     return path
 
@@ -71,6 +85,10 @@ SCHEDULERS: dict[str, Callable[[Any, Any], Any]] = {
         o, [1.0, 0.5], epochs=7, steps_per_epoch=2, three_phase=True, anneal_strategy="linear"
     ),
     "ReduceLROnPlateau": lambda s, o: s.ReduceLROnPlateau(o, patience=2, factor=0.3, cooldown=1),
+    "CyclicLR": lambda s, o: s.CyclicLR(o, [0.01, 0.02], 0.3, 3, 2),
+    "CyclicLR triangular2": lambda s, o: s.CyclicLR(o, 0.01, 0.3, 2, mode="triangular2", cycle_momentum=False),
+    "CyclicLR exp_range": lambda s, o: s.CyclicLR(o, 0.01, [0.3, 0.4], 3, mode="exp_range", gamma=0.9),
+    "ChainedScheduler": lambda s, o: s.ChainedScheduler([s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.8)]),
     "SequentialLR": lambda s, o: s.SequentialLR(o, [s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.8)], [4]),
 }
 METRICS = [1.0, 0.9, 0.95, 0.93, 0.92, 0.91, 0.8, 0.81, 0.82, 0.83, 0.84, 0.85]
@@ -113,6 +131,28 @@ DRAWS["multinomial 1"] = lambda t: t.multinomial(t.tensor([0.1, 0.2, 0.3, 0.4]),
 DRAWS["multinomial 3"] = lambda t: t.multinomial(t.tensor([[0.1, 0.2, 0.3, 0.4], [1.0, 1.0, 1.0, 1.0]]), 3)
 DRAWS["multinomial again"] = lambda t: t.multinomial(t.tensor([0.1, 0.2, 0.3, 0.4]), 20, replacement=True)
 DRAWS["state"] = lambda t: (t.randn(3), t.rand(700), t.get_rng_state())[-1]
+for dtype in ("int64", "int32", "int8", "uint8", "bool", "float32", "float64", "float16"):
+    DRAWS[f"random_ {dtype}"] = lambda t, d=dtype: t.zeros(7, dtype=getattr(t, d)).random_()
+for name, settings in (("log_normal_", ()), ("cauchy_", ()), ("geometric_", (0.3,)), ("exponential_", ())):
+    DRAWS[name] = lambda t, n=name, s=settings: getattr(t.zeros(20), n)(*s)
+DRAWS["rrelu"] = lambda t: t.nn.functional.rrelu(t.tensor([-1.0, 2.0, -3.0, 0.0, -0.5]), training=True)
+
+
+def loaded(t: Any, **settings: Any) -> Any:
+    """Two rounds through a loader: the order of a shuffle, and the generator afterwards."""
+    loader = t.utils.data.DataLoader(t.utils.data.TensorDataset(t.arange(10)), batch_size=4, **settings)
+    return t.cat([batch for _ in range(2) for (batch,) in loader] + [t.rand(2)])
+
+
+DRAWS["loader"] = lambda t: loaded(t)
+DRAWS["loader shuffled"] = lambda t: loaded(t, shuffle=True, drop_last=True)
+DRAWS["loader generator"] = lambda t: loaded(t, shuffle=True, generator=t.Generator().manual_seed(5))
+DRAWS["RandomSampler"] = lambda t: loaded(t, sampler=t.utils.data.RandomSampler(range(10), True, 40))
+DRAWS["SubsetRandomSampler"] = lambda t: loaded(t, sampler=t.utils.data.SubsetRandomSampler([3, 5, 7, 9, 1]))
+DRAWS["WeightedRandomSampler"] = lambda t: loaded(t, sampler=t.utils.data.WeightedRandomSampler(range(10), 7))
+DRAWS["random_split"] = lambda t: t.tensor(
+    [i for part in t.utils.data.random_split(range(13), [0.3, 0.3, 0.4]) for i in part.indices]
+)
 for layer, make in {
     "Linear": lambda nn: nn.Linear(10, 7),
     "Conv2d": lambda nn: nn.Conv2d(3, 4, 5),

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from typing import Any, Self
 
+from minigrad.devices import check_device
 from minigrad.dtypes import DType
 from minigrad.hooks import Handle
 from minigrad.nn.parameter import Parameter, typename
@@ -437,8 +438,7 @@ class Module:
                 dtype = arg.dtype
             elif not isinstance(arg, bool):
                 device = arg
-        if device is not None and str(device).partition(":")[0] != "cpu":
-            raise NotImplementedError(f"minigrad runs on the CPU only: no device {str(device)!r}")
+        check_device(device)
         if dtype is None:
             return self
         if not dtype.is_floating_point:
@@ -475,7 +475,8 @@ class Module:
 
     def cuda(self, device: Any = None) -> Self:
         """Raises: minigrad runs on the CPU only."""
-        raise NotImplementedError("minigrad runs on the CPU only: no device 'cuda'")
+        check_device("cuda")
+        return self
 
     # ------------------------------------------------------------------ saving and loading
 

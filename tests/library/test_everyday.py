@@ -1,0 +1,108 @@
+"""What programs ask for around the mathematics: devices, datasets, switches.  Expected values are PyTorch's."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from minigrad.utils import data
+
+
+def test_devices_can_be_named() -> None:
+    cpu = mg.device("cuda" if mg.cuda.is_available() else "cpu")
+    assert mg.zeros(2, device=cpu).to(cpu).device == cpu == mg.device(cpu) != "cpu"
+    assert repr(mg.device("cuda", 1)) == "device(type='cuda', index=1)"
+    assert (str(mg.device("cuda:1")), mg.device("mps").index, cpu.type) == ("cuda:1", None, "cpu")
+    assert pickle.loads(pickle.dumps(mg.device("cpu:0"))) == mg.device("cpu:0") != cpu
+    assert (mg.accelerator.is_available(), mg.accelerator.current_accelerator()) == (False, None)
+    assert not mg.backends.mps.is_available() and not mg.backends.cudnn.is_available()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (("foo",), "Expected one of cpu, cuda, ipu, .* device type at start of device string: foo"),
+        (("cuda:x",), "Invalid device string: 'cuda:x'"),
+        (("",), "Device string must not be empty"),
+        (("cuda:1", 2), "must not include an index because index was passed explicitly: cuda:1"),
+    ],
+)
+def test_wrong_devices(name: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        mg.device(*name)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: mg.zeros(2).to(device="cuda"),
+        lambda: mg.zeros(2, device=mg.device("mps")),
+        lambda: mg.nn.Linear(1, 1).to("cuda"),
+        lambda: mg.set_default_device("cuda"),
+        lambda: mg.Generator("cuda"),
+    ],
+)
+def test_other_devices_are_refused(use: Any) -> None:
+    with pytest.raises(NotImplementedError, match="CPU only"):
+        use()
+
+
+def test_switches() -> None:
+    net = mg.nn.Linear(2, 1)
+    assert mg.compile(net) is net and mg.compile(dynamic=True)(abs) is abs
+    mg.use_deterministic_algorithms(True)
+    assert mg.are_deterministic_algorithms_enabled()
+    mg.set_float32_matmul_precision("high")
+    assert mg.get_float32_matmul_precision() == "high"
+    with pytest.raises(RuntimeError, match="is not one of"):
+        mg.set_float32_matmul_precision("low")
+
+
+def test_collate() -> None:
+    items = [(1, 2.5, "a", {"k": mg.zeros(2)}, [1, 2]), (3, 4.5, "b", {"k": mg.ones(2)}, [3, 4])]
+    number, real, text, table, pair = data.default_collate(items)
+    assert (number.tolist(), real.tolist(), real.dtype, text) == ([1, 3], [2.5, 4.5], mg.float64, ("a", "b"))
+    assert table["k"].tolist() == [[0, 0], [1, 1]] and [p.tolist() for p in pair] == [[1, 3], [2, 4]]
+    assert data.default_collate([np.float32(1), np.float32(2)]).dtype is mg.float32
+    with pytest.raises(TypeError, match="default_collate: batch must contain tensors"):
+        data.default_collate([object()])
+    with pytest.raises(RuntimeError, match="each element in list of batch should be of equal size"):
+        data.default_collate([[1], [1, 2]])
+
+
+def test_datasets() -> None:
+    both = data.ConcatDataset([data.TensorDataset(mg.arange(3)), data.TensorDataset(mg.arange(5))])
+    assert [int(both[i][0]) for i in (0, 2, 3, 7, -1)] == [0, 2, 0, 4, 4]
+    assert len(data.TensorDataset(mg.arange(3)) + both) == 11
+
+    class Stream(data.IterableDataset):
+        def __iter__(self) -> Any:
+            return iter(range(5))
+
+    assert [b.tolist() for b in data.DataLoader(Stream(), batch_size=2)] == [[0, 1], [2, 3], [4]]
+    assert [b.tolist() for b in data.DataLoader(Stream(), batch_size=2, drop_last=True)] == [[0, 1], [2, 3]]
+    batches = data.BatchSampler(data.SequentialSampler(range(5)), 2, False)
+    loader = data.DataLoader(range(5), batch_sampler=batches, num_workers=2)
+    assert (len(loader), [b.tolist() for b in loader]) == (3, [[0, 1], [2, 3], [4]])
+    assert list(data.DataLoader(range(3), batch_size=None)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: data.DataLoader(range(3), shuffle=True, sampler=[0]), "mutually exclusive with shuffle"),
+        (lambda: data.DataLoader(range(3), batch_size=None, drop_last=True), "mutually exclusive with drop_last"),
+        (lambda: data.DataLoader(range(3), batch_size=2, batch_sampler=[[0]]), "mutually exclusive with batch_size"),
+        (lambda: data.DataLoader(range(3), batch_size=0), "batch_size should be a positive integer"),
+        (lambda: data.DataLoader(range(0), shuffle=True), "num_samples should be a positive integer"),
+        (lambda: data.WeightedRandomSampler([[1.0]], 1), "weights should be a 1d sequence"),
+        (lambda: data.random_split(range(3), [1, 1]), "Sum of input lengths does not equal"),
+    ],
+)
+def test_loaders_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
