@@ -681,7 +681,7 @@ for _symbol, _recorded in (
     ("add", table.add), ("sub", table.sub), ("mul", table.mul), ("truediv", table.div), ("pow", __pow__),
     ("floordiv", __floordiv__), ("mod", __mod__), ("and", operator.and_), ("or", operator.or_), ("xor", operator.xor),
 ):  # fmt: skip
-    in_place(f"__i{_symbol}_", _recorded)
+    setattr(Tensor, f"__i{_symbol}__", inplace.assignment(_recorded))
 
 
 @method

@@ -121,7 +121,7 @@ linear = operation(  # x is the bias, y the input with any number of leading dim
 sum_all = operation("SumBackward0", lambda x: total(x, None), lambda g, x_shape: expand(g, x_shape))
 sum_dims = operation(
     "SumBackward1",
-    lambda x, dims, keepdim: total(x, dims, keepdim),
+    total,
     lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim), x_shape),
 )
 mean_all = operation(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,15 +61,25 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     RuntimeError for a leaf that requires grad, a result of another shape or a wider type, memory that overlaps itself.
     """
     __tracebackhide__ = True
-    check_writable(target)
-    if operation in DIRECT and _written_directly(target, operation, args[0]):
+    if mode.record is None and operation in DIRECT and _written_directly(target, DIRECT[operation], args[0]):
         return target
+    check_writable(target)
     _check_overlap(target, args)
     result = operation(target, *args)
     if result is NotImplemented:
         return result  # type: ignore[no-any-return]
     commit(target, result)
     return target
+
+
+def assignment(operation: Any) -> Callable[[Tensor, Any], Any]:
+    """The method behind an augmented assignment, `x += y`."""
+
+    def assign(self: Tensor, other: Any) -> Any:
+        __tracebackhide__ = True
+        return write(self, operation, other)
+
+    return assign
 
 
 def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
@@ -81,23 +92,20 @@ def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
 DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 
 
-def _written_directly(target: Tensor, operation: Any, other: Any) -> bool:
-    """Where nothing is recorded and types and shapes leave no question: without an array in between (p -= rate * g)."""
-    array = target._data
-    if array.dtype.kind != "f" or not isinstance(array, np.ndarray):
+def _written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
+    """Where types, shapes and memory leave no question: without an array in between (p -= rate * g)."""
+    array, counter = target._data, target._counter
+    value = other._data if isinstance(other, Tensor) else None
+    if type(array) is not np.ndarray or type(value) is not np.ndarray or type(counter) is not list:
         return False
-    if mode.record is not None and (target._node is not None or getattr(other, "_node", None) is not None):
+    if value.dtype is not array.dtype or value.shape != array.shape or array.dtype.kind != "f":
         return False
-    if isinstance(other, Tensor):
-        other = other._data
-        if other.dtype is not array.dtype or other.shape != array.shape:
-            return False
-        if (other.base is not None or array.base is not None) and np.may_share_memory(array, other):
-            return False
-    elif type(other) is not float:
+    if array.base is not None and 0 in array.strides:
         return False
-    DIRECT[operation](array, other, array)
-    touch(target._counter)
+    if (array.base is not None or value.base is not None) and np.may_share_memory(array, value):
+        return False
+    ufunc(array, value, array)
+    touch(counter)
     return True
 
 

@@ -1192,19 +1192,25 @@ def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
     if x.size < 256 or dims is None or x.dtype.char not in "fd":
         return _add(x, dims, None, None, keepdim)
-    shape, over = x.shape, (dims,) if isinstance(dims, int) else dims
-    k, n = len(over), len(shape)
-    if 0 < k < n and over == FIRST[:k]:
-        m = math.prod(shape[:k])
-        sums, left = _ones(m, x.dtype).dot(x.reshape((m, -1))), (1,) * (k * keepdim) + shape[k:]
-    elif 0 < k < n and over in ((-1,), tuple(range(n - k, n))) and (m := math.prod(shape[-k:])) <= 1024:
-        sums, left = x.reshape((-1, m)).dot(_ones(m, x.dtype)), shape[:-k] + (1,) * (k * keepdim)
-    else:  # longer rows numpy adds with less rounding
+    first, flat, left = _as_product(x.shape, dims, keepdim)
+    if flat is None:
         return _add(x, dims, None, None, keepdim)
+    if len(x.shape) > 2:
+        x = x.reshape(flat)
+    sums = _ones(flat[0], x.dtype).dot(x) if first else x.dot(_ones(flat[1], x.dtype))
     return sums if len(left) == 1 else sums.reshape(left)
 
 
-FIRST = tuple(range(64))
+@lru_cache(maxsize=256)  # working it out takes longer than a small product
+def _as_product(shape: Shape, dims: int | Shape, keepdim: bool) -> tuple[bool, Shape | None, Shape]:
+    """Whether the first dimensions are summed (else the last), the two dimensions to look at x in, the result's shape."""
+    over = (dims,) if isinstance(dims, int) else dims
+    k, n = len(over), len(shape)
+    if 0 < k < n and over == tuple(range(k)):
+        return True, (math.prod(shape[:k]), math.prod(shape[k:])), (1,) * (k * keepdim) + shape[k:]
+    if 0 < k < n and over in ((-1,), tuple(range(n - k, n))) and (m := math.prod(shape[-k:])) <= 1024:
+        return False, (math.prod(shape[:-k]), m), shape[:-k] + (1,) * (k * keepdim)
+    return False, None, ()  # longer rows numpy adds with less rounding
 
 
 @lru_cache(maxsize=64)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,11 +146,11 @@ class inference_mode:
 
 
 def _switch(enabled: bool) -> None:
-    mode.record = mode.recorder if enabled else None
-    if mode.record is True and not mode.inference:
-        unusual.discard(threading.get_ident())
+    mode.record = recording = mode.recorder if enabled else None
+    if recording is True and not mode.inference:
+        unusual.discard(get_ident())
     else:
-        unusual.add(threading.get_ident())
+        unusual.add(get_ident())
 
 
 def record_with(recorder: Any) -> None:
@@ -306,7 +307,11 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
     last_write = tick()
     version[0] += 1
     frame = caller()
-    version[1:2] = ((None if writer is None else weakref.ref(writer), frame.f_code, frame.f_lasti),)
+    note = (writer and weakref.ref(writer), frame.f_code, frame.f_lasti)
+    if len(version) > 1:
+        version[1] = note
+    else:
+        version.append(note)
 
 
 def touch_all(versions: list[list[Any]]) -> None:
