@@ -26,12 +26,12 @@ from minigrad.tape import (
     Node,
     fit,
     is_grad_enabled,
-    modified,
     no_grad,
     noted,
     record,
 )
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import modified
 
 
 class Slots(tuple[Any, ...]):

@@ -21,8 +21,9 @@ from minigrad import derivatives as table
 from minigrad import dtypes, tape
 from minigrad.derivatives import add, mul, sub
 from minigrad.operations import Operation, operation
-from minigrad.tape import Node, guarded_names, hooks_of, mode, touch
+from minigrad.tape import Node, hooks_of, mode, touch
 from minigrad.tensor import Tensor, Untracked, method, wrap
+from minigrad.versions import Detached, guarded_names
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -337,6 +338,9 @@ def detach_(self: Tensor) -> Tensor:
             "called on these gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
             "torch/optim/optimizer.py as the solution."
         )
+    if self._node is not None and not self.is_leaf:
+        self._counter[0] = Detached(self._version).after(self._node)
+        tape.last_write = tape.tick()
     self._node = None
     return self
 

@@ -19,6 +19,7 @@ import numpy as np
 from minigrad import operations, tape
 from minigrad.tape import Node
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import check_versions
 
 __all__ = ["BUGS", "RULES", "Bug", "WrongRule", "broken", "wrong_rules"]
 
@@ -67,7 +68,7 @@ def shares_of(node: Node, g: Any, create_graph: bool) -> list[Share]:
     """What a node hands to its parents, by its right rules."""
     if node.kept is None:
         raise RuntimeError(tape.FREED)
-    tape.check_versions(node)
+    check_versions(node)
     _, shares = node.evaluate(g, create_graph)
     return [
         (p, s[0]) for p, s in zip(node.parents, shares, strict=True) if p is not None and s[0] is not None

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.tape import FREED, Node, check_versions, counter_of, is_grad_enabled, noted
+from minigrad.tape import FREED, Node, is_grad_enabled, noted
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import check_versions, counter_of
 
 # What PyTorch calls the inputs and arguments that rules keep; where it has no other name, ours.
 SAVED = {"x": "self", "y": "other", "z": "weight", "out": "result", "x_shape": "self_sym_sizes", "y_shape": "other_sym_sizes",

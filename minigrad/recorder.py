@@ -18,9 +18,10 @@ from minigrad import tape
 from minigrad.naming import Names, birth, is_operation, symbol
 from minigrad.recording import Array, Place, Recording, Share, Step, same
 from minigrad.sharing import check_share, explain_share
-from minigrad.tape import Node, check_versions, noted, set_grad_enabled
+from minigrad.tape import Node, noted, set_grad_enabled
 from minigrad.tensor import Tensor
 from minigrad.values import array_of, inputs_known, known_values, operand_value, stretched
+from minigrad.versions import check_versions
 
 GONE = (
     "The values that this backward pass needs are gone: backward() has already run here and freed them. "

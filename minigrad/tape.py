@@ -29,6 +29,7 @@ from minigrad.decorating import decorated
 from minigrad.hooks import Handle, Hook, Hooks, Pass
 from minigrad.kernels import total
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
+from minigrad.versions import check_versions
 
 if TYPE_CHECKING:
     from minigrad.operations import Operation
@@ -490,67 +491,6 @@ def _misfit(have: tuple[int, ...], node: Node, giver: Node | None) -> RuntimeErr
     return error if giver is None else noted(error, giver, "a gradient has the shape of its input")
 
 
-def check_versions(node: Node) -> None:
-    """Raise if something this node kept has been written to since."""
-    guards = node.guards or ()
-    for counter, version in zip(guards[::2], guards[1::2], strict=True):
-        if counter[0] != version:
-            raise _overwritten(node, counter, version)
-
-
-def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
-    """The error for a node that kept something with this counter, with our note on who wrote what."""
-    made = node.operation
-    array, origin = np.zeros(0), None
-    for names, args in zip(made.arguments, node.kept or (), strict=True):
-        for name, value in zip(names, args or (), strict=bool(args)):
-            if name in ("out", *made.inputs) and hasattr(value, "dtype"):
-                maker = node if name == "out" else node.parents[made.inputs.index(name)]
-                if counter_of(node, name) is counter:
-                    array, origin = value, maker
-    written, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
-    writer = written and written()
-    error = modified(array, node if origin is node else writer or origin, counter[0], version)
-    error.add_note(
-        f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
-        "make a new tensor there instead, as in y = y + 1."
-    )
-    return error
-
-
-def counter_of(node: Node, name: str) -> list[Any] | None:
-    """The version counter among the guards that watches what was kept under this name."""
-    names = guarded_names(node)
-    counter: list[Any] | None = (node.guards or ())[2 * names.index(name)] if name in names else None
-    return counter
-
-
-def guarded_names(node: Node) -> list[str]:
-    """Which inputs (or "out") the pairs of a node's guards belong to, in order."""
-    made = node.operation
-    wanted = [names for names, p in zip(made.arguments, node.parents, strict=True) if p is not None]
-    named = dict.fromkeys(n for names in wanted for n in names if n in ("out", *made.inputs))
-    return [n for n in named if n != "x" or not node.__dict__.get("_own_x")]
-
-
-def modified(array: Array, maker: Node | None, now: int, expected: int) -> RuntimeError:
-    """PyTorch's sentence for a saved tensor that was changed in place."""
-    kind = f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
-    made = "" if maker is None or not maker.parents else f", which is output {maker.output_nr} of {short(maker)},"
-    return RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {expected} instead. Hint: enable "
-        "anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
-    )
-
-
-def short(node: Node) -> str:
-    """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0."""
-    name = node.owner.name()
-    return name if "::" in name else name.replace("Backward0", "").replace("Backward", "")
-
-
 def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:
     """The error with a note that says which of the student's lines it is about."""
     where = quoted(node.code, node.at)
@@ -703,7 +643,10 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if requires_grad and self.is_inference() and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if self.is_leaf and requires_grad != (self._node is not None):
-        self._node = AccumulateGrad(self) if requires_grad else None
+        frozen = self.__dict__.pop("_frozen", None)  # its hooks, and graphs from before it was frozen, belong to its old node
+        if not requires_grad:
+            self.__dict__["_frozen"] = self._node
+        self._node = None if not requires_grad else frozen or AccumulateGrad(self)
     elif not requires_grad and not self.is_leaf:
         raise RuntimeError(
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "

@@ -732,3 +732,43 @@ def test_clamping_between_equal_bounds_reaches_the_upper_one_only_from_above() -
     low, high = leaf(0.0, 0.0), leaf(0.0, 0.0)
     leaf(-1.0, 1.0).clamp(low, high).sum().backward()
     assert (low.grad.tolist(), high.grad.tolist()) == ([0.0, 0.0], [0.0, 1.0])
+
+
+# ------------------------------------------------------------------------------------------- cut off in place
+
+
+def test_a_tensor_that_a_node_kept_cannot_be_detached_in_place() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    z = y * y
+    y.detach_()
+    with pytest.raises(RuntimeError, match="^Trying to use a saved tensor that has been detached in-place"):
+        z.sum().backward()
+    assert x.grad is None
+
+
+def test_detached_in_place_where_nobody_kept_it() -> None:
+    x = leaf(1.0, 2.0)
+    y = x.exp()  # keeps its result, which is its own
+    z, constant = y + 1, mg.tensor([3.0, 4.0], dtype=mg.float64)
+    scaled = z * constant
+    y.detach_()
+    constant.detach_()
+    scaled.sum().backward()
+    assert np.allclose(x.grad.numpy(), [3 * np.e, 4 * np.e**2])
+    y.add_(1)
+    assert y._version == 1 and not y.requires_grad
+    y.requires_grad_()
+    (y * y).sum().backward()  # a leaf by now, and kept anew
+    assert y.grad.tolist() == (2 * y).tolist()
+
+
+def test_a_leaf_that_was_frozen_for_a_while_is_the_same_leaf() -> None:
+    x, seen = leaf(1.0, 2.0), []
+    x.register_hook(lambda g: seen.append(g.tolist()))
+    y = x * x
+    x.requires_grad_(False)
+    assert not x.requires_grad and x.is_leaf
+    x.requires_grad_(True)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0] == seen[0]

@@ -1,0 +1,102 @@
+"""Version counters, looked at before a node uses what it kept: was any of it written to, or cut off from its graph, since?
+
+The walk calls `check_versions` for the nodes that are older than the latest write; the rest of this file finds the words
+of the error: PyTorch's sentence, and our note on which line kept the tensor and which one overwrote it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad import dtypes
+from minigrad.birthplace import quoted
+
+if TYPE_CHECKING:
+    from minigrad.tape import Node
+    from minigrad.tensor import Array
+
+DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
+    "out-of-place `.detach()` instead"
+)
+
+
+class Detached(int):
+    """The version of a tensor that `detach_` has cut off: the same number, and which node the tensor had."""
+
+    seq: int
+
+    def after(self, node: Node) -> Detached:
+        self.seq = node.seq
+        return self
+
+    def __add__(self, writes: int) -> Detached:
+        further = Detached(int(self) + writes)
+        further.seq = self.seq
+        return further
+
+
+def check_versions(node: Node) -> None:
+    """Raise if something this node kept has been written to since."""
+    guards = node.guards or ()
+    for counter, version in zip(guards[::2], guards[1::2], strict=True):
+        now = counter[0]
+        if type(now) is Detached and any(p is not None and p.seq == now.seq for p in node.parents):
+            raise RuntimeError(DETACHED)
+        if now != version:
+            raise _overwritten(node, counter, version)
+
+
+def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
+    """The error for a node that kept something with this counter, with our note on who wrote what."""
+    made = node.operation
+    array, origin = np.zeros(0), None
+    for names, args in zip(made.arguments, node.kept or (), strict=True):
+        for name, value in zip(names, args or (), strict=bool(args)):
+            if name in ("out", *made.inputs) and hasattr(value, "dtype"):
+                maker = node if name == "out" else node.parents[made.inputs.index(name)]
+                if counter_of(node, name) is counter:
+                    array, origin = value, maker
+    written, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
+    writer = written and written()
+    error = modified(array, node if origin is node else writer or origin, counter[0], version)
+    error.add_note(
+        f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
+        "make a new tensor there instead, as in y = y + 1."
+    )
+    return error
+
+
+def counter_of(node: Node, name: str) -> list[Any] | None:
+    """The version counter among the guards that watches what was kept under this name."""
+    names = guarded_names(node)
+    counter: list[Any] | None = (node.guards or ())[2 * names.index(name)] if name in names else None
+    return counter
+
+
+def guarded_names(node: Node) -> list[str]:
+    """Which inputs (or "out") the pairs of a node's guards belong to, in order."""
+    made = node.operation
+    wanted = [names for names, p in zip(made.arguments, node.parents, strict=True) if p is not None]
+    named = dict.fromkeys(n for names in wanted for n in names if n in ("out", *made.inputs))
+    return [n for n in named if n != "x" or not node.__dict__.get("_own_x")]
+
+
+def modified(array: Array, maker: Node | None, now: int, expected: int) -> RuntimeError:
+    """PyTorch's sentence for a saved tensor that was changed in place."""
+    kind = f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
+    made = "" if maker is None or not maker.parents else f", which is output {maker.output_nr} of {short(maker)},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {expected} instead. Hint: enable "
+        "anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
+
+
+def short(node: Node) -> str:
+    """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0."""
+    name = node.owner.name()
+    return name if "::" in name else name.replace("Backward0", "").replace("Backward", "")
