@@ -16,7 +16,7 @@ from typing import Any
 
 from .verdict import Verdict
 
-__all__ = ["Card", "heading", "show", "verdict_card"]
+__all__ = ["Card", "heading", "hush_blanks", "show", "verdict_card"]
 
 WIDTH = 96
 BARS = {"passed": "#0072B2", "not yet": "#C75000", "not attempted": "#767676", "": "#767676"}
@@ -140,6 +140,13 @@ def in_notebook() -> bool:
     """True inside an IPython shell (a kernel, or the terminal one)."""
     module: Any = sys.modules.get("IPython")
     return module is not None and module.get_ipython() is not None
+
+
+def hush_blanks() -> None:
+    """Let a blank that is run as it stands show nothing: three dots are no result."""
+    if in_notebook():
+        shell: Any = sys.modules["IPython"].get_ipython()
+        shell.display_formatter.ipython_display_formatter.for_type(type(...), lambda dots: None)
 
 
 def table_of(rows: Iterable[Mapping[str, str]]) -> tuple[tuple[str, ...], ...]:

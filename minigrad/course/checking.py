@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from . import lessons, locks, misconceptions, progress_store, wire, worker
-from .card import Card, heading, in_notebook, show, verdict_card
+from .card import Card, heading, hush_blanks, in_notebook, show, verdict_card
 from .child import examine
 from .exercise import Exercise
 from .student import Local
@@ -26,6 +26,8 @@ from .verdict import Verdict, judge, shown_answer
 __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
 
 TRIES_BEFORE_WORKED = 2
+
+hush_blanks()
 
 
 class NotPassed(Exception):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import notebooks
+from minigrad.course.lessons import all_lessons
 
 ALL = [
     pytest.param(kind, lesson, id=f"{kind}-{lesson}")
@@ -83,6 +84,16 @@ def test_prose_does_not_print_a_solution(lesson: str) -> None:
     for kind in ("notebooks", "exercises"):
         prose = re.sub(r"\s+", "", "\n".join(cell["source"] for cell in cells(kind, lesson, "markdown")))
         assert not [line for line in secret if line in prose], f"{kind}/{lesson} prints a solution"
+
+
+@pytest.mark.parametrize("lesson", [each.slug for each in all_lessons() if each.locked])
+def test_the_reason_under_a_locked_program_is_folded(lesson: str) -> None:
+    nb = notebooks.read(notebooks.path("notebooks", lesson))["cells"]
+    asked = [place for place, cell in enumerate(nb) if cell["source"].startswith("predict(")]
+    assert asked
+    for place in asked:
+        reason = next(cell["source"] for cell in nb[place:] if cell["cell_type"] == "markdown")
+        assert reason.startswith("<details>") and reason.count("</details>") == 1, f"under {nb[place]['source']}"
 
 
 @pytest.mark.parametrize(("kind", "lesson"), ALL)

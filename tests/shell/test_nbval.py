@@ -44,6 +44,8 @@ def as_saved_after_a_run(nb: notebooks.Notebook, folder: Path, lenient: bool) ->
 def test_a_blank_notebook_is_red(lesson: str, tmp_path: Path) -> None:
     never_run = notebooks.read(notebooks.path("exercises", lesson))
     saved = as_saved_after_a_run(never_run, tmp_path, lenient=False)
+    results = [output.get("data", {}).get("text/plain") for cell in saved["cells"] for output in cell.get("outputs", ())]
+    assert "Ellipsis" not in results, "a blank that is run as it stands shows nothing"
     cleared = notebooks.strip_outputs(saved)
     for name, nb in (("never_run", never_run), ("saved", saved), ("cleared", cleared)):
         file = tmp_path / f"{name}.ipynb"

@@ -258,7 +258,6 @@ LESSON = Lesson(
     idea="Along a path slopes multiply, where paths meet they add, and a node waits for all who use it.",
     introduces=(
         "draw", "manual_seed", "randn", "sum", "warnings", "catch_warnings", "simplefilter", "retain_grad",
-        "requires_grad_",
     ),
     misconceptions=("M04", "M20", "M22", "M23"),
     with_engine=False,

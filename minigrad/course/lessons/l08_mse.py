@@ -707,7 +707,7 @@ LESSON = Lesson(
     idea="Two from the square, one over all elements from the mean, and an update that is not part of the model.",
     introduces=(
         "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "fit", "Loss", "alive", "most", "number",
-        "history", "__del__", "training", "average", "part_gradient", "accumulate",
+        "history", "__del__", "training", "average", "part_gradient", "accumulate", "requires_grad_",
     ),
     misconceptions=("M30", "M31", "M43", "M50"),
     with_engine=False,
