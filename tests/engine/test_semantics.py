@@ -742,7 +742,7 @@ def test_a_tensor_that_a_node_kept_cannot_be_detached_in_place() -> None:
     y = x * 2
     z = y * y
     y.detach_()
-    with pytest.raises(RuntimeError, match=r"^Trying to use a saved tensor that has been detached in-place, i\.e\. with \.detach_"):
+    with pytest.raises(RuntimeError, match=r"^Trying to use a saved tensor that has been detached in-place, i\.e\. with "):
         z.sum().backward()
     assert x.grad is None
 
