@@ -24,6 +24,7 @@ from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .shrinking import Patience, simpler, weight
 from .student import Local, Student
 from .wire import Failure, Tensor
+from .worker import own_randomness
 
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
@@ -79,7 +80,7 @@ def judge(exercise: Exercise, student: Student, seed: int = 0) -> Verdict:
         found = [judge(part, student, seed) for part in exercise.one_of]
         return min(found, key=lambda v: (not v.passed, v.status == "missing", v.status == "not attempted"))
     bench = Bench(exercise, student, seed)
-    with np.errstate(all="ignore"), engine_randomness():
+    with np.errstate(all="ignore"), engine_randomness(), own_randomness():
         return bench.look() or bench.verdict()
 
 
@@ -399,11 +400,13 @@ def engine_randomness() -> Iterator[None]:
     if engine is None:
         yield
         return
-    before = engine.get_rng_state()
+    state = vars(engine.default_generator)
+    before = dict(state)
+    engine.manual_seed(0)  # with a source of its own: the one before is not touched
     try:
         yield
     finally:
-        engine.set_rng_state(before)
+        state.update(before)
 
 
 def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:

@@ -50,6 +50,7 @@ DTYPES = {
     )
 }  # fmt: skip
 FRACTIONS = {"Fraction": "fractions", "Decimal": "decimal"}  # exact numbers; they arrive as floats
+NAMES = {dtype: name for name, dtype in DTYPES.items()}  # a dtype takes long to say its own
 LENGTHS = struct.Struct(">IQ")
 
 
@@ -106,7 +107,7 @@ def pack(value: Any) -> bytes:
     arrays: list[np.ndarray[Any, Any]] = []
     budget = [MAX_ITEMS, MAX_ARRAYS]
     body = encode(value, arrays, budget, 0)
-    shapes = [[a.dtype.name, list(a.shape)] for a in arrays]
+    shapes = [[name_of(a), list(a.shape)] for a in arrays]
     header = json.dumps({"body": body, "arrays": shapes}, separators=(",", ":")).encode("ascii")
     if len(header) > MAX_HEADER:
         raise NotPlain(f"an answer of more than {MAX_HEADER >> 20} MB of text and numbers")
@@ -166,7 +167,7 @@ def encode(value: Any, arrays: list[np.ndarray[Any, Any]], budget: list[int], de
 
 def aside(array: np.ndarray[Any, Any], arrays: list[np.ndarray[Any, Any]], budget: list[int]) -> int:
     """Put an array aside; its number."""
-    if array.dtype.name not in DTYPES:
+    if name_of(array) not in DTYPES:
         raise NotPlain(f"an array of {array.dtype} (numbers of bool, int or float are fine)")
     if array.ndim > MAX_NDIM:
         raise NotPlain(f"an array of {array.ndim} dimensions")
@@ -175,6 +176,11 @@ def aside(array: np.ndarray[Any, Any], arrays: list[np.ndarray[Any, Any]], budge
         raise NotPlain(f"arrays of more than {MAX_ARRAYS >> 20} MB together")
     arrays.append(array)
     return len(arrays) - 1
+
+
+def name_of(array: np.ndarray[Any, Any]) -> str:
+    """The name of an array's dtype, whatever its byte order."""
+    return NAMES.get(array.dtype) or array.dtype.name
 
 
 def tensor_numbers(value: Any) -> np.ndarray[Any, Any] | None:

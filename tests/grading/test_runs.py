@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -295,7 +296,7 @@ def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.Monk
     hand_in(hand_ins, bob=RIGHT, dan=RIGHT)
     (hand_ins / "cy" / "05_vectors.ipynb").unlink()
     runs.grade(hand_ins, out=tmp_path / "new", executor=one_thread(), key=b"k" * 16)
-    moved = [m for m in report.write_differences(tmp_path / "new", tmp_path / "old") if m["exercise"] == "5.1"]
+    moved = [m for m in report.write_differences(tmp_path / "new", tmp_path / "old")[1] if m["exercise"] == "5.1"]
     assert [(m["student"], m["before"], m["after"], m["points"], m["why"]) for m in moved] == [
         ("bob", "wrong", "passed", 1.0, "another notebook"),
         ("cy", "wrong", "", 0.0, "no longer handed in"),
@@ -303,6 +304,7 @@ def test_what_moved_and_why(tmp_path: Path, level: str, monkeypatch: pytest.Monk
     ]
     table = list(csv.DictReader(io.StringIO((tmp_path / "new" / "differences.csv").read_text())))
     assert {row["Why"] for row in table} == {m["why"] for m in moved}
+    assert len(table) == report.write_differences(tmp_path / "new", tmp_path / "old")[0]
 
     changed = [json.loads(line) for line in (tmp_path / "old" / "results.jsonl").read_text().splitlines()]
     for result in changed:
@@ -324,3 +326,38 @@ def test_nothing_of_a_student_is_rendered(tmp_path: Path, level: str) -> None:
         assert "<script>alert" not in text and "<img" not in text and "\u202e" not in text
         assert "Content-Security-Policy" in text and "http" not in text.replace("http-equiv", "")
         assert "A" * 5_000 not in text
+
+
+@pytest.mark.slow
+def test_a_large_class_needs_no_more_memory(tmp_path: Path, level: str) -> None:
+    """What is remembered of a hand-in lies on disk: finding, resuming, settling and reporting 4,000 takes no more than 400."""
+    hand_ins = hand_in(tmp_path / "in", ann=WRONG)
+    runs.grade(hand_ins, out=tmp_path / "one", executor=one_thread(), key=b"k" * 16)
+    result = next(journal.read(tmp_path / "one" / "results.jsonl"))
+    peaks = []
+    for count in (400, 4_000):
+        out = tmp_path / str(count)
+        folder = out / "in"
+        (folder / "ann").mkdir(parents=True)
+        with journal.Journal(out) as log:
+            for number in range(count):
+                student = f"student{number:05d}"
+                key = journal.key_of(student, "05_vectors.ipynb", "", "", "")
+                log.append(result | {"key": key, "student": student, "path": f"{student}/05_vectors.ipynb"})
+                (folder / f"{student}.ipynb").touch()
+        tracemalloc.start()
+        try:
+            found = runs.HandIns([folder])
+            with journal.Journal(out) as log:
+                for _, one in found:
+                    key = journal.key_of(one.student, "05_vectors.ipynb", "", "", "")
+                    assert log.graded(key)
+                    found.expect(key)
+                    found.set_aside(one, "a test")
+                log.settle(found.expected())
+            report.write(out, found.strays())
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert len(list(journal.read(out / "results.jsonl"))) == len(rows(out)) == count
+    assert peaks[1] < peaks[0] + 200_000, peaks

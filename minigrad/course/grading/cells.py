@@ -9,6 +9,8 @@ for. All of it happens on the student's side of the wall, where their code may b
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import linecache
 import sys
 import types
@@ -57,7 +59,8 @@ class Notebook(worker.Server):
     def cell(self, source: str, number: int, only_new: bool = False) -> Failure | None:
         """Run one cell. What was finished is not replaced by a blank; with `only_new`, nothing is replaced."""
         before = dict(self.namespace)
-        outcome = self.guarded(lambda: self.run_cell(source, f"<cell {number}>"))
+        run = functools.partial(self.run_cell, source, f"<cell {number}>")
+        outcome = self.guarded(run, contextlib.nullcontext)  # what one cell seeds, the next one draws from
         for name, old in before.items():
             new = self.namespace.get(name, _ABSENT)
             if new is not old and new is not _ABSENT and (only_new or _emptied(old, new)):

@@ -73,14 +73,14 @@ def run(options: argparse.Namespace) -> int:
     bar.end()
     print(summary(count, options.out))
     if options.diff is not None:
-        moved = report.write_differences(options.out, options.diff)
-        for m in moved[:20]:
+        moved, first = report.write_differences(options.out, options.diff)
+        for m in first:
             print(
                 _printable(
                     f"  {m['student']}  {m['exercise']}  {m['before'] or '-'} -> {m['after'] or '-'}  ({m['why']})"
                 )
             )
-        print(f"{len(moved)} verdicts moved since {options.diff}: {options.out / report.DIFFERENCES}")
+        print(f"{moved} verdicts moved since {options.diff}: {options.out / report.DIFFERENCES}")
     return 1 if count.failed else 0
 
 

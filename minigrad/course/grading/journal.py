@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course import lessons
+from minigrad.course.grading.index import index
 
 PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
@@ -61,6 +62,8 @@ class Journal:
         self._file: Any = None
         self._lock: Any = None
         self._synced = 0.0
+        self._size = 0
+        self._lines = index("lines (key BLOB PRIMARY KEY, start, length, graded) WITHOUT ROWID")
 
     def __enter__(self) -> Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,6 +77,10 @@ class Journal:
                 self._lock.close()
                 raise ValueError(f"another run is writing to {self.path.parent}") from None
         self._cut_torn_line()
+        if self.path.exists():
+            with open(self.path, "rb") as file:
+                for line in file:
+                    self._note(parsed(line), len(line))
         self._file = open(self.path, "ab", buffering=0)
         return self
 
@@ -81,6 +88,14 @@ class Journal:
         os.fsync(self._file.fileno())
         self._file.close()
         self._lock.close()
+        self._lines.close()
+
+    def _note(self, result: dict[str, Any] | None, length: int) -> None:
+        """Remember where the next line of the journal stands; of several with the same key the last one counts."""
+        if result is not None:
+            entry = (bytes.fromhex(result["key"]), self._size, length, bool(result["graded"]))
+            self._lines.execute("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", entry)
+        self._size += length
 
     def _cut_torn_line(self) -> None:
         """A run that was ended in the middle of a line leaves no half result."""
@@ -104,34 +119,31 @@ class Journal:
         written = 0
         while written < len(line):
             written += self._file.write(line[written:])
+        self._note(result, len(line))
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             os.fsync(self._file.fileno())
             self._synced = time.monotonic()
 
     def settle(self, keys: Iterable[str]) -> None:
         """At the end: keep the last result of each of these keys, in their order, in place of the whole journal."""
-        places = {bytes.fromhex(key): (0, 0) for key in keys}
-        with open(self.path, "rb") as file:
-            offset = 0
-            for line in file:
-                result = parsed(line)
-                if result is not None and (key := bytes.fromhex(result["key"])) in places:
-                    places[key] = (offset, len(line))
-                offset += len(line)
-            fresh = self.path.with_name(RESULTS + ".new")
-            with open(fresh, "wb") as out:
-                for start, length in places.values():
+        fresh = self.path.with_name(RESULTS + ".new")
+        with open(self.path, "rb") as file, open(fresh, "wb") as out:
+            for key in keys:
+                for start, length in self._find("start, length", key):
                     file.seek(start)
                     out.write(file.read(length))
-                out.flush()
-                os.fsync(out.fileno())
+            out.flush()
+            os.fsync(out.fileno())
         self._file.close()
         os.replace(fresh, self.path)
         self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
 
-    def done(self) -> dict[str, bool]:
-        """Key -> whether it was graded (False: the sandbox was not there, so it is tried again)."""
-        return {result["key"]: bool(result["graded"]) for result in read(self.path)}
+    def graded(self, key: str) -> bool:
+        """True if this was graded (where the sandbox was not there, it is tried again)."""
+        return any(graded for (graded,) in self._find("graded", key))
+
+    def _find(self, columns: str, key: str) -> Iterator[tuple[int, ...]]:
+        return self._lines.execute(f"SELECT {columns} FROM lines WHERE key = ?", (bytes.fromhex(key),))
 
 
 def read(path: Path) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ one of ours.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -104,29 +105,38 @@ def canvas_id(path: str) -> str:
     return match["id"] if match else ""
 
 
-def find(folder: Path) -> list[Found]:
-    """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, sorted; links are not followed.
+def find(folder: Path) -> Iterator[Found]:
+    """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, in no order; links are not followed.
 
     A loose file's student is its name without the ending, or who it belongs to by the way Canvas names files.
     """
-    found = []
-    for where, folders, files in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
-        for name in sorted(files):
-            path = Path(where, name)
-            if name.lower().endswith(".ipynb") and not name.startswith(".") and _regular(path):
-                parts = path.relative_to(folder).parts
-                canvas = _CANVAS.fullmatch(name)
-                loose = f"{canvas['who']}_{canvas['id']}" if canvas else path.stem
-                found.append(Found(parts[0] if len(parts) > 1 else loose, "/".join(parts)))
-    return found
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _of_student(folder, entry.name)
+            elif _is_notebook(entry.name) and entry.is_file(follow_symlinks=False):
+                canvas = _CANVAS.fullmatch(entry.name)
+                yield Found(f"{canvas['who']}_{canvas['id']}" if canvas else Path(entry.name).stem, entry.name)
 
 
-def _regular(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
+def _of_student(folder: Path, student: str) -> Iterator[Found]:
+    if _is_hidden(student):
+        return
+    for where, folders, files in os.walk(folder / student, followlinks=False):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        for path in (Path(where, name) for name in files if _is_notebook(name)):
+            # What has gone since the folder was read was not handed in.
+            with contextlib.suppress(OSError):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    yield Found(student, path.relative_to(folder).as_posix())
+
+
+def _is_hidden(folder: str) -> bool:
+    return folder.startswith(".") or folder == "__pycache__"
+
+
+def _is_notebook(file: str) -> bool:
+    return file.lower().endswith(".ipynb") and not file.startswith(".")
 
 
 def load(path: Path) -> bytes:

@@ -14,18 +14,20 @@ import hashlib
 import html
 import io
 import itertools
+import json
+import operator
 import os
 import re
-import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from minigrad.course import lessons, misconceptions
 from minigrad.course.grading import journal, reader
+from minigrad.course.grading.index import index
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
 _LONGEST = 2_000
@@ -34,19 +36,15 @@ _LABEL = {"passed": "passed", "wrong": "not right", "error": "raised an error", 
           "not attempted": "not attempted", "not graded": "not graded"}  # fmt: skip
 
 
-Verdicts = tuple[tuple[str, str, str, str], ...]
-
-
-class Counted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Counted:
     """What the class report needs of one notebook; a verdict is exercise, status, misconception and mistake."""
 
     points: float
     out_of: float
     graded: bool
-    isolation: str
-    seconds: float
-    verdicts: Verdicts
     page: str
+    verdicts: list[tuple[str, str, str, str]]
 
 
 @dataclass(slots=True)
@@ -66,31 +64,79 @@ class Row:
         return all(result.graded for result in self.results.values())
 
 
-def write(folder: Path, strays: Sequence[str] = ()) -> None:
-    """Write every page and table of a report folder from its journal."""
-    rows: dict[str, Row] = {}
-    pages: set[str] = set()
-    alike: dict[Verdicts, Verdicts] = {}  # most notebooks of a large class have the verdicts of another one
-    for result in journal.read(folder / journal.RESULTS):
-        row = rows.setdefault(result["student"], Row(result["student"], reader.canvas_id(result["path"])))
-        page = feedback_name(result, pages)
-        pages.add(page.lower())
-        _write(folder / FEEDBACK / page, [feedback_page(result)])
-        verdicts = tuple(
-            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
+class Class:
+    """All students with their counting results, in an index on disk; goes through them one by one, by name."""
+
+    def __init__(self) -> None:
+        self.index = index(
+            "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds,"
+            " PRIMARY KEY (student, lesson)) WITHOUT ROWID",
+            "pages (name TEXT PRIMARY KEY) WITHOUT ROWID",
         )
-        counted = Counted(result["points"], result["out_of"], result["graded"], sys.intern(result["isolation"]),
-                          result["seconds"], alike.setdefault(verdicts, verdicts), page)  # fmt: skip
-        # Of several copies the best one counts; of equals the first.
-        best = row.results.get(result["lesson"])
-        if best is None or (counted.graded, counted.points) > (best.graded, best.points):
-            row.results[result["lesson"]] = counted
-    for old in (folder / FEEDBACK).glob("*/*.html"):
-        if old.relative_to(folder / FEEDBACK).as_posix().lower() not in pages:
-            old.unlink()
-    ordered = [rows[name] for name in sorted(rows)]
-    _write(folder / GRADES, grades(ordered))
-    _write(folder / REPORT, report_page(ordered, strays))
+
+    def add(self, result: dict[str, Any]) -> str:
+        """Take one notebook in; the name of its page. Of several copies the best one counts; of equals the first."""
+        verdicts = [
+            (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
+        ]
+        page = feedback_name(result, self.has_page)
+        self.index.execute("INSERT INTO pages VALUES (?)", (page.lower(),))
+        self.index.execute(
+            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET points = excluded.points,"
+            " out_of = excluded.out_of, graded = excluded.graded, page = excluded.page, verdicts = excluded.verdicts,"
+            " isolation = excluded.isolation, seconds = excluded.seconds"
+            " WHERE (excluded.graded, excluded.points) > (graded, points)",
+            (result["student"], result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
+             bool(result["graded"]), page, json.dumps(verdicts), result["isolation"], result["seconds"]),
+        )  # fmt: skip
+        return page
+
+    def has_page(self, name: str) -> bool:
+        """True if this page is one notebook's (also where upper and lower case are one)."""
+        return self.index.execute("SELECT 1 FROM pages WHERE name = ?", (name.lower(),)).fetchone() is not None
+
+    def __len__(self) -> int:
+        return int(self.one("count(DISTINCT student)")[0])
+
+    def one(self, columns: str) -> tuple[Any, ...]:
+        """These columns, one line for the whole class."""
+        found: tuple[Any, ...] = self.index.execute(f"SELECT {columns} FROM results").fetchone()
+        return found
+
+    def __iter__(self) -> Iterator[Row]:
+        columns = "student, lesson, canvas, points, out_of, graded, page, verdicts"
+        found = self.index.execute(f"SELECT {columns} FROM results ORDER BY student, lesson")
+        for student, lines in itertools.groupby(found, key=operator.itemgetter(0)):
+            row = Row(student)
+            for _, lesson, canvas, points, out_of, graded, page, verdicts in lines:
+                row.canvas = row.canvas or canvas
+                row.results[lesson] = Counted(points, out_of, bool(graded), page, json.loads(verdicts))
+            yield row
+
+    @property
+    def numbers(self) -> list[int]:
+        """The lessons of which something was handed in."""
+        return [number for (number,) in self.index.execute("SELECT DISTINCT lesson FROM results ORDER BY lesson")]
+
+
+def write(folder: Path, strays: Iterable[str] = ()) -> None:
+    """Write every page and table of a report folder from its journal."""
+    everybody = Class()
+    for result in journal.read(folder / journal.RESULTS):
+        _write(folder / FEEDBACK / everybody.add(result), [feedback_page(result)])
+    _remove_others(folder / FEEDBACK, everybody)
+    _write(folder / GRADES, grades(everybody))
+    _write(folder / REPORT, report_page(everybody, strays))
+
+
+def _remove_others(folder: Path, everybody: Class) -> None:
+    """Take away the pages of what is no longer handed in."""
+    if folder.is_dir():
+        with os.scandir(folder) as students:
+            for student in students:
+                for page in Path(student.path).glob("*.html"):
+                    if not everybody.has_page(f"{student.name}/{page.name}"):
+                        page.unlink()
 
 
 def _write(path: Path, pieces: Iterable[str]) -> None:
@@ -102,13 +148,13 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
     os.replace(temporary, path)
 
 
-def feedback_name(result: dict[str, Any], taken: set[str]) -> str:
+def feedback_name(result: dict[str, Any], taken: Callable[[str], bool]) -> str:
     """The page of one notebook below `feedback/`, unlike any other's."""
     student = reader.tame(result["student"])
     stem = reader.tame(Path(result["path"]).stem)
-    name = f"{student}/{stem}.html"
-    if name.lower() in taken:  # also where upper and lower case are one
-        mark = hashlib.sha256(result["path"].encode("utf-8", "replace")).hexdigest()[:8]
+    name, mark = f"{student}/{stem}.html", result["path"]
+    while taken(name):
+        mark = hashlib.sha256(mark.encode("utf-8", "replace")).hexdigest()[:8]
         name = f"{student}/{stem}-{mark}.html"
     return name
 
@@ -116,17 +162,17 @@ def feedback_name(result: dict[str, Any], taken: set[str]) -> str:
 # ------------------------------------------------------------------ tables
 
 
-def grades(rows: Sequence[Row]) -> Iterator[str]:
+def grades(everybody: Class) -> Iterator[str]:
     """One line a student, one column a lesson, a total.
 
     The first five columns are the ones that Canvas wants, which finds a student by its own number or by the login;
     Moodle takes any of them as the key of its import. Where a lesson was handed in but could not be graded, the
     cell is empty: no grade is not a zero.
     """
-    numbers = sorted({number for row in rows for number in row.results})
+    numbers = everybody.numbers
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     yield _line([*fixed, *(lessons.lesson(number).slug for number in numbers), "Total"])
-    for row in rows:
+    for row in everybody:
         name = reader.spreadsheet(row.student)
         cells = [_points(row.results.get(number)) for number in numbers]
         login = "" if row.canvas else name
@@ -150,48 +196,61 @@ def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+_PLACED = "student TEXT, path TEXT, lesson, notebook, pack, course, verdicts, PRIMARY KEY (student, path, lesson)"
+
+
+def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Whose verdict moved between two journals, and why: one entry an exercise.
 
     `why` is one of: another notebook, a changed check, another key, a new hand-in, no longer handed in; `again` when
     nothing that is known changed (a time limit, or our failure).
     """
-    before = {(r["student"], r["path"], r["lesson"]): r for r in old}
-    after = {(r["student"], r["path"], r["lesson"]): r for r in new}
-    moved = []
-    for place in sorted(set(before) | set(after)):
-        was, now = before.get(place), after.get(place)
+    both = index(f"old ({_PLACED}) WITHOUT ROWID", f"new ({_PLACED}) WITHOUT ROWID")
+    for table, results in (("old", old), ("new", new)):
+        lines = (
+            (*(r[name] for name in ("student", "path", "lesson", "notebook", "pack", "course")), json.dumps(r["verdicts"]))
+            for r in results
+        )
+        both.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?)", lines)
+    places = both.execute("SELECT student, path, lesson FROM old UNION SELECT student, path, lesson FROM new ORDER BY 1, 2, 3")
+    for place in places:
+        was, now = (
+            both.execute(f"SELECT * FROM {table} WHERE (student, path, lesson) = (?, ?, ?)", place).fetchone()
+            for table in ("old", "new")
+        )
         if was is None or now is None:
             why = "a new hand-in" if was is None else "no longer handed in"
-        elif was["notebook"] != now["notebook"]:
-            why = "another notebook"
-        elif was["pack"] != now["pack"]:
-            why = "a changed check"
         else:
-            why = "another key" if was["course"] != now["course"] else "again"
-        first = {v["exercise"]: v for v in was["verdicts"]} if was else {}
-        second = {v["exercise"]: v for v in now["verdicts"]} if now else {}
+            causes = ((3, "another notebook"), (4, "a changed check"), (5, "another key"))
+            why = next((cause for i, cause in causes if was[i] != now[i]), "again")
+        first, second = ({v["exercise"]: v for v in json.loads(r[6])} if r else {} for r in (was, now))
         for exercise in sorted(set(first) | set(second), key=_exercise_order):
             a, b = first.get(exercise), second.get(exercise)
             if (a and (a["status"], a["points"])) != (b and (b["status"], b["points"])):
-                moved.append({
+                yield {
                     "student": place[0], "path": place[1], "exercise": exercise, "why": why,
                     "before": a["status"] if a else "", "after": b["status"] if b else "",
                     "points": (b["points"] if b else 0.0) - (a["points"] if a else 0.0),
-                })  # fmt: skip
-    return moved
+                }  # fmt: skip
 
 
-def write_differences(folder: Path, old: Path) -> list[dict[str, Any]]:
-    """`differences.csv` in `folder`: what moved since the report folder `old`."""
-    moved = differences(journal.read(old / journal.RESULTS), journal.read(folder / journal.RESULTS))
-    table = [["Student", "File", "Exercise", "Before", "After", "Points", "Why"]]
-    table += [
-        [reader.spreadsheet(m["student"]), reader.spreadsheet(m["path"]), m["exercise"], m["before"], m["after"],
-         _number(m["points"]), m["why"]] for m in moved
-    ]  # fmt: skip
-    _write(folder / DIFFERENCES, map(_line, table))
-    return moved
+def write_differences(folder: Path, old: Path) -> tuple[int, list[dict[str, Any]]]:
+    """`differences.csv` in `folder`: what moved since the report folder `old`. How many verdicts, and the first 20."""
+    first: list[dict[str, Any]] = []
+    count = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal count
+        yield _line(["Student", "File", "Exercise", "Before", "After", "Points", "Why"])
+        for m in differences(journal.read(old / journal.RESULTS), journal.read(folder / journal.RESULTS)):
+            count += 1
+            if count <= 20:
+                first.append(m)
+            yield _line([reader.spreadsheet(m["student"]), reader.spreadsheet(m["path"]), m["exercise"], m["before"],
+                         m["after"], _number(m["points"]), m["why"]])  # fmt: skip
+
+    _write(folder / DIFFERENCES, lines())
+    return count, first
 
 
 def _exercise_order(id: str) -> tuple[int, ...]:
@@ -271,28 +330,28 @@ def _verdict(verdict: dict[str, Any], title: str) -> str:
     )
 
 
-def report_page(rows: Sequence[Row], strays: Sequence[str] = ()) -> Iterator[str]:
+def report_page(everybody: Class, strays: Iterable[str] = ()) -> Iterator[str]:
     """The class at a glance, piece by piece: the page of a large class is larger than all that it is made from."""
-    return _page("Class report", _report(rows, strays), _SCRIPT)
+    return _page("Class report", _report(everybody, strays), _SCRIPT)
 
 
-def _report(rows: Sequence[Row], strays: Sequence[str]) -> Iterator[str]:
-    numbers = sorted({number for row in rows for number in row.results})
-    count = sum(len(row.results) for row in rows)
-    waiting = sum(not result.graded for row in rows for result in row.results.values())
-    levels = {result.isolation for row in rows for result in row.results.values()} - {""}
-    seconds = sum(result.seconds for row in rows for result in row.results.values())
+def _report(everybody: Class, strays: Iterable[str]) -> Iterator[str]:
+    count, waiting, seconds = everybody.one("count(*), total(NOT graded), total(seconds)")
+    levels = everybody.index.execute("SELECT DISTINCT isolation FROM results WHERE isolation <> '' ORDER BY isolation")
     yield "<h1>The class at a glance</h1>"
     yield (
-        f"<p>{len(rows)} students, {count} notebooks, {waiting} not graded."
-        f" Isolation: {html.escape(', '.join(sorted(levels)) or 'none')}."
+        f"<p>{len(everybody)} students, {count} notebooks, {waiting:.0f} not graded."
+        f" Isolation: {html.escape(', '.join(level for (level,) in levels) or 'none')}."
         f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms.</p>"
     )
     for part in (_lesson_table, _exercise_table, _mistake_table, _student_table):
-        yield from part(rows, numbers)
-    if strays:
-        items = "".join(f"<li>{shown(stray, 300)}</li>" for stray in sorted(strays))
-        yield f"<h2>Files that were left aside</h2>\n<ul>{items}</ul>"
+        yield from part(everybody)
+    items = (f"<li>{shown(stray, 300)}</li>" for stray in strays)
+    first = next(items, None)
+    if first is not None:
+        yield "<h2>Files that were left aside</h2>\n<ul>"
+        yield from itertools.chain([first], items)
+        yield "</ul>"
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> Iterator[str]:
@@ -324,25 +383,23 @@ def _share(part: float, whole: float) -> str:
     return f"n|{percent:.3f}|{bar} {percent:.0f} %"
 
 
-def _lesson_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
+def _lesson_table(everybody: Class) -> Iterator[str]:
     lines = []
-    for number in numbers:
-        graded = [row.results[number] for row in rows if number in row.results and row.results[number].graded]
-        handed_in = sum(number in row.results for row in rows)
-        points, out_of = sum(r.points for r in graded), sum(r.out_of for r in graded)
-        full = sum(r.points == r.out_of for r in graded)
+    for number, handed_in, full, points, out_of in everybody.index.execute(
+        "SELECT lesson, count(*), sum(graded AND points = out_of), sum(graded * points), sum(graded * out_of)"
+        " FROM results GROUP BY lesson ORDER BY lesson"
+    ):
         title = html.escape(f"{number:02d} {lessons.lesson(number).title}")
         lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{full}|{full}", _share(points, out_of)])
     yield "<h2>Lessons</h2>"
     yield from _table("Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines)
 
 
-def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
+def _exercise_table(everybody: Class) -> Iterator[str]:
     counts: dict[str, Counter[str]] = {}
-    for row in rows:
-        for number in numbers:
-            for exercise, status, _, _ in _verdicts(row, number):
-                counts.setdefault(exercise, Counter())[status] += 1
+    for row in everybody:
+        for exercise, status, _, _ in _verdicts(row):
+            counts.setdefault(exercise, Counter())[status] += 1
     lines = []
     for exercise in sorted(counts, key=_exercise_order):
         tally = counts[exercise]
@@ -359,8 +416,9 @@ def _exercise_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str
     yield from _table("Verdicts, by exercise", heads, lines)
 
 
-def _verdicts(row: Row, number: int) -> Verdicts:
-    return row.results[number].verdicts if number in row.results else ()
+def _verdicts(row: Row) -> Iterator[tuple[str, str, str, str]]:
+    for result in row.results.values():
+        yield from result.verdicts
 
 
 def _title(exercise: str) -> str:
@@ -370,23 +428,25 @@ def _title(exercise: str) -> str:
         return ""
 
 
-def _mistake_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
+def _mistake_table(everybody: Class) -> Iterator[str]:
+    made: Counter[tuple[str, str, str]] = Counter()
     who: dict[tuple[str, str, str], list[str]] = {}
     tried: Counter[str] = Counter()
-    for row in rows:
-        for number in numbers:
-            for exercise, status, misconception, mistake in _verdicts(row, number):
-                tried[exercise] += status not in ("not attempted", "not graded", "missing")
-                if mistake or misconception:
-                    who.setdefault((exercise, misconception, mistake), []).append(row.student)
+    for row in everybody:
+        for exercise, status, misconception, mistake in _verdicts(row):
+            tried[exercise] += status not in ("not attempted", "not graded", "missing")
+            if mistake or misconception:
+                made[exercise, misconception, mistake] += 1
+                names = who.setdefault((exercise, misconception, mistake), [])
+                if len(names) < 12:
+                    names.append(row.student)
     lines = []
-    for (exercise, misconception, mistake), names in sorted(who.items(), key=lambda item: (-len(item[1]), item[0])):
-        listed = ", ".join(shown(name, 80) for name in names[:12]) + (
-            f" and {len(names) - 12} more" if len(names) > 12 else ""
-        )
+    for (exercise, misconception, mistake), count in sorted(made.items(), key=lambda item: (-item[1], item[0])):
+        listed = ", ".join(shown(name, 80) for name in who[exercise, misconception, mistake])
         lines.append([
             f"{html.escape(exercise)} {_title(exercise)}", _belief(misconception),
-            shown(mistake.replace("_", " "), 80), f"n|{len(names)}|{len(names)} of {tried[exercise]}", listed,
+            shown(mistake.replace("_", " "), 80), f"n|{count}|{count} of {tried[exercise]}",
+            listed + (f" and {count - 12} more" if count > 12 else ""),
         ])  # fmt: skip
     heads = ["Exercise", "Misconception", "Mistake", "Students", "Who"]
     yield "<h2>Misconceptions</h2>"
@@ -403,14 +463,15 @@ def _belief(misconception: str) -> str:
     return html.escape(f"{misconception} {misconceptions.CATALOGUE[misconception].name}")
 
 
-def _student_table(rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[str]:
+def _student_table(everybody: Class) -> Iterator[str]:
+    numbers = everybody.numbers
     heads = ["Student", *(f"{number:02d}" for number in numbers), "Total", "Tried and not passed"]
     yield "<h2>Students</h2>"
     yield (
         '<p><label for="filter">Show only</label> <input type="search" id="filter" autocomplete="off"> '
-        f'<span id="seen" class="quiet" role="status">{len(rows)} shown</span></p>'
+        f'<span id="seen" class="quiet" role="status">{len(everybody)} shown</span></p>'
     )
-    lines = (_student(row, numbers) for row in rows)
+    lines = (_student(row, numbers) for row in everybody)
     yield from _table("Points, with a link to each feedback page", heads, lines, name="students")
 
 

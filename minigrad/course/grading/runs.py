@@ -12,7 +12,7 @@ import atexit
 import concurrent.futures as futures
 import hashlib
 import hmac
-import multiprocessing
+import multiprocessing.util
 import os
 import sys
 import threading
@@ -28,6 +28,7 @@ from minigrad.course.grading import journal as journals
 from minigrad.course.grading import reader, report, sandbox
 from minigrad.course.grading.counting import Count
 from minigrad.course.grading.grader import NOT_GRADED, Grader, Limits
+from minigrad.course.grading.index import index
 from minigrad.course.grading.sandbox import Unavailable
 
 _PATIENCE = 3  # times that a job may take a process of the pool with it
@@ -151,24 +152,20 @@ def grade(
     course_key = journals.course_key(target, key)
     count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students))
     settings = {"isolation": isolation, "trust": trust_students, "seconds": seconds, "megabytes": megabytes}
-    found = [(folder, one) for folder in folders for one in reader.find(folder)]
-    found.sort(key=lambda place: (place[1].student, place[1].path))
+    found = HandIns(folders)
     count.total = len(found)
     started = time.monotonic()
     with journals.Journal(target) as journal:
-        earlier = journal.done()
-        keys: list[str] = []
-        strays: list[str] = []
 
         def work() -> Iterator[dict[str, Any]]:
             for folder, one in found:
                 job = prepare(folder, one, course_key, settings)
                 if isinstance(job, str):
-                    strays.append(f"{one.path}: {job}")
+                    found.set_aside(one, job)
                     count.total -= 1
                     continue
-                keys.append(job["key"])
-                if earlier.get(job["key"]):
+                found.expect(job["key"])
+                if journal.graded(job["key"]):
                     count.kept += 1
                 else:
                     yield job
@@ -182,10 +179,48 @@ def grade(
                 count.seconds = time.monotonic() - started
                 if progress is not None:
                     progress(count)
-        journal.settle(keys)
+        journal.settle(found.expected())
         count.seconds = time.monotonic() - started
-        report.write(target, strays)
+        report.write(target, found.strays())
     return count
+
+
+class HandIns:
+    """The files that were handed in, sorted by student and path, and the keys of their results, in an index on disk."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._index = index(
+            "files (student BLOB, path BLOB, folder, PRIMARY KEY (student, path, folder)) WITHOUT ROWID",
+            "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE)",
+            "strays (text TEXT)",
+        )
+        for number, folder in enumerate(folders):
+            files = ((os.fsencode(one.student), os.fsencode(one.path), number) for one in reader.find(folder))
+            self._index.executemany("INSERT INTO files VALUES (?, ?, ?)", files)
+
+    def __len__(self) -> int:
+        return int(self._index.execute("SELECT count(*) FROM files").fetchone()[0])
+
+    def __iter__(self) -> Iterator[tuple[Path, reader.Found]]:
+        for student, path, folder in self._index.execute("SELECT * FROM files ORDER BY student, path, folder"):
+            yield self._folders[folder], reader.Found(os.fsdecode(student), os.fsdecode(path))
+
+    def expect(self, key: str) -> None:
+        """The next result has this key (once, if the same file was handed in twice)."""
+        self._index.execute("INSERT OR IGNORE INTO keys (key) VALUES (?)", (key,))
+
+    def expected(self) -> Iterator[str]:
+        """All those keys, in their order."""
+        return (key for (key,) in self._index.execute("SELECT key FROM keys ORDER BY place"))
+
+    def set_aside(self, one: reader.Found, why: str) -> None:
+        """A file that cannot be graded."""
+        self._index.execute("INSERT INTO strays VALUES (?)", (f"{readable(one.path)}: {why}",))
+
+    def strays(self) -> Iterator[str]:
+        """Those files, each with the reason, sorted."""
+        return (text for (text,) in self._index.execute("SELECT text FROM strays ORDER BY text"))
 
 
 def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
@@ -203,12 +238,16 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         journals.name_of_key(course_key),
     )
     limits = f"{settings['seconds']}/{settings['megabytes']}"
-    student = found.student.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    path = found.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    student, path = readable(found.student), readable(found.path)
     seed = hmac.digest(course_key, found.student.encode("utf-8", "surrogateescape"), "sha256")
     key = journals.key_of(found.student, found.path, notebook, pack + limits, course)
     return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
             "course": course, "data": data, "seed": seed, **settings}  # fmt: skip
+
+
+def readable(name: str) -> str:
+    """A file's name as text. Bytes that are none are spelled out: two students must not become one."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 # ------------------------------------------------------------------ where the work is done
