@@ -124,7 +124,7 @@ def test_what_the_sandbox_holds() -> None:
         course = {name for name in names if name.startswith("minigrad/course/")}
         assert course == {f"minigrad/course/{name}" for name in (
             "__init__.py", "wire.py", "worker.py", "grading/__init__.py", "grading/cells.py", "grading/confine.py",
-            "grading/zygote.py")}  # fmt: skip
+            "grading/zygote.py", "data/digits.npz")}  # fmt: skip
         engine = {name for name in names if name.startswith("minigrad/")} - course
         assert ("minigrad/tape.py" in engine) == with_engine
         if not with_engine:

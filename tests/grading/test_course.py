@@ -33,3 +33,4 @@ def test_solutions_have_full_marks_and_blanks_have_none(tmp_path: Path) -> None:
         assert result["out_of"] == full
         assert result["points"] == (full if result["student"] == "right" else 0.0), result["verdicts"]
         assert result["graded"]
+        assert [c for c in result["cells"] if result["student"] == "right"] == [], "a cell of a solution stopped"

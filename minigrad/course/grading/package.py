@@ -2,8 +2,8 @@
 
 The engine and the library are copied where the lesson lets students use them; where the student writes that
 very piece, `minigrad` can be imported and used, and gives nothing. `minigrad.course` and `minigrad.viz` are
-stubs whose functions return None, and so are the packages that only draw. No solution, oracle, probe or
-lesson file is copied.
+stubs whose functions return None, and so are the packages that only draw. Data that lessons load is copied; no
+solution, oracle, probe or lesson file is.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ PREFIX = "minigrad-sandbox-"  # of its folder among the temporary files; then th
 PACKAGE = Path(__file__).resolve().parents[2]
 OPEN_ROOMS = ("wire.py", "worker.py")  # of `course`: they hold no answers, and the worker is made of them
 OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
+DATA = ("digits.npz",)  # of `course/data`: what lessons load
 
 _QUIET = '''"""A stand-in: in class grading nothing is drawn, checked or shown."""
 
@@ -152,6 +153,9 @@ def build(site: Path, *, with_engine: bool) -> Path:
     for folder, names in (("course", OPEN_ROOMS), ("course/grading", OPEN_WALLS)):
         for name in names:
             _write(target / folder / name, (PACKAGE / folder / name).read_text(encoding="utf-8"))
+    (target / "course" / "data").mkdir()
+    for name in DATA:
+        shutil.copyfile(PACKAGE / "course" / "data" / name, target / "course" / "data" / name)
     for name, text in _STANDINS.items():
         _write(site / name, text)
     (site / "numpy").symlink_to(Path(numpy.__file__).resolve().parent, target_is_directory=True)
