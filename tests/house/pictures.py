@@ -1,0 +1,303 @@
+"""The drawn pictures of lessons 07 to 13, as a program. `python -m tests.house.pictures` writes them all.
+
+A picture is a handful of SVG lines; what it shows is computed, in the waiting room by the lesson's own code.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minigrad as torch
+from minigrad.course import notebooks
+
+HERE = Path(__file__).parents[2] / "notebooks" / "images"
+BLUE, RUST, INK, GREY, LINE = "#0072B2", "#B34700", "#1a1a1a", "#5a5a5a", "#767676"
+PALE, SKY, PEACH = "#f2f2f2", "#cfe6f5", "#fbe0d0"
+
+
+def picture(width: int, height: int, title: str, *parts: str) -> str:
+    """A white card with rounded corners; the title is read aloud."""
+    tips = "".join(
+        f'<marker id="{name}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">'
+        f'<path d="M0 0 L10 5 L0 10 z" fill="{colour}"/></marker>'
+        for name, colour in (("blue", BLUE), ("rust", RUST), ("grey", GREY))
+        if any(f"url(#{name})" in part for part in parts)
+    )
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        'role="img" font-family="DejaVu Sans, Verdana, sans-serif">'
+    )
+    back = f'<rect width="{width}" height="{height}" rx="8" fill="#ffffff"/>'
+    defs = [f"<defs>{tips}</defs>"] if tips else []
+    return "\n  ".join([head, f"<title>{title}</title>", *defs, back, *parts]) + "\n</svg>\n"
+
+
+def text(x: float, y: float, words: str, size: int = 14, colour: str = INK, anchor: str = "start") -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="{anchor}">{words}</text>'
+
+
+def path(d: str, colour: str = BLUE, width: float = 2, dash: str = "", tip: str = "") -> str:
+    style = (f' stroke-dasharray="{dash}"' if dash else "") + (f' marker-end="url(#{tip})"' if tip else "")
+    return f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{width:g}"{style}/>'
+
+
+def dot(x: float, y: float, r: float = 4, colour: str = RUST) -> str:
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{r:g}" fill="{colour}"/>'
+
+
+def box(x: float, y: float, w: float, h: float, fill: str = "#ffffff", round: float = 0, dash: str = "") -> str:
+    style = (f' rx="{round:g}"' if round else "") + (f' stroke-dasharray="{dash}"' if dash else "")
+    return f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" fill="{fill}" stroke="{LINE}"{style}/>'
+
+
+def curve(points: Iterable[tuple[float, float]]) -> str:
+    """A line through points, as the `d` of a path."""
+    return "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+
+
+def table(x: float, y: float, rows: Sequence[Sequence[float]], tint: Callable[[int, int], str]) -> Iterable[str]:
+    """A matrix with its numbers; white ink on the one entry that is dark."""
+    for i, row in enumerate(rows):
+        for j, number in enumerate(row):
+            fill = tint(i, j)
+            yield box(x + 46 * j, y + 32 * i, 46, 32, fill)
+            ink = "#ffffff" if fill == BLUE else INK
+            yield text(x + 46 * j + 23, y + 32 * i + 21, f"{number:g}", 14, ink, "middle")
+
+
+# Lesson 07 -----------------------------------------------------------------------------------------------
+
+
+def one_entry() -> str:
+    left, right, weights = (lesson_code("07", "^X = ")[name] for name in "XWG")
+    return picture(
+        640, 190, "One entry of X meets a row of W, and lands in a row of the product.",
+        text(119, 34, "X", 16, INK, "middle"), text(336, 34, "W", 16, INK, "middle"),
+        text(528, 34, "G, the weights of X @ W", 16, INK, "middle"),
+        *table(50, 50, left, lambda i, j: BLUE if (i, j) == (0, 1) else PALE),
+        *table(290, 50, right, lambda i, j: SKY if i == 1 else PALE),
+        *table(482, 50, weights, lambda i, j: PEACH if i == 0 else PALE),
+        path("M119 48 C160 16 250 40 284 96", tip="blue"), path("M384 96 C420 96 440 66 476 66", tip="blue"),
+        text(119, 136, "this entry", 12, GREY, "middle"), text(336, 170, "meets row 1", 12, GREY, "middle"),
+        text(528, 136, "lands in row 0", 12, GREY, "middle"),
+    )  # fmt: skip
+
+
+# Lesson 08 -----------------------------------------------------------------------------------------------
+
+
+def flat() -> str:
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 5.0])
+    slope, height = np.polyfit(x, y, 1)
+
+    def at(a: float, b: float) -> tuple[float, float]:
+        return 60 + 120 * a, 230 - 36 * b
+
+    ends = (0.4, 3.4)
+    return picture(
+        640, 250, "The fitted line rises along the points; the flat line stays at their average height.",
+        path("M60 20 V230 H480", LINE, 1.2),
+        path(curve(at(a, slope * a + height) for a in ends), BLUE, 3),
+        path(curve(at(a, y.mean()) for a in ends), RUST, 3, "9 6"),
+        *(dot(*at(a, b), 6, INK) for a, b in zip(x, y, strict=True)),
+        text(480, at(0, slope * 3.4 + height)[1] + 5, "part 3"), text(480, at(0, y.mean())[1] + 5, "now, at 3.67"),
+        *(text(50, at(0, b)[1] + 5, f"{b:g}", 12, GREY, "end") for b in y),
+        text(480, 246, "x", 14, INK, "middle"), text(44, 26, "y", 14, INK, "middle"),
+    )  # fmt: skip
+
+
+# Lesson 09 -----------------------------------------------------------------------------------------------
+
+
+def bag() -> str:
+    return picture(
+        640, 240, "forward fills the bag; backward takes it, and what arrives, and answers.",
+        box(220, 24, 180, 46, round=6), text(310, 52, "forward", 16, INK, "middle"),
+        box(220, 170, 180, 46, round=6), text(310, 198, "backward", 16, INK, "middle"),
+        box(245, 97, 130, 46, PALE, 20, "4 3"), text(310, 125, "ctx", 16, INK, "middle"),
+        text(90, 52, "x", 16, INK, "middle"), text(525, 52, "y", 16, INK, "middle"),
+        text(525, 198, "g", 16, INK, "middle"), text(105, 198, "for x.grad", 16, INK, "end"),
+        path("M110 47 H214", tip="blue"), path("M400 47 H504", tip="blue"),
+        path("M504 193 H406", RUST, 2.5, "7 5", "rust"), path("M220 193 H116", RUST, 2.5, "7 5", "rust"),
+        path("M310 70 V93", GREY, tip="grey"), path("M310 143 V166", GREY, tip="grey"),
+        text(390, 114, "what the rule needs:", 13), text(390, 132, "save_for_backward", 13),
+        text(525, 222, "what arrives", 13, INK, "middle"),
+    )  # fmt: skip
+
+
+# Lesson 10 -----------------------------------------------------------------------------------------------
+
+
+def corners() -> str:
+    zero = torch.tensor(0.0)
+    functions: dict[str, Callable[[Any], Any]] = {
+        "relu(x)": torch.relu,
+        "maximum(x, 0)": lambda x: torch.maximum(x, zero),
+        "clamp(x, min=0)": lambda x: torch.clamp(x, min=0),
+        "abs(x)": torch.abs,
+    }
+    parts = []
+    for n, (name, f) in enumerate(functions.items()):
+        x = torch.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+        y = f(x)
+        y.sum().backward()
+        middle, slope = 95 + 177 * n, x.grad.tolist()[1]
+        reach = 56 if slope < 1 else 46
+        parts += [
+            path(f"M{middle - 70} 110 H{middle + 70}", "#c9ccd1", 1),
+            path(curve((middle + 62 * a, 110 - 62 * b) for a, b in zip((-1, 0, 1), y.tolist(), strict=True)), width=3),
+            path(curve((middle + a, 110 - slope * a) for a in (-reach, reach)), RUST, 2.5, "7 5"),
+            dot(middle, 110),
+            text(middle, 28, name, 15, INK, "middle"),
+            text(middle, 178, f"slope {slope:g}", 15, RUST, "middle"),
+        ]
+    title = "Four functions with a corner at 0, each with the slope that PyTorch reports there."
+    return picture(720, 190, title, *parts)
+
+
+# Lesson 11 -----------------------------------------------------------------------------------------------
+
+
+def waiting_room() -> str:
+    room = lesson_code("11", "^import minigrad as torch|^x = torch|^def start|^def patient_|^class Patient|^import numpy")
+    names = ("1 swings", "2 rests at 0.12", "3 rests at 0.55", "4 stays high", "5 is flat", "6 is nearly flat",
+             "7 looks well")  # fmt: skip
+    parts = []
+    for n, (name, losses) in enumerate(zip(names, all_losses(room), strict=True)):
+        left, floor = (22 + 175 * n, 118) if n < 4 else (109 + 175 * (n - 4), 258)
+        top = max(losses)
+        places = [(left + 150 * i / (len(losses) - 1), floor - 76 * v / top) for i, v in enumerate(losses)]
+        parts += [
+            path(f"M{left} {floor - 80} V{floor} H{left + 150}", LINE, 1),
+            path(curve(places[:: max(1, len(losses) // 60)])),
+            text(left, floor - 92, name),
+        ]
+    parts.append(text(360, 286, "across: steps; up: the loss, from 0", 12, GREY, "middle"))
+    return picture(720, 300, "Seven loss curves, one for each patient.", *parts)
+
+
+def all_losses(room: dict[str, Any]) -> list[list[float]]:
+    """Each patient of lesson 11, trained as ill as it is."""
+    x, t, start = room["x"], room["t"], room["start"]
+    labels = torch.tensor([0, 1, 0, 2, 1])
+    hidden = torch.tensor([[0.3, -0.2, 0.5], [0.1, 0.4, -0.3]]).double().requires_grad_()
+    three = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
+    torch.manual_seed(0)
+    four = room["Patient4"]()
+    inputs, answers = torch.randn(20, 3), torch.randint(0, 2, (20,))
+    w1, b1, w2, b2 = room["patient_6"](2, 4, 3)
+    pixels, digits = room["pixels"][:320], room["digits"][:320]
+    first, last = torch.nn.Linear(64, 32).double(), torch.nn.Linear(32, 10).double()
+    loss = torch.nn.functional.cross_entropy
+    return [
+        room["patient_1"](start(0.1, -0.2), x, t, 40),
+        room["patient_2"](hidden, start(0.2, -0.1, 0.3), x, t, 300),
+        room["patient_3"](three, x, labels, 300),
+        trained(four.parameters(), lambda: loss(four(inputs), answers), 0.1, 100),
+        room["patient_5"](start(0.1, -0.2), x, t, 40),
+        trained((w1, b1, w2, b2), lambda: loss(torch.tanh(x.float() @ w1 + b1) @ w2 + b2, labels), 0.5, 60),
+        trained([*first.parameters(), *last.parameters()],
+                lambda: loss(last(room["Patient7"].apply(first(pixels))), digits), 0.5, 240),
+    ]  # fmt: skip
+
+
+def trained(parameters: Iterable[Any], loss: Callable[[], Any], rate: float, steps: int) -> list[float]:
+    optimizer = torch.optim.SGD(parameters, lr=rate)
+    losses = []
+    for _ in range(steps):
+        now = loss()
+        optimizer.zero_grad()
+        now.backward()
+        optimizer.step()
+        losses.append(now.item())
+    return losses
+
+
+# Lesson 13 -----------------------------------------------------------------------------------------------
+
+
+def ladder() -> str:
+    """Each rung is used twice by the next."""
+    parts = []
+    for n, name in enumerate(("x", "y1", "y2", "y3", "y4")):
+        left = 40 + 128 * n
+        parts += [box(left, 76, 52, 36, PALE, 6), text(left + 26, 99, name, 15, INK, "middle")]
+        ways = "1 way" if n == 4 else f"{2 ** (4 - n)} ways"
+        parts.append(text(left + 26, 150, ways, 13, RUST, "middle"))
+        if n < 4:
+            parts += [
+                path(f"M{left + 54} 86 C{left + 76} 52 {left + 104} 52 {left + 125} 84", tip="blue"),
+                path(f"M{left + 54} 102 C{left + 76} 136 {left + 104} 136 {left + 125} 104", tip="blue"),
+            ]
+    parts.append(text(326, 34, "four operations, five boxes", 14, INK, "middle"))
+    parts.append(text(326, 176, "from y4 back to here", 12, GREY, "middle"))
+    return picture(640, 190, "A ladder of four sums: each rung is used twice by the next.", *parts)
+
+
+def order() -> str:
+    """The notes in the order in which they were made; every arc leads from a user back to what it used."""
+    notes = [lesson_code("13", "^class Note|^a, b = Note")["y"]]
+    for note in notes:
+        notes += [parent for parent in note.parents if parent not in notes]
+    parts = []
+    for note in notes:
+        at = 80 * note.number
+        parts += [box(at - 22, 88, 44, 34, SKY if note.op else PALE, 6), text(at, 110, f"{note.number}", 15, INK, "middle")]
+        parts.append(text(at, 142, note.op or "yours", 12, GREY, "middle"))
+        for parent in note.parents:
+            gap = note.number - parent.number
+            parts.append(path(f"M{at - 4} 86 C{at - 4} {82 - 24 * gap} {80 * parent.number + 8} "
+                              f"{82 - 24 * gap} {80 * parent.number + 8} 84", tip="blue"))  # fmt: skip
+    parts += [path("M480 164 H160", RUST, 2.5, "7 5", "rust"), text(320, 184, "newest first", 13, RUST, "middle")]
+    return picture(640, 196, "Seven notes in the order in which they were made; every arc leads to the left.", *parts)
+
+
+def directions() -> str:
+    """The same slopes as a table, filled a column or a row at a time."""
+    parts = []
+    for left, words, filled, marked in (
+        (50, "forward: one input a run", lambda i, j: SKY if j == 2 else PALE, "column"),
+        (360, "backward: one output a run", lambda i, j: PEACH if i == 1 else PALE, "row"),
+    ):
+        parts.append(text(left + 120, 34, words, 15, INK, "middle"))
+        parts += [box(left + 40 * j, 62 + 30 * i, 40, 30, filled(i, j)) for i in range(3) for j in range(6)]
+        parts.append(text(left + 120, 206, f"a run fills one {marked}", 13, GREY, "middle"))
+    parts += [
+        path("M150 54 V162", BLUE, 2.5, tip="blue"),
+        path("M606 107 H350", RUST, 2.5, "7 5", "rust"),
+        text(170, 178, "columns: six inputs", 12, GREY, "middle"), text(480, 178, "rows: three outputs", 12, GREY, "middle"),
+    ]  # fmt: skip
+    return picture(640, 220, "One table of slopes, filled column by column or row by row.", *parts)
+
+
+# The lessons' own code, and the files --------------------------------------------------------------------
+
+
+def lesson_code(number: str, wanted: str) -> dict[str, Any]:
+    """What the cells of a lesson that match `wanted` leave behind."""
+    slug = next(name for name in notebooks.lessons() if name.startswith(number))
+    left: dict[str, Any] = {"np": np, "torch": torch}
+    for source in notebooks.code_cells(notebooks.read(notebooks.path("notebooks", slug))):
+        if re.search(wanted, source, re.MULTILINE):
+            exec(source, left)
+    return left
+
+
+PICTURES: dict[str, Callable[[], str]] = {
+    "07_one_entry": one_entry,
+    "08_flat": flat,
+    "09_bag": bag,
+    "10_corners": corners,
+    "11_waiting_room": waiting_room,
+    "13_directions": directions,
+    "13_ladder": ladder,
+    "13_order": order,
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PICTURES:
+        (HERE / f"{name}.svg").write_text(PICTURES[name](), encoding="utf-8")

@@ -1,0 +1,26 @@
+"""The pictures of lessons 07 to 13 are what their program draws, and each of them is used."""
+
+import re
+
+import pytest
+
+from minigrad.course import notebooks
+from tests.house.pictures import HERE, PICTURES
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_what_its_program_draws(name: str) -> None:
+    drawn, stored = PICTURES[name](), (HERE / f"{name}.svg").read_text(encoding="utf-8")
+    assert NUMBER.sub("", drawn) == NUMBER.sub("", stored)
+    numbers = [float(number) for number in NUMBER.findall(stored)]
+    assert [float(number) for number in NUMBER.findall(drawn)] == pytest.approx(numbers, abs=0.3)
+
+
+def test_every_picture_of_the_later_lessons_is_drawn_here_and_used() -> None:
+    late = {file.stem for file in HERE.glob("*.svg") if file.stem >= "07"}
+    assert late == set(PICTURES)
+    for name in late:
+        slug = next(slug for slug in notebooks.lessons() if slug.startswith(name[:2]))
+        assert f"](images/{name}.svg)" in notebooks.path("notebooks", slug).read_text(encoding="utf-8")
