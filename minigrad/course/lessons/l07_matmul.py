@@ -549,8 +549,8 @@ PREDICTION_7_1A = prediction(
 
 PREDICTION_7_2A = prediction(
     "7.2a", "b", points=0,
-    title="does A.grad depend on A?",
-    options={"a": "yes, on A and on B", "b": "no, only on B", "c": "no, only on A"},
+    title="what does A.grad depend on?",
+    options={"a": "on A and on B", "b": "only on B", "c": "only on A"},
     wrong=[
         Wrong("a", "M06", "The sum grows by B's row whenever an entry of A is nudged. Does it matter where "
               "that entry stood before?"),

@@ -665,18 +665,7 @@ PREDICTION_8_0A = prediction(
 )  # fmt: skip
 
 PREDICTION_8_2A = prediction(
-    "8.2a", [4, 4], points=0,
-    title="the shape of a column minus a list",
-    wrong=[
-        Wrong([4, 1], "M31", "(4, 1) and (4,): line them up from the right. What meets the 1, and what meets "
-              "the 4?"),
-        Wrong([4], "M31", "The column has two axes, so the result has two at least."),
-        Wrong([1, 4], "M31", "The 1 is stretched to 4. What happens to the other axis?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_8_2B = prediction(
-    "8.2b", "c", points=0,
+    "8.2a", "c", points=0,
     title="why is the line flat?",
     options={
         "a": "the learning rate is too small",
@@ -685,11 +674,22 @@ PREDICTION_8_2B = prediction(
         "d": "w has no gradient",
     },
     wrong=[
-        Wrong("a", "M54", "Ten times the rate gives the same line: it has arrived. Where did it arrive, and "
+        Wrong("a", "M54", "Half the rate gives the same line: it has arrived. Where did it arrive, and "
               "why there?"),
         Wrong("b", "M54", "Ten times the steps give the same line. Which single number is best for all "
               "targets at once?"),
         Wrong("d", "M54", "w has one, and it is almost zero at the end. What loss has its minimum there?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_8_2B = prediction(
+    "8.2b", [4, 4], points=0,
+    title="the shape of a column minus a list",
+    wrong=[
+        Wrong([4, 1], "M31", "(4, 1) and (4,): line them up from the right. What meets the 1, and what meets "
+              "the 4?"),
+        Wrong([4], "M31", "The column has two axes, so the result has two at least."),
+        Wrong([1, 4], "M31", "The 1 is stretched to 4. What happens to the other axis?"),
     ],
 )  # fmt: skip
 

@@ -722,7 +722,7 @@ LESSON = Lesson(
     idea="A net from layers of your own that loses, step by step, exactly what PyTorch loses.",
     introduces=(
         "importlib.resources", "files", "load", "astype", "int64", "Sequential", "ReLU", "momentum", "permutation",
-        "argmax", "weight", "uniform", "bias", "Relu", "velocities", "split", "ravel", "accuracy", "keepdim", "train",
+        "argmax", "weight", "uniform", "bias", "Relu", "velocities", "split", "accuracy", "keepdim", "train",
         "batch", "epochs", "read_digits",
     ),
     with_engine=True,
