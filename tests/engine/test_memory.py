@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import combinations
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -232,3 +233,23 @@ def test_a_million_operations_at_the_ordinary_recursion_limit() -> None:
     y.backward()
     assert a.grad is not None and a.grad.item() == 100_000
     del y
+
+
+def test_a_view_costs_the_same_among_thousands_of_live_views() -> None:
+    def cost(n: int) -> float:
+        x = mg.ones(n, requires_grad=True)
+        start = process_time()
+        views = x.unbind()
+        assert len(views) == n
+        return (process_time() - start) / n
+
+    gc.disable()
+    try:
+        few, many = (min(cost(n) for _ in range(3)) for n in (500, 16_000))
+    finally:
+        gc.enable()
+    assert many < 4 * few
+    x = mg.ones(3, requires_grad=True)
+    for _ in range(1000):
+        x[:2]
+    assert len(x._counter) < 70  # views that are gone leave the list
