@@ -44,10 +44,10 @@ def formula(rule: Callable[..., Any]) -> str:
 
 
 def spelled(text: str) -> str:
-    """A formula without the helpers' names."""
+    """A formula without the helpers' names, and without the room in which another function stands."""
     for helper, meaning in SPELLED.items():
         text = meaning if text == helper else text.replace(helper, f"({meaning})")
-    return text
+    return text.replace("kernels.", "")
 
 
 @lru_cache(maxsize=64)

@@ -24,7 +24,9 @@ from minigrad.tensor import Tensor
 SYMBOLS = {
     "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/", "pow": "**", "neg": "-", "matmul": "@", "mm": "@",
     "bmm": "@", "mv": "@", "dot": "@", "select": "[ ]", "slice": "[ ]", "index": "[ ]", "view": "reshape",
-    "permute": "permute", "transpose": "transpose", "accumulategrad": "", "output": "", "unsafeview": "@",
+    "accumulategrad": "", "output": "", "unsafeview": "@", "copyslices": "[ ]=", "copybackwards": "=", "tocopy": "to",
+    "nativelayernorm": "layer_norm", "linalgvectornorm": "norm", "logsoftmax": "log_softmax", "convolution": "conv",
+    **{f"maxpool{n}dwithindices": f"max_pool{n}d" for n in (1, 2, 3)},
 }  # fmt: skip
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
@@ -32,7 +34,8 @@ OPERATORS: dict[type[ast.AST], str] = {
 SPELLINGS = {
     "reshape": ("view", "reshape", "flatten", "ravel", "unflatten"), "permute": ("T", "permute"),
     "transpose": ("mT", "T", "t", "transpose", "swapaxes"), "@": ("@", "matmul", "mm", "bmm", "mv", "dot"),
-    "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul"), "/": ("/", "div"), "**": ("**", "pow", "square"),
+    "to": ("to", "type", "float", "double", "half", "bfloat16"), "[ ]=": ("[ ]=",), "=": ("copy",),
+    "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul", "/"), "/": ("/", "div"), "**": ("**", "pow", "square"),
     "[ ]": ("[ ]",),
 }  # fmt: skip
 NUMBERED = re.compile(r" \((\d+)\)$")
@@ -86,9 +89,15 @@ def birth(code: CodeType | None, at: int) -> Birth:
         )
     try:
         node: ast.AST = ast.parse(f"({text})", mode="eval").body
-        found.expression = ast.unparse(node)
     except (SyntaxError, ValueError):
-        return found
+        try:
+            (changed,) = ast.parse(text.strip()).body
+        except (SyntaxError, ValueError):
+            return found
+        if not isinstance(changed, ast.AugAssign):
+            return found
+        node = ast.BinOp(changed.target, changed.op, changed.value)  # y += 1 makes of the tensor y the tensor y + 1
+    found.expression = ast.unparse(node)
     _read_operation(node, found)
     _read_assignment(found, text)
     return found
@@ -135,10 +144,22 @@ def _read_assignment(found: Birth, text: str) -> None:
     except SyntaxError:
         return
     if len(body) == 1 and isinstance(body[0], ast.Assign) and len(body[0].targets) == 1:
+        target = body[0].targets[0]
+        if isinstance(target, ast.Subscript) and ast.unparse(target) == found.expression:  # y[0] = 5 writes into y
+            found.operator, found.operands = "[ ]=", (found.expression,)
+            found.assigned, found.expression = ast.unparse(target.value), ast.unparse(body[0])
         if ast.unparse(body[0].value) == found.expression:
             found.assigned = ast.unparse(body[0].targets[0])
     elif len(body) == 1 and isinstance(body[0], ast.AugAssign):
         found.assigned = ast.unparse(body[0].target) if text in found.line else ""
+
+
+def is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        return False
+    return True
 
 
 def is_operation(found: Birth, kind: str) -> bool:
@@ -221,6 +242,8 @@ class Names:
             return self.fresh(found.assigned or "leaf"), False
         if is_operation(found, kind) and not inner:
             return self.fresh(found.assigned or cut(found.expression)), False
+        if found.operator == "[ ]=":
+            return self.fresh(f"{'new' if symbol(kind) == '=' else 'old'} {cut(found.operands[0])}"), False
         return self.fresh(symbol(kind) or kind), False
 
     def constant(self, value: Any, node: Node, slot: int) -> str:
@@ -228,9 +251,12 @@ class Names:
         if id(value) in self.constants:
             return self.constants[id(value)]
         found = birth(node.code, node.at)
-        aligned = len(found.operands) == len(node.parents) and node.operation.name != "linear"
+        made = getattr(node, "operation", None)  # a custom Function has none
+        aligned = len(found.operands) == len(node.parents) and getattr(made, "name", "") != "linear"
         if aligned and is_operation(found, node.name()):
             name = cut(found.operands[slot])
+            if value is None and is_literal(name):
+                return "constant"  # a flag or a setting of a custom Function, no tensor
             return f"{name} (0)" if name in self.count else name  # the variable has come to hold another tensor
         return "constant"
 

@@ -17,7 +17,7 @@ import numpy as np
 from minigrad import tape
 from minigrad.naming import Names, birth, is_operation, symbol
 from minigrad.recording import Array, Place, Recording, Share, Step, same
-from minigrad.sharing import check_share, explain_share
+from minigrad.sharing import check_names, check_share, explain_share
 from minigrad.tape import Node, noted, set_grad_enabled
 from minigrad.tensor import Tensor
 from minigrad.values import array_of, inputs_known, known_values, operand_value, stretched
@@ -132,7 +132,8 @@ class Recorder:
         """
         value = operand_value(node, slot)
         found = birth(node.code, node.at)
-        if isinstance(value, (int, float)) or (is_operation(found, node.name()) and found.literals):
+        of_ours = getattr(node, "operation", None) is not None
+        if isinstance(value, (int, float)) or (of_ours and is_operation(found, node.name()) and found.literals):
             return None
         name = self.names.constant(value, node, slot)
         if name == "constant" and value is None:
@@ -240,7 +241,7 @@ def record(
     left out if the root holds one number. names: what to call tensors, {"x": x}; by default the caller's
     variables. rules: {"mul": rule}, compared with the engine's own at every edge (see `minigrad.replace` for
     their form). Raises RuntimeError if there is no graph, if backward() has freed it, if something it needs
-    was overwritten, or if `gradient` is missing or of another shape.
+    was overwritten, or if `gradient` is missing or of another shape; KeyError for a rule of an unknown operation.
     """
     if not isinstance(root, Tensor):
         raise TypeError(f"record() takes a tensor, not {type(root).__name__}")
@@ -251,6 +252,7 @@ def record(
         raise RuntimeError(
             "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
         )
+    check_names(rules or {})
     seed = tape._start(0, root, gradient)
     recorder = Recorder(root, names, rules or {})
     with set_grad_enabled(False), np.errstate(all="ignore"):

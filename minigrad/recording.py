@@ -20,6 +20,7 @@ from minigrad.naming import term
 
 Array = np.ndarray[Any, Any]
 WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # a name in a formula
+TURNED = re.compile(r"^(permute|swap)\(g, \(?([-\d, ]+)\)?\)$")  # a gradient with its dimensions in another order
 ROWS = re.compile(r"^rows_mm\((.+), (.+)\)$")  # a product with every row of a batch
 SAMPLE = 16  # a longer row or column is shown by its first 16 numbers
 VERSION = 1
@@ -63,7 +64,7 @@ def short(array: Array) -> str:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape)) if len(shape) != 1 else str(shape[0])
+    return "\u00d7".join(map(str, shape)) if len(shape) != 1 else str(shape[0])
 
 
 def norm(array: Array) -> float:
@@ -163,7 +164,11 @@ class Share:
         if not any(k.value is not None and k.value.ndim > 2 for k in self.kept):
             rule = re.sub(r"fold_rows\((\w+)\)", r"\1", rule)  # of a plain table there is nothing to fold
         text = ROWS.sub(r"\1 @ \2", WORD.sub(one, rule))
-        return text if self.raw is None or self.raw.ndim > 2 else text.replace(".mT", ".T")
+        flat, turned = self.raw is not None and self.raw.ndim <= 2, TURNED.match(text)
+        if turned:
+            plain = flat and (turned[1] == "swap" or turned[2] == "1, 0")
+            return "g.T" if plain else f"g.{turned[1].replace('swap', 'transpose')}({turned[2]})"
+        return text.replace(".mT", ".T") if flat else text
 
 
 @dataclass(slots=True)
@@ -260,7 +265,7 @@ class Recording:
                 f"one number for each output, saying how much it counts."
             )
         one = f"when {name} changes by a little, {name} changes by just as much."
-        if self.seed != 1:
+        if (self.seed != 1).any():
             return f"The pass starts at {name} with {short(self.seed)}. It should be 1: {one}"
         return f"The pass starts at {name} with gradient 1: {one}"
 

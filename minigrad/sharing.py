@@ -10,21 +10,30 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import reprlib
 import textwrap
+from collections.abc import Mapping
+from copy import deepcopy
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad import kernels
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
 from minigrad.operations import parameters
 from minigrad.recording import WORD, Array, Kept, Share, Step, bracketed, latex, number, short
-from minigrad.tape import Node
+from minigrad.tape import TABLE, Node
 from minigrad.values import array_of, inputs_of, operation_of
 
 if TYPE_CHECKING:
     from minigrad.recorder import Recorder
+
+
+SAID = {"erase(g, path)": "g, but 0 where it was overwritten", "follow(g, path)": "g where it was written"}
+OF_SHAPES = {"len": len, "min": min, "count": kernels.count, "inverse_order": kernels.inverse_order,
+             "negated": kernels.negated, "negated_pairs": kernels.negated_pairs}  # fmt: skip
 
 
 def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
@@ -34,8 +43,9 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
         explain_function(share, node, recorder)
         return
     slot = share.slot
-    share.rule, share.operation = formulas_of(made)[slot], made.name
     names, args = made.arguments[slot], (node.kept or ())[slot] or ()
+    formula = settled(formulas_of(made)[slot], dict(zip(names, args, strict=True)))
+    share.rule, share.operation = SAID.get(formula, formula), made.name
     share.arguments = {**recorder.inputs(node), **dict(zip(names, args, strict=True))}
     share.kept = tuple(kept_as(name, value, node, recorder) for name, value in zip(names, args, strict=True))
     share.how, share.terms = arithmetic(share, step)
@@ -58,12 +68,34 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
             share.note = "; ".join(
                 filter(None, (
                     helpers(share.rule, rule),
-                    f"a full Jacobian would have {step.upstream.size} x {share.raw.size} = {size} numbers",
+                    f"a full Jacobian would have {step.upstream.size} \u00d7 {share.raw.size} = {size} numbers",
                 ))
             )  # fmt: skip
     if share.how == "elementwise":
         share.measured = slope(node, slot, recorder)
     share.note = share.note or remark(share) or helpers(share.rule, rule)
+
+
+def settled(rule: str, given: Mapping[str, Any]) -> str:
+    """A formula with its dealings with shapes done: `expand(g / 6, (2, 3))` for `expand(g / count(x_shape), x_shape)`."""
+    known = {name: value for name, value in given.items() if not hasattr(value, "dtype")}
+    return ast.unparse(Settle(known).visit(ast.parse(rule, mode="eval"))) if known else rule
+
+
+class Settle(ast.NodeTransformer):
+    """Replaces each call or part of what is no tensor by the whole numbers that it gives."""
+
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        self.known = known
+
+    def visit(self, tree: ast.AST) -> Any:
+        if not isinstance(tree, (ast.Call, ast.Subscript)):
+            return self.generic_visit(tree)
+        words = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+        if words & self.known.keys() and words <= self.known.keys() | OF_SHAPES.keys():
+            value = eval(ast.unparse(tree), OF_SHAPES, dict(self.known))
+            return ast.parse(str(value), mode="eval").body
+        return self.generic_visit(tree)
 
 
 def remark(share: Share) -> str:
@@ -87,7 +119,7 @@ def helpers(text: str, rule: Any) -> str:
     said = []
     for name in dict.fromkeys(WORD.findall(text)):
         helper = getattr(rule, "__globals__", {}).get(name)
-        if isinstance(helper, FunctionType) and helper.__doc__:
+        if isinstance(helper, FunctionType) and helper.__doc__ and not helper.__doc__.startswith("Elementwise "):
             said.append(f"{name}: {re.split(r'[;.](?= |$)', helper.__doc__.splitlines()[0])[0]}")
     return "; ".join(said)
 
@@ -274,6 +306,13 @@ ALSO = {"matmul": ("mm", "bmm", "mv", "dot"), "sum": ("sum_all", "sum_dims"), "m
         "pow": ("square_power", "power")}  # fmt: skip
 
 
+def check_names(rules: Mapping[str, Any]) -> None:
+    """An error for a rule of an operation that does not exist: it would never be asked."""
+    for name in rules:
+        if name not in TABLE and name not in ALSO:
+            raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
+
+
 def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
     """Run the student's rule for this operation on the same numbers, and measure who is right."""
     made = operation_of(node)
@@ -286,14 +325,17 @@ def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Non
         return
     assert share.contribution is not None and share.raw is not None
     share.numeric = measured_share(share, step, node, recorder)
+    if isinstance(rule, (tuple, list)) and share.slot >= len(rule):
+        share.verdict = f"You gave {len(rule)} rules; this is input {share.slot + 1}."
+        return
     single = rule[share.slot] if isinstance(rule, (tuple, list)) else rule
     names = parameters(single)[1:]
     missing = [n for n in names if n not in share.arguments]
     if missing:
-        share.verdict = f"Your rule asks for {', '.join(missing)}, which this operation did not keep."
+        share.verdict = f"Your rule asks for {', '.join(missing)}; it can have {', '.join(['g', *sorted(share.arguments)])}."
         return
     try:
-        answer = single(step.upstream.copy()[()], *(share.arguments[n] for n in names))
+        answer = single(step.upstream.copy()[()], *(deepcopy(share.arguments[n]) for n in names))
     except Exception as error:  # the student's rule may raise anything; the walk shows what
         share.verdict = f"Your rule raised {type(error).__name__}: {error}"
         return
@@ -302,7 +344,11 @@ def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Non
     if answer is None:
         share.verdict = "Your rule returned nothing for this input."
         return
-    share.yours = np.array(getattr(answer, "_data", answer), dtype=np.float64)
+    try:
+        share.yours = np.array(getattr(answer, "_data", answer)).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError):
+        share.verdict = f"Your rule returned {reprlib.repr(answer)}, which is no array of numbers."
+        return
     share.verdict = compare(share, step)
 
 

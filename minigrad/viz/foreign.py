@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,9 @@ SIGN = {
     "sum_all": "sum",
     "neg": "-",
 }
+
+
+MISSING: Any = object()
 
 
 def is_foreign(thing: Any) -> bool:
@@ -109,7 +113,11 @@ def table_name(thing: Any) -> str:
 
 
 def array(value: Any) -> Array:
-    return np.array(getattr(value, "_data", value), dtype=np.float64)
+    """A value or gradient as numbers. TypeError for what holds none."""
+    try:
+        return np.array(getattr(value, "_data", value)).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError):
+        raise TypeError(f"a node's data must be a number or an array of numbers, not {value!r}") from None
 
 
 def record(
@@ -117,27 +125,36 @@ def record(
 ) -> Recording:
     """The backward pass of a student's own graph as a Recording. Every .grad is put back afterwards."""
     order = topological(root)
-    keep = [(v, v.grad) for v in order]
+    if gradient is None and np.size(array(root.data)) != 1:
+        raise RuntimeError("this root holds several numbers: say how much each counts, step(root, gradient=...)")
+    keep = [(v, getattr(v, "grad", MISSING)) for v in order]
     try:
         return Walk(root, order, gradient, names or {}).run()
     finally:
         for v, grad in keep:
-            v.grad = grad
+            if grad is not MISSING:
+                v.grad = grad
+            elif hasattr(v, "grad"):
+                del v.grad
 
 
 def topological(root: Any) -> list[Any]:
-    """Inputs first, the root last; without recursion."""
+    """Inputs first, the root last; without recursion. ValueError for a graph that runs in a circle."""
     order: list[Any] = []
     seen: set[int] = set()
+    done: set[int] = set()
     stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
         thing, entered = stack.pop()
         if entered:
             order.append(thing)
+            done.add(id(thing))
         elif id(thing) not in seen:
             seen.add(id(thing))
             stack.append((thing, True))
             stack.extend((p, False) for p in reversed(parents_of(thing)))
+        elif id(thing) not in done:  # its own inputs are still being looked at
+            raise ValueError(f"the node {short(array(thing.data))} is among its own inputs: no order of the walk exists")
     return order
 
 
@@ -150,7 +167,8 @@ class Walk:
         self.parents = [parents_of(v) for v in order]
         self.seed = np.ones_like(array(root.data)) if gradient is None else array(gradient)
         self.given = gradient is not None
-        self.old = [None if not np.any(g := array(0.0 if v.grad is None else v.grad)) else g for v in order]
+        self.empty = ["None" if getattr(v, "grad", None) is None else "0" for v in order]
+        self.old = [g if had == "0" and np.any(g := array(v.grad)) else None for v, had in zip(order, self.empty, strict=True)]
         self.places = self.named(names)
         self.edges = [
             (self.index[id(p)], i, slot) for i, ps in enumerate(self.parents) for slot, p in enumerate(ps)
@@ -192,7 +210,7 @@ class Walk:
                     symbol=sign,
                     spot=op,
                     old_grad=self.old[i] if not inputs else None,
-                    empty="None" if v.grad is None else "0",
+                    empty=self.empty[i],
                     needs_grad=bool(inputs) or bool(getattr(v, "requires_grad", True)),
                 )
             )
@@ -214,9 +232,13 @@ class Walk:
         step = Step("node", i, g)
         reference = [reference_share(v, inputs, slot, g) for slot in range(len(inputs))]
         before = [array(p.grad) for p in inputs]
-        push = own_backward(v) or by_own_rules(v, inputs)
+        push = own_backward(v, inputs) or by_own_rules(v, inputs)
         if push is not None:
-            push()
+            try:
+                push()
+            except Exception as error:
+                error.add_note(f"minigrad: in the backward function of {self.places[i].name}")
+                raise
         elif any(r is None for r in reference):
             raise TypeError(
                 f"{self.places[i].name} has no backward function of a known name "
@@ -275,7 +297,7 @@ class Walk:
         return share
 
     def judge(self, share: Share, moved: Array, total: Any, before: Array, parent: Any) -> str:
-        if moved.shape == np.shape(total) and np.allclose(moved, total, rtol=1e-6, atol=1e-9):
+        if moved.shape == np.shape(total) and np.allclose(moved, total, rtol=1e-6, atol=1e-9, equal_nan=True):
             return "agrees"
         now, name = array(parent.grad), self.places[share.parent].name
         assert share.contribution is not None
@@ -311,11 +333,23 @@ def expressed(op: str, sign: str, inputs: list[str]) -> str:
     return f"{sign}({', '.join(inputs)})"
 
 
-def own_backward(v: Any) -> Callable[[], Any] | None:
-    """The student's function that hands a node's gradient to its inputs, if it takes no arguments."""
+def own_backward(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
+    """The student's function that hands a node's gradient to its inputs: it takes nothing or that gradient, and adds
+    the shares itself or returns them.
+    """
     name = found(v, BACKWARD)
     push = getattr(v, name) if name else None
-    return push if callable(push) else None
+    if not callable(push):
+        return None
+
+    asks = [p for p in signature(push).parameters.values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
+
+    def call() -> None:
+        shares = push(v.grad) if asks else push()
+        for p, share in zip(inputs, shares if isinstance(shares, (tuple, list)) else (), strict=False):
+            p.grad = like(p, array(p.grad) + array(share))
+
+    return call
 
 
 def rules_of(v: Any, count: int) -> tuple[Callable[..., Any], ...]:

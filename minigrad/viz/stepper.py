@@ -112,6 +112,8 @@ def data_of(
     if isinstance(loss, Recording):
         recording = loss
     elif foreign.is_foreign(loss):
+        if ones and gradient is None:
+            gradient = foreign.array(loss.data) * 0 + 1
         recording = foreign.record(loss, gradient, names, rules)
     else:
         if ones and gradient is None and loss.numel() != 1:

@@ -138,3 +138,73 @@ def test_a_chain_of_1200_needs_no_recursion() -> None:
     for _ in range(1_200):
         v = v + cases.Value(0.0)
     assert len(foreign.record(v).steps) == 2_401
+
+
+class Node:
+    """The least that an engine's node may be."""
+
+    def __init__(self, data, parents=(), op=""):
+        self.data, self.parents, self.op, self.grad = data, parents, op, 0.0
+
+
+@pytest.mark.parametrize("make", [
+    lambda v, a: lambda: setattr(a, "grad", a.grad + 2 * a.data * v.grad),
+    lambda v, a: lambda out=v: setattr(a, "grad", a.grad + 2 * a.data * out.grad),
+    lambda v, a: lambda g: setattr(a, "grad", a.grad + 2 * a.data * g),
+    lambda v, a: lambda g: (a.data * g, a.data * g),
+])  # fmt: skip
+def test_a_backward_function_may_take_the_gradient_and_may_return_the_shares(make) -> None:
+    a = Node(3.0)
+    square = Node(9.0, (a, a), "*")
+    square._backward = make(square, a)
+    root = Node(18.0, (square, Node(2.0)), "*")
+    recording = foreign.record(root, names={"a": a})
+    assert recording.grads["a"] == 12.0 and a.grad == 0.0
+    assert {s.verdict for step in recording.steps for s in step} <= {"agrees", ""}
+
+
+def test_a_method_as_backward_function_is_called_on_its_node() -> None:
+    class Sum(Node):
+        def backward_fn(self):
+            for p in self.parents:
+                p.grad += self.grad
+
+    a = Node(3.0)
+    assert foreign.record(Sum(6.0, (a, a), "+"), names={"a": a}).grads["a"] == 2.0
+
+
+def test_numbers_that_are_not_finite_are_no_mistake_of_theirs() -> None:
+    a, b = cases.Value(float("nan")), cases.Value(float("inf"))
+    assert {s.verdict for step in foreign.record(a * b).steps for s in step} == {"agrees"}
+
+
+def test_a_node_without_a_gradient_is_given_one_for_the_walk_alone() -> None:
+    a, b = cases.Value(2.0), cases.Value(3.0)
+    loss = a * b
+    del a.grad
+    assert foreign.record(loss, names={"a": a}).grads["a"] == 3.0 and not hasattr(a, "grad")
+
+
+@pytest.mark.parametrize("thing", ["two", None, 1j, [1.0, "x"]])
+def test_what_is_no_number_is_refused(thing) -> None:
+    with pytest.raises(TypeError, match="must be a number or an array of numbers, not"):
+        foreign.record(Node(1.0, (Node(thing),), "neg"))
+
+
+def test_a_graph_in_a_circle_a_missing_gradient_and_their_own_error_are_named() -> None:
+    a, b = Node(1.0), Node(2.0)
+    a.parents, b.parents = (b,), (a,)
+    with pytest.raises(ValueError, match="among its own inputs"):
+        foreign.record(a)
+    with pytest.raises(RuntimeError, match="several numbers"):
+        data_of(Node([1.0, 2.0]), None, {}, None)
+    assert data_of(Node([1.0, 2.0]), None, {}, None, ones=True)[0]["steps"], "a still picture starts from ones"
+
+    def push():
+        raise ZeroDivisionError
+
+    out = Node(1.0, (Node(1.0),), "neg")
+    out._backward = push
+    with pytest.raises(ZeroDivisionError) as caught:
+        foreign.record(out, names={"out": out})
+    assert caught.value.__notes__ == ["minigrad: in the backward function of out"]

@@ -8,6 +8,7 @@ import pytest
 
 import minigrad as torch
 from minigrad import mistakes
+from minigrad.autograd import Function
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
 from minigrad.recorder import record
@@ -332,3 +333,101 @@ def test_a_long_chain_is_recorded_without_recursion() -> None:
     for _ in range(2_000):
         y = torch.sin(y)
     assert len(record(y, names={}).steps) == 2_001
+
+
+class Pair(Function):
+    """Several outputs, one of them no tensor; flags and settings among its arguments."""
+
+    @staticmethod
+    def forward(ctx, a, twice, b, options):
+        ctx.save_for_backward(a, b)
+        return a * b, a + b, 7
+
+    @staticmethod
+    def backward(ctx, of_product, of_sum, _):
+        a, b = ctx.saved_tensors
+        return of_product * b + of_sum, None, of_product * a + of_sum, None
+
+
+def test_settings_of_a_custom_function_are_no_tensors() -> None:
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    b = torch.tensor([3.0, 4.0])
+    p, s, n = Pair.apply(a, True, b, {"k": 1})
+    loss = (p * s).sum() * n
+    recording = record(loss)
+    assert [place.name for place in recording.places if not place.needs_grad] == ["b"]
+    loss.backward()
+    np.testing.assert_array_equal(recording.grads["a"], a.grad.numpy())
+
+
+def test_what_is_changed_in_place_is_told_in_the_students_words() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    y += 1
+    y[0] = 5.0
+    y.mul_(3)
+    recording = record(y.sum())
+    assert [p.name for p in recording.places] == ["x", "y (1)", "y (2)", "old y[0]", "new y[0]", "y (3)", "y", "y.sum()"]
+    assert [p.expression for p in recording.places if p.name[0] == "y"][:3] == ["x * 2", "y + 1", "y[0] = 5.0"]
+    rules = [s.named for step in recording.steps for s in step]
+    assert "g, but 0 where it was overwritten" in rules and "g where it was written" in rules
+
+
+def test_a_rule_shows_what_a_student_may_write() -> None:
+    x = torch.rand(2, 3, 4, requires_grad=True)
+    w = torch.rand(2, 3, requires_grad=True)
+
+    def rule(made) -> str:
+        return next(s.named for step in record(made.sum(), names={"x": x, "w": w}).steps for s in step if step.node == 1)
+
+    assert rule(w.T) == rule(w.transpose(0, 1)) == "g.T"
+    assert rule(x.permute(2, 0, 1)) == "g.permute(1, 2, 0)" and rule(x.transpose(0, 2)) == "g.transpose(0, 2)"
+    assert rule(w.permute(0, 1)) == "g.permute(0, 1)"
+    assert rule(torch.roll(w, 1, 0)) == "roll(g, (-1,), (0,))"
+    assert next(iter(record(w.mean()).steps[0])).named == "expand(g / 6, (2, 3))"
+
+
+@pytest.mark.parametrize("line", sorted(TABLE))
+def test_no_rule_names_a_room_of_ours(line: str) -> None:
+    assert not any("kernels" in text for text in formulas_of(TABLE[line]))
+
+
+def test_the_words_under_a_rule_say_something() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    loss = torch.sin(x).sum()
+    notes = [s.note for step in record(loss).steps for s in step]
+    assert not any("Elementwise" in note for note in notes)
+
+
+@pytest.mark.parametrize("rule, verdict", [
+    (lambda g, x, y: ("a", g), "Your rule returned 'a', which is no array of numbers."),
+    (lambda g, x, y: ([[1], [2, 3]], g), "Your rule returned [[1], [2, 3]], which is no array of numbers."),
+    ((lambda g, y: g * y,), "You gave 1 rules; this is input 2."),
+    (lambda g, a, b: (g * b, g * a), "Your rule asks for a, b; it can have g, out, x, x_shape, y, y_shape."),
+])  # fmt: skip
+def test_a_rule_that_gives_nothing_usable_is_shown_and_not_raised(rule, verdict: str) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, -1.0], requires_grad=True)
+    verdicts = [s.verdict for step in record(x * y, torch.ones(2), rules={"mul": rule}).steps for s in step]
+    assert verdict in verdicts
+
+
+def test_a_students_rule_cannot_spoil_the_numbers_of_the_walk() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, -1.0], requires_grad=True)
+
+    def greedy(g, x, y):
+        g *= y
+        x *= 100
+        y *= 100
+        return g, g
+
+    spoilt = record(x * y, torch.ones(2), rules={"mul": greedy})
+    assert {k: v.tolist() for k, v in spoilt.grads.items()} == {"x": [3.0, -1.0], "y": [1.0, 2.0]}
+    assert x.tolist() == [1.0, 2.0]
+
+
+def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    with pytest.raises(KeyError, match="no operation 'mull'"):
+        record(x * x, rules={"mull": lambda g, x, y: (g, g)})
