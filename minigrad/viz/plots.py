@@ -31,7 +31,8 @@ from ..recorder import record
 from ..recording import Recording, norm, number
 from ..tensor import Tensor, wrap
 
-BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#767676"
+BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#6A6A6A"
+PAPER = (1.0, 1.0, 1.0, 0.8)  # white on a white page, a dim grey on a dark one: dark words stand out on both
 STYLES = (
     (BLUE, "-", "o"),
     (ORANGE, "--", "s"),
@@ -63,9 +64,9 @@ class Figure(MatplotlibFigure):
 
 def figure(width: float = 6.0, height: float = 3.8) -> tuple[Figure, Any]:
     """An empty Figure of ours with one pair of axes."""
-    made = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    made = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
     FigureCanvasAgg(made)
-    axes = made.add_subplot()
+    axes = made.add_subplot(facecolor="none")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e3e5e8", linewidth=0.8)
     axes.set_axisbelow(True)

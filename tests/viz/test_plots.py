@@ -1,8 +1,12 @@
 """Every picture is a Figure with words of its own, the same bytes every time; sliders have a still form."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 
 import minigrad as torch
 from minigrad.viz import plots
@@ -38,6 +42,30 @@ def test_a_picture_is_a_figure_with_words(name: str) -> None:
     bundle, metadata = made._repr_mimebundle_()
     assert bundle["text/plain"] == made.alt == metadata["image/png"]["alt"]
     assert bundle["image/png"].startswith(b"\x89PNG") and bundle["image/png"] == PICTURES[name]().png()
+
+
+def luminance(colour) -> float:
+    linear = [v / 12.92 if v <= 0.03928 else ((v + 0.055) / 1.055) ** 2.4 for v in to_rgb(colour)]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(one, other) -> float:
+    light, dark = sorted([luminance(one), luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#212121", "#1e1e1e", "#111111"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_legible_and_does_not_glare_on_a_page_of_any_theme(name: str, page: str) -> None:
+    made = PICTURES[name]()
+    pixels = imread(BytesIO(made.png()))
+    r, g, b, alpha = pixels[1, 1]
+    paper = np.array([r, g, b]) * alpha + np.array(to_rgb(page)) * (1 - alpha)
+    assert luminance(paper) == 1 if page == "#ffffff" else luminance(paper) < 0.65
+    written = [t for axes in made.axes for t in [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels(),
+                                                 *axes.get_yticklabels(), *axes.texts] if t.get_text()]  # fmt: skip
+    assert written and all(contrast(t.get_color(), paper) >= 4.5 for t in written)
+    assert all(contrast(line.get_color(), paper) >= 3 for axes in made.axes for line in axes.lines)
 
 
 def test_the_words_hold_the_numbers() -> None:
