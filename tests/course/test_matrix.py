@@ -3,7 +3,7 @@ wrong."""
 
 import pytest
 
-from minigrad.course import lessons, misconceptions, notebooks
+from minigrad.course import lessons, misconceptions, notebooks, worker
 from minigrad.course.child import can_fork, examine
 from minigrad.course.exercise import Wrong, call, function
 from minigrad.course.matrix import prove
@@ -119,3 +119,16 @@ def test_the_matrix_finds_weak_declarations():
         Wrong(lambda x: x * 1, "", "b", name="c", alike="l"),
     ]
     assert "wrong b" not in problems(wrong=[*other[:1], *like], **stronger)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+@pytest.mark.parametrize("name", notebooks.lessons())
+def test_a_blank_notebook_is_not_attempted(name, monkeypatch):
+    """Also where a class is half given: what was handed out is nobody's answer."""
+    for word in ("check", "hint", "predict", "progress"):
+        monkeypatch.setattr(f"minigrad.course.{word}", lambda *things, **options: None)
+    student = worker.Server({"__name__": "__main__"})
+    student.exec(notebooks.code_cells(notebooks.read(notebooks.path("exercises", name))))
+    found = {e.id: examine(e, student.namespace) for e in lessons.lesson(int(name[:2])).exercises if e.points}
+    assert {id: v.status for id, v in found.items()} == dict.fromkeys(found, "not attempted")

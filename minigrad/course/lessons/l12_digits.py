@@ -340,7 +340,7 @@ class WithBuffers:
 
 
 EXERCISE_12_2 = program(
-    "12.2", "SGD",
+    "12.2", ("SGD.step", "SGD.zero_grad"),
     title="descent, with momentum",
     minutes=12, prelude=PRELUDE, probes=probes_12_2,
     wrong=[
