@@ -566,8 +566,10 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         return f"The numbers are right, the shape {tuple(given.shape)} is not."
     if wanted.dtype.kind == "b" and given.dtype.kind != "b":
         return "The values are right, but as numbers; True and False are asked for."
-    if strict and isinstance(truth, np.ndarray) and truth.ndim and isinstance(got, list | tuple | Tensor):
-        return f"The numbers are right, but come as {kind_of(got)}; an array is asked for."
+    if strict and isinstance(got, Tensor):
+        return f"The value is right, but comes as a tensor; {kind_of(truth)} is asked for, found without the engine."
+    if strict and isinstance(truth, np.ndarray) and truth.ndim and isinstance(got, list | tuple):
+        return f"The numbers are right, but come as {kind_of(got)}; an array is asked for: np.array(...) makes one."
     return ""
 
 

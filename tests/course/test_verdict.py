@@ -31,7 +31,7 @@ A = np.array([[1.5, 2.5, -3.0], [0.5, 4.0, 2.0]])
 
 DIFFERENCES = [
     (A, A, ""),
-    (A.tolist(), A, "The numbers are right, but come as a list; an array is asked for."),
+    (A.tolist(), A, "The numbers are right, but come as a list; an array is asked for: np.array(...) makes one."),
     (A + 1, A, "The values are not right."),
     (A.ravel(), A, "The numbers are right, the shape (6,) is not."),
     (A.T, A, "The values are not right."),
@@ -60,7 +60,8 @@ DIFFERENCES = [
     (..., 1.0, "It gave ... : the blank is still there."),
     (None, None, ""),
     (np.array([1, 2]), np.array([1.0, 2.0]), ""),
-    (Tensor(A), A, "The numbers are right, but come as a tensor; an array is asked for."),
+    (Tensor(A), A, "The value is right, but comes as a tensor; an array is asked for, found without the engine."),
+    (Tensor(np.array(2.0)), 2.0, "The value is right, but comes as a tensor; a number is asked for, found without the engine."),
     ((A, A), A, "That is a tuple; an array is asked for."),
     ([A, None], A, "That is a list that holds None; an array is asked for."),
 ]

@@ -398,6 +398,16 @@ def start_by_cases(shape: tuple[int, ...], gradient: Array | None = None) -> Any
     return np.full(shape, 1.0) if gradient is None else gradient
 
 
+SAYS_SCALAR = """
+said = ""
+try:
+    start(shape, gradient)
+except RuntimeError as error:
+    said = str(error).lower()
+"scalar" in said
+"""
+
+
 def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
     no_default = Raises("RuntimeError", "scalar")
     mismatch = Raises("RuntimeError", "shape")
@@ -410,6 +420,7 @@ def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call((2, 3), numbers(rng, 3, 2)).expect(mismatch)
     yield call((), np.array(2.5))
     yield call((1,), numbers(rng, 1))
+    yield run(SAYS_SCALAR, shape=(2, 3), gradient=numbers(rng, 3, 2)).expect(False)
     yield call((2, 2)).expect(no_default)
     yield call((1, 1), numbers(rng, 1)).expect(mismatch)
     yield call((1,), np.array([0.0]))
@@ -492,6 +503,13 @@ def words_turned(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     return np.ones(shape) if gradient is None else gradient
 
 
+def both_words(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    try:
+        return start_plainly(shape, gradient)
+    except RuntimeError:
+        raise RuntimeError(f"only for a scalar, or a gradient of shape {shape}") from None
+
+
 def says_and_goes_on(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     if gradient is None and np.prod(shape) != 1:
         print("RuntimeError: only for scalar outputs")
@@ -564,6 +582,8 @@ EXERCISE_5_4 = function(
               "ask for?"),
         Wrong(words_turned, "", "Both cases are refused, each with the other one's words. What is missing when there is "
               "no gradient, and what is wrong when there is one?"),
+        Wrong(both_words, "", "A gradient of the wrong shape is refused with words about a scalar too: one message for two "
+              "troubles. What does a caller have to do in each of them?"),
         Wrong(says_and_goes_on, "", "The trouble is printed, and None goes on as the start of a pass. What stops a caller "
               "who does not read?"),
         Wrong(counts_axes, "M41", "Only the number of axes is compared: (3, 2) has two, like (2, 3). What else must agree?"),
