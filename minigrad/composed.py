@@ -48,10 +48,21 @@ def __rtruediv__(self: Tensor, other: Any) -> Tensor:
     return table.mul(table.reciprocal(self), other)
 
 
+def _minding_booleans(result: Tensor, *operands: Any) -> Tensor:
+    """The rules of ** and logaddexp subtract from an operand, or one from the other: PyTorch minds if that is a boolean."""
+    if result._node is not None and any(isinstance(x, Tensor) and x._data.dtype.kind == "b" for x in operands):
+        result._node.rules = tuple(_subtracted for _ in result._node.parents)
+    return result
+
+
+def _subtracted(*_: Any) -> Any:
+    raise RuntimeError(dtypes.BOOLEAN_SUBTRACTION)
+
+
 @method
 def __pow__(self: Tensor, exponent: Any) -> Tensor:
     if isinstance(exponent, Tensor):
-        return table.power_tensor(self, exponent)
+        return _minding_booleans(table.power_tensor(self, exponent), exponent)
     if not isinstance(exponent, (int, float, np.generic)):
         return NotImplemented
     return table.power(self, plain(exponent))
@@ -60,7 +71,7 @@ def __pow__(self: Tensor, exponent: Any) -> Tensor:
 @method
 def __rpow__(self: Tensor, base: Any) -> Tensor:
     if isinstance(base, Tensor):
-        return table.power_tensor(base, self)
+        return _minding_booleans(table.power_tensor(base, self), self)
     return table.power_base(self, plain(base)) if isinstance(base, (int, float, np.generic)) else NotImplemented
 
 
@@ -423,8 +434,10 @@ _binary("pow", __pow__)
 _binary("remainder", __mod__)
 _binary("fmod", lambda x, y: (more.fmod_tensor if isinstance(y, Tensor) else more.fmod)(x, y))
 _binary("atan2", more.atan2, "arctan2")
-for _name in ("hypot", "logaddexp", "logaddexp2", "copysign", "fmax", "fmin"):
+for _name in ("hypot", "copysign", "fmax", "fmin"):
     _binary(_name, getattr(more, _name))
+_binary("logaddexp", lambda x, y: _minding_booleans(more.logaddexp(x, y), x, y))
+_binary("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(x, y), x, y))
 _binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
 _binary("heaviside", step_function)
 _binary("float_power", lambda x, y: x.double() ** (y.double() if isinstance(y, Tensor) else float(y)))

@@ -203,13 +203,16 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+BOOLEAN_SUBTRACTION = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
+    "`~` or `logical_not()` operator instead."
+)
+
+
 def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for subtraction, which takes no booleans."""
     if any(getattr(operand, "dtype", None) is bool_.numpy for operand in (x, y)):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
-            "`~` or `logical_not()` operator instead."
-        )
+        raise RuntimeError(BOOLEAN_SUBTRACTION)
     return promote(x, y)
 
 

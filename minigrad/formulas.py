@@ -39,8 +39,14 @@ def formula(rule: Callable[..., Any]) -> str:
         ]
         if here:
             innermost = max(here, key=lambda tree: starts(tree.body))
-            return spelled(ast.unparse(innermost.body))
+            return spelled(ast.unparse(seen(innermost.body)))
     return f"{getattr(rule, '__name__', 'rule').strip('<>')}({', '.join(parameters(rule))})"
+
+
+def seen(body: ast.expr) -> ast.expr:
+    """What a rule computes: `flat(share, x)` is the share, which x does not change for as long as it is on its side."""
+    called = isinstance(body, ast.Call) and ast.unparse(body.func) == "flat"
+    return body.args[0] if called else body  # type: ignore[attr-defined]
 
 
 def spelled(text: str) -> str:

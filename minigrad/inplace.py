@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -65,7 +66,7 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     if mode.record is None and operation in DIRECT and _written_directly(target, DIRECT[operation], args[0]):
         return target
     check_writable(target)
-    _check_overlap(target, args)
+    check_overlap(target, args)
     result = operation(target, *args)
     if result is NotImplemented:
         return result  # type: ignore[no-any-return]
@@ -84,10 +85,34 @@ def assignment(operation: Any) -> Callable[[Tensor, Any], Any]:
 
 
 def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
-    """As `write`, for the same number everywhere: then it does no harm if elements share their memory."""
+    """As `write`, also where elements share their memory: only those that change are written, in order."""
+    __tracebackhide__ = True
     check_history(target)
+    check_overlap(target, args)
     commit(target, operation(target, *args))
     return target
+
+
+# Operations that PyTorch lets write into an expanded tensor; some of them with a warning that names what to avoid.
+STRETCHABLE = {"tril": "", "triu": "", "masked_fill": "tensor[mask] = scalar", "index_fill": "tensor[mask] = scalar",
+               "index_put": "tensor[indices] = tensor"}  # fmt: skip
+
+
+def warn_if_stretched(target: Tensor, name: str) -> None:
+    """PyTorch's warning, if elements of the tensor share their memory."""
+    if _is_stretched(target._data) and STRETCHABLE[name]:
+        warnings.warn(
+            f"Use of {name}_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
+            f"This also applies to advanced indexing e.g. {STRETCHABLE[name]}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _is_stretched(array: Any) -> bool:
+    if not isinstance(array, np.ndarray) or 0 not in array.strides or not array.size:
+        return False
+    return any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
 DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
@@ -114,10 +139,7 @@ def check_writable(target: Tensor) -> None:
     """Raise if PyTorch would not let anybody write into this tensor now."""
     __tracebackhide__ = True
     check_history(target)
-    array = target._data
-    if not isinstance(array, np.ndarray) or 0 not in array.strides or not array.size:
-        return
-    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+    if _is_stretched(target._data):
         raise RuntimeError(OVERLAP)
 
 
@@ -154,7 +176,8 @@ def _check_view(target: Tensor) -> None:
         raise RuntimeError(place + (NO_GRAD_VIEW if name is None else ONE_OF_SEVERAL))
 
 
-def _check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
+def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
+    """Raise if one of these tensors shares part of the memory that is written to."""
     array = target._data
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
@@ -190,7 +213,11 @@ def commit(target: Tensor, result: Tensor) -> None:
         _check_view(target)
         _keep_old(node, target)
         node.dtype = array.dtype
-    array[...] = value
+    if 0 in array.strides:
+        changed = np.asarray(value != array)
+        array[changed] = np.asarray(value)[changed]
+    else:
+        array[...] = value
     touch(target._counter, node)
     if node is not None:
         _move_guards(node, result._counter, target._counter)

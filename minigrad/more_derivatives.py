@@ -194,28 +194,29 @@ elu = operation(
     lambda g, x, alpha, gain, inner: where(g * (inner * alpha * gain) * exp(where(x * inner, 0.0, x < 0)), g * gain, x <= 0),
 )
 celu = operation("Celu", kernels.celu, lambda g, x, alpha: where(g * exp(x / alpha), g, x < 0))
-leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(g, g * slope, x > 0))
+flat = operation("ThresholdBackward", lambda x, y: x, lambda g: g, lambda g, y: zeros(y))  # x, whose slope in y is 0 here
+leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: flat(where(g, g * slope, x > 0), x))
 prelu = operation(
     "PreluKernel",
     lambda x, y: np.where(x > 0, x, x * y),
-    lambda g, x, y: where(g, g * y, x > 0),
+    lambda g, x, y: flat(where(g, g * y, x > 0), x),
     lambda g, x: where(0.0, g * x, x > 0),
 )
 hardtanh = operation(
     "Hardtanh",
     lambda x, low, high: dtypes.cast(kernels.clamp(x, low, high), dtypes.of(x.dtype)),
-    lambda g, x, low, high: without(g, (x <= low) | (x >= high)),
+    lambda g, x, low, high: flat(without(g, (x <= low) | (x >= high)), x),
 )
-hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: where(g / 6, 0.0, (x > -3) & (x < 3)))
+hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: flat(where(g / 6, 0.0, (x > -3) & (x < 3)), x))
 hardswish = operation(
     "Hardswish",
     lambda x: x * kernels.hardsigmoid(x),
     lambda g, x: without(where(g * (x / 3 + 0.5), g, x < 3), x <= -3),
 )
-hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: without(g, inside(x, -lambd, lambd)))
-softshrink = operation("Softshrink", kernels.softshrink, lambda g, x, lambd: without(g, inside(x, -lambd, lambd)))
+hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: flat(without(g, inside(x, -lambd, lambd)), x))
+softshrink = operation("Softshrink", kernels.softshrink, lambda g, x, lambd: flat(without(g, inside(x, -lambd, lambd)), x))
 threshold = operation(
-    "Threshold", lambda x, bound, value: np.where(x <= bound, value, x), lambda g, x, bound: where(0.0, g, x <= bound)
+    "Threshold", lambda x, bound, value: np.where(x <= bound, value, x), lambda g, x, bound: flat(where(0.0, g, x <= bound), x)
 )
 
 # -------------------------------------------------------------------------------- losses

@@ -62,7 +62,12 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
-    inplace.check_writable(self if parsed.advanced is not None else table.slice_(self, parsed.basic))
+    if parsed.advanced is None:
+        inplace.check_writable(table.slice_(self, parsed.basic))
+        inplace.check_overlap(wrap(whole), (source,))
+    else:
+        inplace.check_history(self)
+        inplace.warn_if_stretched(self, "masked_fill" if _is_mask(index) and not source._data.ndim else "index_put")
     if self._node is None and self._view is None and (source._node is None or mode.record is None):
         array = dtypes.cast(source._data, self.dtype)
         if whole is not None:
@@ -75,7 +80,11 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         inplace.write(table.slice_(self, parsed.basic), more.copied, _cast(source, self))
     else:
         view = _part(self, parsed.basic)
-        inplace.write(view, more.index_put, _cast(source, view), parsed.advanced, False)
+        inplace.overwrite(view, more.index_put, _cast(source, view), parsed.advanced, False)
+
+
+def _is_mask(index: Any) -> bool:
+    return isinstance(index, Tensor) and index._data.dtype.kind in "b"
 
 
 def _number(value: Any, like: Tensor) -> Any:

@@ -126,7 +126,11 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
 
     def write(self: Tensor, *args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
-        return inplace.write(self, functools.partial(operation, **keywords) if keywords else operation, *args)
+        chosen = functools.partial(operation, **keywords) if keywords else operation
+        if name in inplace.STRETCHABLE:
+            inplace.warn_if_stretched(self, name)
+            return inplace.overwrite(self, chosen, *args)
+        return inplace.write(self, chosen, *args)
 
     write.__name__ = write.__qualname__ = f"{name}_"
     write.__doc__ = f"`{name}`, written into this tensor; returns it."

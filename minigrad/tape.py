@@ -644,6 +644,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
     if self.is_leaf and requires_grad != (self._node is not None):
         frozen = self.__dict__.pop("_frozen", None)  # its hooks, and graphs from before it was frozen, belong to its old node
+        if frozen is not None:
+            frozen.shape, frozen.dtype = self._data.shape, self._data.dtype
         if not requires_grad:
             self.__dict__["_frozen"] = self._node
         self._node = None if not requires_grad else frozen or AccumulateGrad(self)

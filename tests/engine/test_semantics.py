@@ -772,3 +772,42 @@ def test_a_leaf_that_was_frozen_for_a_while_is_the_same_leaf() -> None:
     x.requires_grad_(True)
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 4.0] == seen[0]
+
+
+# ------------------------------------------------------------------------------------------- corners of operations
+
+
+@pytest.mark.parametrize(
+    "expression", ["F.leaky_relu(x)", "F.hardtanh(x)", "F.hardsigmoid(x)", "F.threshold(x, 0.0, 0.0)", "x.relu()"]
+)
+def test_a_slope_that_is_flat_has_a_derivative_of_zeros(expression: str) -> None:
+    x = leaf(0.7, -0.8)
+    (g,) = grad(eval(expression, {"F": mg.nn.functional, "x": x}).sum(), x, create_graph=True)
+    assert g.requires_grad
+    assert grad(g.sum(), x)[0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("expression", ["x ** b", "T.logaddexp(x, b)", "T.pow(x, b)", "T.logaddexp2(b, x)"])
+def test_rules_that_subtract_mind_booleans(expression: str) -> None:
+    y = eval(expression, {"T": mg, "x": leaf(2.0, 3.0), "b": mg.tensor([True, False])})
+    with pytest.raises(RuntimeError, match=r"^Subtraction, the `-` operator, with a bool tensor is not supported\."):
+        y.sum().backward()
+
+
+def test_writing_a_mask_into_an_expanded_tensor_warns_and_writes_where_the_mask_is() -> None:
+    x = mg.ones(3, 1).expand(3, 3)
+    with pytest.warns(UserWarning, match="^Use of masked_fill_ on expanded tensors is deprecated. Please clone"):
+        x.masked_fill_(mg.tensor([[True, False, False], [False] * 3, [False] * 3]), 2.0)
+    assert x.tolist() == [[2.0] * 3, [1.0] * 3, [1.0] * 3]
+    with pytest.warns(UserWarning, match="^Use of index_put_ on expanded tensors is deprecated"):
+        x[mg.tensor([1])] = 3.0
+    assert x.tolist() == [[2.0] * 3, [3.0] * 3, [1.0] * 3]
+    assert mg.ones(3, 1).expand(3, 3).tril_().tolist() == [[0.0] * 3, [0.0] * 3, [1.0] * 3]
+
+
+def test_a_slice_cannot_be_written_from_one_that_overlaps_it() -> None:
+    x = mg.arange(6.0)
+    with pytest.raises(RuntimeError, match=r"^unsupported operation: some elements of the input tensor and the written-to"):
+        x[0:5] = x[1:6]
+    x[0:3] = x[3:6]
+    assert x.tolist() == [3.0, 4.0, 5.0, 3.0, 4.0, 5.0]
