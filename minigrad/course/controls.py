@@ -39,8 +39,7 @@ def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
         return field.value if exercise.options else read(field.value)
 
     def show_code(change: Any = None) -> None:
-        line = html.escape(code(exercise, answer()))
-        same_as.value = f"The same in code, to keep it in the notebook: <code>{line}</code>"
+        same_as.value = kept(exercise, answer())
 
     def pressed(_: Any) -> None:
         given = answer()
@@ -85,6 +84,14 @@ def read(text: str) -> Any:
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
     return text.strip()
+
+
+def kept(exercise: Exercise, answer: Any) -> str:
+    """How the answer gets into the notebook itself, as HTML; the predict cell of an exercise is locked there."""
+    if exercise.kind == "prediction" and exercise.points:
+        shown = "your answer" if answer in (None, "") else f"<code>{html.escape(repr(answer))}</code>"
+        return f"To keep it in the notebook, write {shown} in the place of the dots above."
+    return f"The same in code, to keep it in the notebook: <code>{html.escape(code(exercise, answer))}</code>"
 
 
 def code(exercise: Exercise, answer: Any) -> str:
