@@ -511,7 +511,8 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
     arrays = isinstance(got, list | tuple) and any(isinstance(part, np.ndarray | Tensor) for part in got)
     if isinstance(truth, list | tuple) and (arrays or not flat_numbers(truth)):
-        several = list(got) if isinstance(got, list | tuple) else None
+        stacked = isinstance(got, np.ndarray) and got.ndim > 1 and [np.shape(t) for t in truth] == [s.shape for s in got]
+        several = list(got) if stacked or isinstance(got, list | tuple) else None  # an array of all of them unpacks too
         if several is None:
             return f"That is {kind_of(got)}; {len(truth)} values are asked for."
         if len(several) != len(truth):

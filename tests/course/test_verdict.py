@@ -54,6 +54,8 @@ DIFFERENCES = [
     ((A, 2.0), (A, 1.0), "The second value: the value is not right."),
     ((A,), (A, 1.0), "It gave 1 value; 2 are asked for."),
     (A, (A, 1.0), "That is an array; 2 values are asked for."),
+    (np.stack([A, 2 * A]), (A, 2 * A), ""),
+    (np.stack([A, A]), (A, 2 * A), "The second value: the values are not right."),
     ({"a": 1}, {"a": 1}, ""),
     ({"b": 1}, {"a": 1}, "The keys are b; they are not all that is asked for, or too many."),
     ({"a": 2}, {"a": 1}, "At 'a': the value is not right."),

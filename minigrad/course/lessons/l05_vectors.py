@@ -426,6 +426,7 @@ def probes_5_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call((1,), np.array([0.0]))
     yield call((2,), np.array([0.0, 0.0]))
     yield call((0, 2)).expect(no_default)
+    yield call((2, 3), np.array(2.5)).expect(mismatch)
 
 
 def check_shape(shape: tuple[int, ...], gradient: Array) -> Array:
@@ -528,6 +529,10 @@ def counts_axes(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     return np.ones(shape) if gradient is None else gradient
 
 
+def stretches_a_number(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return start_plainly(shape, np.full(shape, gradient) if gradient is not None and np.shape(gradient) == () else gradient)
+
+
 def zeros_for_none(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     return start_plainly(shape, gradient if gradient is not None and np.any(gradient) else None)
 
@@ -586,6 +591,8 @@ EXERCISE_5_4 = function(
               "troubles. What does a caller have to do in each of them?"),
         Wrong(says_and_goes_on, "", "The trouble is printed, and None goes on as the start of a pass. What stops a caller "
               "who does not read?"),
+        Wrong(stretches_a_number, "M41", "A bare number was given for six outputs, and you made six of it. Did the caller "
+              "mean that? Who should find out?"),
         Wrong(counts_axes, "M41", "Only the number of axes is compared: (3, 2) has two, like (2, 3). What else must agree?"),
         Wrong(zeros_for_none, "M05", "A gradient of zeros was taken for none at all. Is 'nothing was given' the same as "
               "'0 was given'? How can you ask for None itself?"),

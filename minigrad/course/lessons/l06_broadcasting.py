@@ -41,6 +41,7 @@ def probes_6_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 3, 1, 2), (1, 2))
     yield call(np.array([2.5, 0.0, -2.5, 0.0]), (1,))
     yield call(np.zeros((3, 4)), (4,))
+    yield call(numbers(rng, 2, 1, 3, 2), (2,))
 
 
 def averages(g: Array, shape: Shape) -> Any:
@@ -74,6 +75,12 @@ def one_axis_only(g: Array, shape: Shape) -> Any:
         if n == 1:
             g = g.sum(axis=i, keepdims=True)
     return g
+
+
+def two_axes_only(g: Array, shape: Shape) -> Any:
+    for _ in range(min(2, g.ndim - len(shape))):
+        g = g.sum(axis=0)
+    return sums_and_keeps(g, shape) if g.ndim == len(shape) else g
 
 
 def everything_everywhere(g: Array, shape: Shape) -> Array:
@@ -181,6 +188,8 @@ EXERCISE_6_1 = function(
               "it had size 1. Was the number there used only once?"),
         Wrong(only_size_one, "M28", "Axes of size 1 are summed, but g still has axes that the operand never "
               "had. Where do they come from?"),
+        Wrong(two_axes_only, "M42", "Two leading axes are summed away, and a third one stays. The number of axes may be any: "
+              "which loop stops only when none is left?"),
         Wrong(one_axis_only, "M28", "One extra axis is summed away; here there are more. How many axes has g "
               "that the operand has not?"),
         Wrong(everything_everywhere, "M28", "You add up all of g and give the total to every entry. Was each "

@@ -394,6 +394,7 @@ def probes_7_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 2), numbers(rng, 3), numbers(rng, 3, 2)).of("vector_backward")
     yield call(numbers(rng, 4), numbers(rng, 2), numbers(rng, 2, 4)).of("vector_backward")
     yield call(numbers(rng, 3), numbers(rng, 3), numbers(rng, 3, 3)).of("vector_backward")
+    yield call(numbers(rng, 1, 2, 3), numbers(rng, 1, 2, 4), numbers(rng, 4, 3)).of("batch_backward")
     batch, vector = (G_TEXT.reshape(2, 2, 2), X_TEXT.reshape(2, 2, 3)), (G_TEXT[0], X_TEXT[0])
     for name, (G, X) in (("batch_backward", batch), ("vector_backward", vector)):
         yield unaided(name, by_more_letters(name, G, X, W_TEXT), G=G, X=X, W=W_TEXT)

@@ -67,6 +67,10 @@ def probes_8_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(-1.3, same, same + np.array([0.0, 1.5, 0.0])).of("mse_backward")
     far = 1e5 * numbers(rng, 3)  # a difference of two losses of this size has lost its last digits
     yield call(2.0, far, -far).of("mse_backward")
+    yield call(numbers(rng, 2, 3, 2), numbers(rng, 2, 3, 2)).of("mse")
+    yield call(1.9, numbers(rng, 2, 3, 2), numbers(rng, 2, 3, 2)).of("mse_backward")
+    yield call(np.array(2.5), np.array(-0.5)).of("mse")
+    yield call(-0.3, np.array(2.5), np.array(-0.5)).of("mse_backward")
     yield unaided("mse_backward", mse_measured("mse_backward", 2.0, P_TEXT, T_TEXT), g=2.0, p=P_TEXT, t=T_TEXT)
 
 
@@ -118,6 +122,20 @@ def by_engine(g: Any, p: Array, t: Array) -> Pair:
     (g * ((pred - target) ** 2).mean()).backward()
     assert pred.grad is not None and target.grad is not None
     return pred.grad.numpy(), target.grad.numpy()
+
+
+def remembers() -> dict[str, Any]:
+    kept: dict[Any, Array] = {}
+
+    def forward(p: Array, t: Array) -> Any:
+        kept[p.shape] = p - t
+        return mse(p, t)
+
+    def backward(g: Any, p: Array, t: Array) -> Pair:
+        d = 2 * g * kept.get(p.shape, p - t) / p.size
+        return d, -d
+
+    return both(backward, forward)
 
 
 def with_negated_copy(g: Any, p: Array, t: Array) -> list[Array]:
@@ -176,6 +194,10 @@ EXERCISE_8_1 = function(
               "rule is yours to write. Which three factors does it have?"),
         Wrong(both(times(lambda g, p: 2 * g / p.shape[-1])), "M30", "You divide by the length of the last axis. np.mean "
               "of a (3, 2) table divides by what?", name="last axis"),
+        Wrong(both(times(lambda g, p: 2 * g / np.prod(p.shape[:2]))), "M30", "You divide by the rows and columns of a table. "
+              "The arrays may have three axes, or none: which number counts all their entries?", name="two axes"),
+        Wrong(remembers(), "M34", "mse_backward uses the errors of the last call of mse. Here it is asked about other "
+              "numbers: which p and t belong to this call?", name="remembers"),
         Wrong(both(lambda g, p, t: (2 * g * np.abs(p - t) / p.size, -2 * g * np.abs(p - t) / p.size)), "M30", "Every "
               "error counts as if the prediction were too high. What is the slope where it is too low?", name="abs error"),
     ],
@@ -210,6 +232,7 @@ def probes_8_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 4, 1), numbers(rng, 4))
     yield call(numbers(rng, 1, 1), numbers(rng, 1))
     yield call(numbers(rng, 2, 1), numbers(rng, 2))
+    yield call(numbers(rng, 7, 1), numbers(rng, 7))
 
 
 def as_it_stands(pred: Array, target: Array) -> Array:
@@ -302,6 +325,8 @@ def probes_8_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 5.0]), 0.1, 300)
     yield call(numbers(rng, 4), numbers(rng, 4), 0.02, 3)
     yield call(numbers(rng, 5), numbers(rng, 5), 0.03, 40)
+    yield call(numbers(rng, 4), 1e-3 * numbers(rng, 4), 0.02, 20)
+    yield call(numbers(rng, 3), numbers(rng, 3), 0.1, 0)
 
 
 def descent(
@@ -325,6 +350,21 @@ def descent(
         return w, b
 
     return fit
+
+
+def until_good_enough(x: Array, y: Array, lr: float, steps: int) -> Pair:
+    w: Any = 0.0
+    b: Any = 0.0
+    for _ in range(steps):
+        error = w * x + b - y
+        if np.mean(error**2) < 1e-3:
+            break
+        w, b = w - lr * 2 * np.mean(error * x), b - lr * 2 * np.mean(error)
+    return w, b
+
+
+def in_single_precision(x: Array, y: Array, lr: float, steps: int) -> Pair:
+    return descent()(x.astype(np.float32), y.astype(np.float32), np.float32(lr), steps)
 
 
 def example_by_example(x: Array, y: Array, lr: float, steps: int) -> Pair:
@@ -372,8 +412,7 @@ EXERCISE_8_3 = function(
     minutes=12,
     oracle=fit_measured,
     probes=probes_8_3,
-    rtol=1e-7,
-    atol=1e-7,
+    atol=1e-12,
     wrong=[
         Wrong(descent(sign=1), "M30", "The loss grows with every step: the gradient points uphill. Which way "
               "do you want to go?", name="uphill"),
@@ -396,6 +435,12 @@ EXERCISE_8_3 = function(
               "asked for first?", name="b first"),
         Wrong(example_by_example, "M50", "A step after every single example. Here one step looks at all of them: where "
               "does the mean come in?"),
+        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, max(steps, 1)), "", "steps = 0, and a step was made. When is the "
+              "loop's condition asked for the first time?", name="at least one step"),
+        Wrong(until_good_enough, "", "You stop when the loss looks small. Small for whom? Here all y are small, and nothing "
+              "has been learned yet: make all the steps."),
+        Wrong(in_single_precision, "M40", "Right to seven digits: somewhere the numbers became float32. Which type do x and "
+              "y have?"),
         Wrong(descent(limit=1), "", "One step is right, and then nothing more happens. How often should the "
               "loop run?",
               name="one step"),
@@ -560,12 +605,32 @@ def on_one_batch(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
     return float(slopes(lambda c: np.mean((c * x - y) ** 2), np.array(w)))
 
 
+# Which parts were asked about: part_gradient is watched where accumulate looks it up.
+PARTS = """
+def parts_asked(x, y, w, sizes):
+    asked, given = [], part_gradient
+    home = getattr(accumulate, "__globals__", None) or type(accumulate).__call__.__globals__
+
+    def watched(x, y, w):
+        asked.append(len(x))
+        return given(x, y, w)
+
+    home["part_gradient"] = watched
+    try:
+        accumulate(x, y, w, sizes)
+    finally:
+        home["part_gradient"] = given
+    return asked
+"""
+
+
 def probes_8_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 2.0, 5.0, 7.0]), 0.5, [2, 2])
     yield call(numbers(rng, 8), numbers(rng, 8), 0.7, [2, 2, 2, 2])
     yield call(numbers(rng, 7), numbers(rng, 7), -1.3, [4, 2, 1])
     yield call(numbers(rng, 5), numbers(rng, 5), 2.0, [5])
     yield call(numbers(rng, 6), numbers(rng, 6), 1.7, [1, 5])
+    yield run("parts_asked(x, y, 0.7, [4, 2, 1])", x=numbers(rng, 7), y=numbers(rng, 7)).expect([4, 2, 1]).show()
 
 
 def part_gradient(x: Array, y: Array, w: float) -> Any:
@@ -595,6 +660,14 @@ def with_split(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
     return sum(part_gradient(p, q, w) * len(p) for p, q in pairs) / len(x)
 
 
+def all_at_once(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
+    return part_gradient(x, y, w)
+
+
+def one_at_a_time(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
+    return sum(part_gradient(x[i : i + 1], y[i : i + 1], w) for i in range(len(x))) / len(x)
+
+
 def sum_then_divide(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
     grad, start = 0.0, 0
     for size in sizes:
@@ -611,6 +684,7 @@ EXERCISE_8_5 = function(
     oracle=on_one_batch,
     probes=probes_8_5,
     scaffold=lambda: {"part_gradient": part_gradient},
+    prelude=PARTS,
     wrong=[
         Wrong(in_parts(lambda n, all, parts: 1.0), "M50", "The gradients of the parts are added as they "
               "come. Each is already a mean over its part: how much should each count?", name="no division"),
@@ -625,11 +699,17 @@ EXERCISE_8_5 = function(
               name="divided twice"),
         Wrong(in_parts(lambda n, all, parts: float(n)), "M50", "The parts are weighted with their sizes and "
               "never divided: that is the gradient of the sum of all squares.", name="sum"),
+        Wrong(all_at_once, "M50", "The number is right, and all the data went in at once. Parts are made because all of it "
+              "does not fit: what may part_gradient be given?"),
+        Wrong(one_at_a_time, "M50", "The number is right, and every example was a part of its own. Which sizes were asked "
+              "for?"),
+        Wrong(sum_then_divide, "M50", "The number is right, and part_gradient was never called: you wrote its formula once "
+              "more. For a net there is no such formula. What can you make of the means that it gives?"),
         Wrong(in_parts(lambda n, all, parts: n / all, same_part=True), "", "Every part starts at the first "
               "example. Where does the second part begin?", name="same part"),
     ],
     alternatives=[
-        in_parts(lambda n, all, parts: n / all), with_split, sum_then_divide,
+        in_parts(lambda n, all, parts: n / all), with_split,
         lambda x, y, w, sizes: np.average(
             [part_gradient(x[e - n : e], y[e - n : e], w) for n, e in zip(sizes, np.cumsum(sizes), strict=True)],
             weights=sizes,
