@@ -296,6 +296,62 @@ def embedding(
     return rules.embedding_padded(weight, index, padding_idx)
 
 
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or maximum of the rows of `weight` that each bag names: (bags, dim).
+
+    A bag is a row of `input`, or, with `offsets`, the part of a list from one offset to the next.
+    """
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub."
+        )
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
+        starts, ends = np.arange(input.shape[0]) * input.shape[1], (np.arange(input.shape[0]) + 1) * input.shape[1]
+    elif input.ndim != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    else:
+        starts = np.asarray(offsets._data)
+        ends = np.append(starts[1:], () if include_last_offset else input.numel()).astype(np.int64)
+        starts = starts[: ends.size]
+    rows = embedding(input.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    counts = ends - starts
+    bag = np.repeat(np.arange(counts.size), counts)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape((-1, 1))
+    if padding_idx is not None:  # its row takes no part
+        counted = np.asarray(input._data).reshape(-1) != padding_idx % weight.shape[0]
+        rows, bag = rows[wrap(counted)], bag[counted]
+        counts = np.bincount(bag, minlength=counts.size)
+    if mode == "max":
+        bags = np.split(np.arange(bag.size), np.cumsum(counts)[:-1])
+        nothing = rows.new_zeros(rows.shape[1])
+        return mg.stack([rows[wrap(b)].max(0).values if b.size else nothing for b in bags])
+    sums = rows.new_zeros((counts.size, rows.shape[1])).index_add(0, wrap(bag), rows)
+    return sums / wrap(np.maximum(counts, 1).astype(rows._data.dtype)[:, None]) if mode == "mean" else sums
+
+
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Integers to rows of zeros with a single 1 (int64)."""
     if tensor.dtype is not mg.int64:
@@ -369,6 +425,15 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean 0 and variance 1 of what SELU gives."""
+    return _alpha_dropped(input, p, training, inplace, input.shape)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels."""
+    return _alpha_dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
+
+
+def _alpha_dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequence[int]) -> Tensor:
     _check_probability(p)
     if not training or p == 0 or input.numel() == 0:
         return input
@@ -376,7 +441,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
         return input * 0.0
     low = 1.7580993408473766
     scale = 1 / math.sqrt((low * low * p + 1) * (1 - p))
-    keep = random.default_generator.keep(input.shape, 1 - p).astype(input._data.dtype)
+    keep = random.default_generator.keep(shape, 1 - p).astype(input._data.dtype)
     shift = (keep - 1) * (low * scale) + low * scale * p
     out = input * wrap(keep * scale) + wrap(shift.astype(input._data.dtype))
     return input.copy_(out) if inplace else out
@@ -1041,9 +1106,60 @@ def multi_margin_loss(
     return _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
 
 
-def ctc_loss(*args: Any, **kwargs: Any) -> Tensor:
-    """Left out: raises NotImplementedError."""
-    raise NotImplementedError("minigrad leaves out ctc_loss")
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the classes of max(0, 1 - x[target] + x[class]); a row of `target` ends at its first -1."""
+    reduction = _legacy(size_average, reduce, reduction)
+    rows, wanted = (t.reshape((1, -1)) if t.ndim < 2 else t for t in (input, target))
+    losses = []
+    for row, labels in zip(rows, np.asarray(wanted._data), strict=True):
+        own = labels[: np.append(np.flatnonzero(labels == -1), labels.size)[0]]
+        others = np.setdiff1d(np.arange(labels.size), own)
+        gaps = (1 - row[wrap(own)][:, None] + row[wrap(others)]).clamp_min(0)
+        losses.append(gaps.sum() / labels.size)
+    loss = mg.stack(losses)
+    return _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Minus the log-probability of each labelling, over all its alignments with the steps of its sequence.
+
+    `log_probs` (steps, batch, classes) come from `log_softmax`; `targets` are (batch, longest), or all in one row. The
+    gradient is that of the logits behind `log_probs`, as in PyTorch: right after a `log_softmax`, and only there.
+    """
+    _check_reduction(reduction)
+    batched = log_probs.ndim == 3
+    x = log_probs if batched else log_probs.unsqueeze(1)
+    steps, sizes = (np.asarray(getattr(n, "_data", n)).reshape(-1) for n in (input_lengths, target_lengths))
+    labels = np.asarray(targets._data)
+    if labels.ndim == 1 and batched:
+        rows = np.split(labels, np.cumsum(sizes)[:-1])
+    else:
+        rows = [row[:n] for row, n in zip(labels.reshape((x.shape[1], -1)), sizes, strict=True)]
+    if not 0 <= blank < x.shape[-1]:
+        raise RuntimeError("blank must be in label range")
+    if steps.size and steps.max() > x.shape[0]:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {steps.max()}"
+        )
+    loss = rules.ctc(x, tuple(rows), tuple(steps.tolist()), blank, zero_infinity)
+    loss = loss if batched else loss.squeeze(0)
+    if reduction == "mean":
+        return (loss / wrap(np.maximum(sizes, 1).astype(x._data.dtype).reshape(loss.shape))).mean()
+    return _reduced(loss, reduction)
 
 
 # ------------------------------------------------------------------------------------------------------ attention
@@ -1063,8 +1179,9 @@ def scaled_dot_product_attention(
 
     `attn_mask` is boolean (True: may look) or is added to the scores; `is_causal` lets position i see 0 ... i.
     """
-    if enable_gqa:
-        raise NotImplementedError("minigrad leaves out grouped-query attention")
+    if enable_gqa:  # fewer heads of keys and values than of queries: each serves several
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
@@ -1117,3 +1234,29 @@ pixel_unshuffle = layers.pixel_unshuffle
 unfold = layers.unfold
 upsample = layers.upsample
 pdist = products.pdist
+
+
+# ------------------------------------------------------------------------------------------------ written in place
+
+
+def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def write_(input: Tensor, *settings: Any, **named: Any) -> Tensor:
+        return function(input, *settings, **named, inplace=True)
+
+    write_.__name__ = write_.__qualname__ = f"{function.__name__}_"
+    write_.__doc__ = f"`{function.__name__}`, written into the input."
+    return write_
+
+
+celu_, elu_, hardtanh_, leaky_relu_ = _in_place(celu), _in_place(elu), _in_place(hardtanh), _in_place(leaky_relu)
+relu_, rrelu_, selu_, threshold_ = _in_place(relu), _in_place(rrelu), _in_place(selu), _in_place(threshold)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with mode "nearest"."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with mode "bilinear", corners upon corners."""
+    return interpolate(input, size, scale_factor, "bilinear", True)

@@ -74,6 +74,72 @@ nll_rows, nll_grid = (
 )
 
 
+# Connectionist temporal classification: a labelling l is spread over the steps, with blanks between and around its
+# labels. alpha[t, s] is the log-probability of all beginnings that stand at place s after step t.
+
+
+def _places(labels: Any, blank: int) -> tuple[Any, Any]:
+    """The labels with blanks around each, and where one may be reached from two places before."""
+    path = np.full(2 * len(labels) + 1, blank)
+    path[1::2] = labels
+    jump = np.zeros(path.size, bool)
+    jump[2:] = (path[2:] != blank) & (path[2:] != path[:-2])
+    return path, jump
+
+
+def _beginnings(x: Any, labels: Any, blank: int) -> Any:
+    path, jump = _places(labels, blank)
+    alpha = np.full((len(x), path.size), -np.inf, x.dtype)
+    alpha[0, :2] = x[0, path[:2]]
+    for t in range(1, len(x)):
+        before = np.concatenate(([-np.inf, -np.inf], alpha[t - 1]))
+        near = np.logaddexp(before[2:], before[1:-1])
+        alpha[t] = np.logaddexp(near, np.where(jump, before[:-2], -np.inf)) + x[t, path]
+    return alpha
+
+
+def _ctc(x: Any, rows: Any, steps: Any, blank: int, zero_infinity: bool) -> Any:
+    losses = np.zeros(x.shape[1], x.dtype)
+    for n, (labels, length) in enumerate(zip(rows, steps, strict=True)):
+        if length:
+            losses[n] = -np.logaddexp.reduce(_beginnings(x[:length, n], labels, blank)[-1, -2:])
+        elif len(labels):
+            losses[n] = np.inf
+    return np.where(np.isinf(losses), 0, losses) if zero_infinity else losses
+
+
+def _ctc_slope(x: Any, rows: Any, steps: Any, blank: int, zero_infinity: bool) -> Any:
+    """The gradient by the logits behind x: each class's probability less the share of the paths that pass there."""
+    slope = np.zeros_like(x)
+    for n, (labels, length) in enumerate(zip(rows, steps, strict=True)):
+        here = x[:length, n]
+        path, _ = _places(labels, blank)
+        first = _beginnings(here, labels, blank)
+        last = _beginnings(here[::-1], labels[::-1], blank)[::-1, ::-1]
+        whole = np.logaddexp.reduce(first[-1, -2:]) if length else -np.inf
+        if zero_infinity and np.isinf(whole):
+            continue
+        shares = np.exp(first + last - here[:, path] - whole)
+        slope[:length, n] = np.exp(here)
+        for place, label in enumerate(path):
+            slope[:length, n, label] -= shares[:, place]
+    return slope
+
+
+def _no_further(name: str) -> Any:
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+ctc_slope = operation("CtcLossBackward", _ctc_slope, lambda g: _no_further("_ctc_loss_backward"))
+ctc = operation(
+    "CtcLoss",
+    _ctc,
+    lambda g, x, rows, steps, blank, zero_infinity: (
+        g[:, None] * ctc_slope(x, rows, steps, blank, zero_infinity)
+    ),
+)
+
+
 # -------------------------------------------------------------------------------------------------- normalisation
 
 # A normalisation subtracts a mean and divides by a standard deviation, both functions of x, then scales and shifts:

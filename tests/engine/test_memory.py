@@ -67,6 +67,7 @@ PROGRAMS: dict[str, Any] = {
     "unfold": lambda x: x.unfold(1, 2, 1),
     "cross_entropy": lambda x: F.cross_entropy(x, mg.tensor([0, 2])),
     "cross_entropy of pictures": lambda x: F.cross_entropy(x.reshape(1, 2, 3), mg.tensor([[0, 1, 1]])),
+    "ctc_loss": lambda x: F.ctc_loss(x.unsqueeze(1).log_softmax(-1), mg.tensor([[1]]), (2,), (1,)),
     "scatter": lambda x: x.scatter(1, mg.tensor([[0, 0], [2, 1]]), x[:, :2]),
     "writes": written_into,
 }

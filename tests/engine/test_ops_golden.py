@@ -23,10 +23,10 @@ as_strided_scatter frexp geqrf gradient grid_sampler_3d hash_tensor histogram hi
 i0 igamma igammac linalg.cholesky_ex linalg.householder_product linalg.inv_ex
 linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.lu linalg.lu_factor
 linalg.lu_factor_ex linalg.lu_solve linalg.solve_ex lu lu_solve lu_unpack mvlgamma native_batch_norm
-native_dropout_backward native_group_norm native_layer_norm nn.functional.embedding_bag
+native_dropout_backward native_group_norm native_layer_norm
 nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d
 nn.functional.linear_cross_entropy nn.functional.multi_head_attention_forward
-nn.functional.multilabel_margin_loss nn.functional.upsample_nearest nonzero_static ormqr slice
+nonzero_static ormqr slice
 triangular_solve
 """.split()  # noqa: SIM905
 )
@@ -45,6 +45,7 @@ CALLS = {
     "einsum": lambda operands, equation: mg.einsum(equation, *operands),
     "polygamma": lambda x, n: mg.polygamma(n, x),
     "nn.functional.embedding": lambda weight, index, **rest: mg.nn.functional.embedding(index, weight, **rest),
+    "nn.functional.embedding_bag": lambda weight, index, **rest: mg.nn.functional.embedding_bag(index, weight, **rest),
     "linalg.pinv": lambda a, *b, **rest: mg.linalg.pinv(a @ b[0].mT if b else a, **rest),
     "zero_": lambda x: x.clone().zero_(),
     "__rpow__": lambda x, base: base**x,

@@ -435,6 +435,85 @@ module(
     (5, 3, 4),
     (6, 3, 4),
 )
+for batch_first in (True, False):
+    module(
+        f"Transformer {batch_first}",
+        lambda nn, b=batch_first: nn.Transformer(4, 2, 1, 2, 8, 0.0, batch_first=b),
+        (3, 3, 4),
+        (3, 3, 4),
+        call=lambda m, s, t: m(s, t, tgt_mask=m.generate_square_subsequent_mask(3, dtype=s.dtype)),
+    )
+module(
+    "lazy convnet",
+    lambda nn: nn.Sequential(nn.LazyConv2d(3, 3), nn.LazyBatchNorm2d(), nn.ReLU(), nn.Flatten(), nn.LazyLinear(2)),
+    IMG,
+)
+module(
+    "lazy transposed",
+    lambda nn: nn.Sequential(nn.LazyConvTranspose1d(3, 2, bias=False), nn.LazyInstanceNorm1d(affine=True)),
+    SEQ,
+)
+for mode in ("sum", "mean", "max"):
+    module(f"EmbeddingBag {mode}", lambda nn, m=mode: nn.EmbeddingBag(5, 3, mode=m), ("i", 5, (2, 6)))
+    module(
+        f"EmbeddingBag {mode} padded",
+        lambda nn, m=mode: nn.EmbeddingBag(5, 3, mode=m, padding_idx=1),
+        ("i", 5, (7,)),
+        ("i", 1, (1,)),
+    )
+
+
+def packed(m: Any, x: Any) -> Any:
+    """A recurrent layer on three sequences of different lengths."""
+    rnn = __import__(type(x).__module__.partition(".")[0]).nn.utils.rnn
+    out, state = m(rnn.pack_padded_sequence(x, [2, 5, 3], batch_first=True, enforce_sorted=False))
+    return rnn.pad_packed_sequence(out, batch_first=True, padding_value=0.5, total_length=6), state
+
+
+for name in ("RNN", "LSTM", "GRU"):
+    module(
+        f"{name} packed",
+        lambda nn, n=name: getattr(nn, n)(4, 3, num_layers=2, bidirectional=True, batch_first=True),
+        (3, 5, 4),
+        call=packed,
+    )
+module("LPPool1d", lambda nn: nn.LPPool1d(2, 3), ("+", SEQ))
+module("AvgPool3d", lambda nn: nn.AvgPool3d(2), (2, 3, 4, 4, 2))
+module("ConvTranspose3d", lambda nn: nn.ConvTranspose3d(3, 2, 2, stride=2), (1, 3, 2, 3, 2))
+module("ReplicationPad3d", lambda nn: nn.ReplicationPad3d(1), (1, 2, 2, 3, 2))
+module("AdaptiveMaxPool3d", lambda nn: nn.AdaptiveMaxPool3d((2, 1, 2)), (2, 3, 4, 4, 2))
+module("UpsamplingBilinear2d", lambda nn: nn.UpsamplingBilinear2d(scale_factor=2), IMG)
+module("ChannelShuffle", lambda nn: nn.ChannelShuffle(2), IMG)
+module("FeatureAlphaDropout", lambda nn: nn.FeatureAlphaDropout(0.4), IMG)
+case(
+    "F.max_unpool2d",
+    lambda t, x: t.nn.MaxUnpool2d(2)(*t.nn.functional.max_pool2d(x, 2, return_indices=True), output_size=(6, 5)),
+    IMG,
+)
+case("F.multilabel_margin_loss", lambda t, x: t.nn.MultiLabelMarginLoss()(x, t.tensor([[3, 0, -1, 1]] * 3)), X)
+for reduction in ("mean", "sum", "none"):
+    case(
+        f"F.ctc_loss {reduction}",
+        lambda t, x, r=reduction: t.nn.functional.ctc_loss(
+            x.log_softmax(-1), t.tensor([[1, 2, 0], [3, 3, 1]]), (6, 5), (2, 3), reduction=r
+        ),
+        (6, 2, 4),
+    )
+case(
+    "F.ctc_loss impossible",
+    lambda t, x: t.nn.CTCLoss(3, zero_infinity=True)(
+        x.log_softmax(-1), t.tensor([1, 2, 0, 1, 1]), t.tensor([3, 2]), t.tensor([3, 2])
+    ),
+    (3, 2, 4),
+)
+case(
+    "F.scaled_dot_product_attention grouped",
+    lambda t, q, k, v: t.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+    (2, 4, 3, 5),
+    (2, 2, 6, 5),
+    (2, 2, 6, 5),
+)
+case("F.relu_", lambda t, x: t.nn.functional.relu_(x * 1), X)
 for name, make, inputs in (
     ("CrossEntropyLoss", lambda nn: nn.CrossEntropyLoss(label_smoothing=0.1), (X, ("i", 4, (3,)))),
     ("NLLLoss", lambda nn: nn.NLLLoss(ignore_index=2, reduction="sum"), (X, ("i", 4, (3,)))),

@@ -421,7 +421,6 @@ def test_in_place_activation_of_a_leaf_is_refused() -> None:
 
 def test_left_out_raises() -> None:
     for call in (
-        lambda: nn.functional.ctc_loss(),
         lambda: nn.MultiheadAttention(4, 2, kdim=3),
         lambda: nn.Embedding(2, 2, sparse=True)(mg.tensor([0])),
         lambda: mg.optim.SGD([mg.ones(1, requires_grad=True)], differentiable=True),

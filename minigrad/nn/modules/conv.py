@@ -189,6 +189,12 @@ class ConvTranspose2d(_ConvTranspose):
     n = 2
 
 
+class ConvTranspose3d(_ConvTranspose):
+    """The transpose of Conv3d: upsamples by the stride; weight (in, out / groups, kd, kh, kw)."""
+
+    n = 3
+
+
 class Unfold(Module):
     """(batch, channels, h, w) to the columns of all windows: (batch, channels * kh * kw, windows)."""
 

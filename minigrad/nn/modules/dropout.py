@@ -53,3 +53,9 @@ class AlphaDropout(_Dropout):
     """Dropout that keeps mean and variance of what SELU gives."""
 
     function = staticmethod(F.alpha_dropout)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """AlphaDropout of whole channels."""
+
+    function = staticmethod(F.feature_alpha_dropout)

@@ -77,9 +77,9 @@ class AvgPool1d(Module):
         count_include_pad: bool = True,
     ) -> None:
         super().__init__()
-        self.kernel_size = _single(kernel_size)
-        self.stride = _single(kernel_size if stride is None else stride)
-        self.padding = _single(padding)
+        self.kernel_size = _each(kernel_size, 1)
+        self.stride = _each(kernel_size if stride is None else stride, 1)
+        self.padding = _each(padding, 1)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
@@ -89,12 +89,14 @@ class AvgPool1d(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-def _single(value: Any) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+def _each(value: Any, n: int) -> tuple[int, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
 class AvgPool2d(Module):
     """The mean of each window of (batch, channels, height, width)."""
+
+    function: Any = staticmethod(F.avg_pool2d)
 
     def __init__(
         self,
@@ -111,7 +113,7 @@ class AvgPool2d(Module):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
+        return type(self).function(
             input,
             self.kernel_size,
             self.stride,
@@ -123,6 +125,76 @@ class AvgPool2d(Module):
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool3d(AvgPool2d):
+    """The mean of each window of (batch, channels, depth, height, width)."""
+
+    function = staticmethod(F.avg_pool3d)
+
+
+class _LPPool(Module):
+    function: Any
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        return type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self) -> str:
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPool):
+    """The p-norm of each window of (batch, channels, length)."""
+
+    function = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPool):
+    """The p-norm of each window of (batch, channels, height, width)."""
+
+    function = staticmethod(F.lp_pool2d)
+
+
+class _MaxUnpool(Module):
+    n = 0
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = (
+            _each(value, self.n) for value in (kernel_size, kernel_size if stride is None else stride, padding)
+        )
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        unpool = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[self.n - 1]
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """The elements back where MaxPool1d(return_indices=True) took them from, among zeros."""
+
+    n = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """The elements back where MaxPool2d(return_indices=True) took them from, among zeros."""
+
+    n = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """The elements back where MaxPool3d(return_indices=True) took them from, among zeros."""
+
+    n = 3
 
 
 class _Adaptive(Module):
@@ -151,6 +223,12 @@ class AdaptiveAvgPool2d(_Adaptive):
     function = "adaptive_avg_pool2d"
 
 
+class AdaptiveAvgPool3d(_Adaptive):
+    """Means of windows chosen so that `output_size` of them cover depth, height and width."""
+
+    function = "adaptive_avg_pool3d"
+
+
 class AdaptiveMaxPool1d(_Adaptive):
     """Maxima of windows chosen so that `output_size` of them cover the length."""
 
@@ -161,6 +239,12 @@ class AdaptiveMaxPool2d(_Adaptive):
     """Maxima of windows chosen so that `output_size` of them cover height and width."""
 
     function = "adaptive_max_pool2d"
+
+
+class AdaptiveMaxPool3d(_Adaptive):
+    """Maxima of windows chosen so that `output_size` of them cover depth, height and width."""
+
+    function = "adaptive_max_pool3d"
 
 
 # -------------------------------------------------------------------------------------------------------- padding
@@ -197,19 +281,21 @@ def _pad_class(name: str, base: type[_Pad], n: int, mode: str, what: str) -> Any
     return type(name, (base,), {"n": n, "mode": mode, "__doc__": what, "__module__": __name__})
 
 
-_where = {1: "the length", 2: "height and width"}
-ZeroPad1d, ZeroPad2d = (_pad_class(f"ZeroPad{n}d", _Pad, n, "constant", f"Zeros around {_where[n]}.") for n in (1, 2))
-ConstantPad1d, ConstantPad2d = (
-    _pad_class(f"ConstantPad{n}d", _ConstantPad, n, "constant", f"A number around {_where[n]}.") for n in (1, 2)
+_where = {1: "the length", 2: "height and width", 3: "depth, height and width"}
+ZeroPad1d, ZeroPad2d, ZeroPad3d = (
+    _pad_class(f"ZeroPad{n}d", _Pad, n, "constant", f"Zeros around {_where[n]}.") for n in (1, 2, 3)
 )
-ReflectionPad1d, ReflectionPad2d = (
-    _pad_class(f"ReflectionPad{n}d", _Pad, n, "reflect", f"A mirror image around {_where[n]}.") for n in (1, 2)
+ConstantPad1d, ConstantPad2d, ConstantPad3d = (
+    _pad_class(f"ConstantPad{n}d", _ConstantPad, n, "constant", f"A number around {_where[n]}.") for n in (1, 2, 3)
 )
-ReplicationPad1d, ReplicationPad2d = (
-    _pad_class(f"ReplicationPad{n}d", _Pad, n, "replicate", f"The edge repeated around {_where[n]}.") for n in (1, 2)
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (
+    _pad_class(f"ReflectionPad{n}d", _Pad, n, "reflect", f"A mirror image around {_where[n]}.") for n in (1, 2, 3)
 )
-CircularPad1d, CircularPad2d = (
-    _pad_class(f"CircularPad{n}d", _Pad, n, "circular", f"The other side repeated around {_where[n]}.") for n in (1, 2)
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
+    _pad_class(f"ReplicationPad{n}d", _Pad, n, "replicate", f"The edge repeated around {_where[n]}.") for n in (1, 2, 3)
+)
+CircularPad1d, CircularPad2d, CircularPad3d = (
+    _pad_class(f"CircularPad{n}d", _Pad, n, "circular", f"The other side repeated around {_where[n]}.") for n in (1, 2, 3)
 )
 
 
@@ -269,3 +355,31 @@ class Upsample(Module):
         if self.scale_factor is not None:
             return f"scale_factor={self.scale_factor}, mode={self.mode!r}"
         return f"size={self.size}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Larger images by repeating pixels."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Larger images by interpolation between pixels, corners upon corners."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "bilinear", True)
+
+
+class ChannelShuffle(Module):
+    """The channels of each group interleaved."""
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        return f"groups={self.groups}"

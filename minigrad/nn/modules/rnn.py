@@ -14,6 +14,7 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.modules.module import Module
 from minigrad.nn.parameter import Parameter
+from minigrad.nn.utils.rnn import PackedSequence
 from minigrad.tensor import Tensor
 
 
@@ -49,7 +50,9 @@ def _uniform(module: Module, hidden_size: int) -> None:
         init.uniform_(parameter, -bound, bound)
 
 
-class _Recurrent(Module):
+class RNNBase(Module):
+    """What RNN, LSTM and GRU share."""
+
     kind = ""
 
     def __init__(
@@ -94,7 +97,9 @@ class _Recurrent(Module):
         """Does nothing here."""
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
-        """(length, batch, input) (or batch first, or unbatched) to the hidden states, and the last state."""
+        """(length, batch, input) (or batch first, unbatched or packed) to the hidden states, and the last state."""
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
         if input.ndim not in (2, 3):
             raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
         unbatched = input.ndim == 2
@@ -106,32 +111,49 @@ class _Recurrent(Module):
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
             )
-        states = self._first_states(input, hx, unbatched)
-        last: list[list[Tensor]] = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction, suffix in enumerate(self._suffixes(layer)):
-                index = len(last)
-                start = tuple(s[index] for s in states)
-                steps, end = self._run(input, start, suffix, reverse=direction == 1)
-                outputs.append(mg.stack(steps))
-                last.append(list(end))
-            input = outputs[0] if len(outputs) == 1 else mg.cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                input = F.dropout(input, self.dropout, self.training)
-        ends = tuple(mg.stack([end[i] for end in last]) for i in range(len(states)))
+        states = self._first_states(input.shape[1], input.dtype, hx, unbatched)
+        input, ends = self._layers(input, states, None)
         if unbatched:
             input, ends = input.squeeze(1), tuple(end.squeeze(1) for end in ends)
         elif self.batch_first:
             input = input.transpose(0, 1)
         return input, ends if len(ends) > 1 else ends[0]
 
-    def _first_states(self, input: Tensor, hx: Any, unbatched: bool) -> tuple[Tensor, ...]:
+    def _packed(self, input: PackedSequence, hx: Any) -> Any:
+        """The same for sequences of different lengths: at each step only those go on that have not ended."""
+        running = input.batch_sizes.tolist()
+        if hx is not None and input.sorted_indices is not None:
+            several = isinstance(hx, (tuple, list))
+            hx = tuple(h.index_select(1, input.sorted_indices) for h in (hx if several else (hx,)))
+            hx = hx if several else hx[0]
+        states = self._first_states(running[0], input.data.dtype, hx, False)
+        data, ends = self._layers(input.data, states, running)
+        if input.unsorted_indices is not None:
+            ends = tuple(end.index_select(1, input.unsorted_indices) for end in ends)
+        return input._replace(data=data), ends if len(ends) > 1 else ends[0]
+
+    def _layers(self, input: Tensor, states: tuple[Tensor, ...], running: list[int] | None) -> Any:
+        """All layers, one after the other: the outputs, and the last states."""
+        last: list[list[Tensor]] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction, suffix in enumerate(self._suffixes(layer)):
+                index = len(last)
+                start = tuple(s[index] for s in states)
+                steps, end = self._run(input, start, suffix, direction == 1, running)
+                outputs.append(mg.stack(steps) if running is None else mg.cat(steps))
+                last.append(list(end))
+            input = outputs[0] if len(outputs) == 1 else mg.cat(outputs, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                input = F.dropout(input, self.dropout, self.training)
+        return input, tuple(mg.stack([end[i] for end in last]) for i in range(len(states)))
+
+    def _first_states(self, batch: int, dtype: Any, hx: Any, unbatched: bool) -> tuple[Tensor, ...]:
         count = _STEPS[self.kind][2]
         layers = self.num_layers * (2 if self.bidirectional else 1)
-        shape = (layers, input.shape[1], self.hidden_size)
+        shape = (layers, batch, self.hidden_size)
         if hx is None:
-            return (mg.zeros(shape, dtype=input.dtype),) * count
+            return (mg.zeros(shape, dtype=dtype),) * count
         states = tuple(hx) if count > 1 else (hx,)
         states = tuple(s.unsqueeze(1) if unbatched else s for s in states)
         for s in states:
@@ -140,18 +162,25 @@ class _Recurrent(Module):
         return states
 
     def _run(
-        self, input: Tensor, state: tuple[Tensor, ...], suffix: str, reverse: bool
+        self, input: Tensor, state: tuple[Tensor, ...], suffix: str, reverse: bool, running: list[int] | None
     ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
         own = self._parameters
         step = _STEPS[self.kind][0]
         weight_ih, weight_hh = own["weight_ih" + suffix], own["weight_hh" + suffix]
         bias_ih, bias_hh = own.get("bias_ih" + suffix), own.get("bias_hh" + suffix)
-        gates = F.linear(input, weight_ih, bias_ih).unbind(0)  # type: ignore[arg-type]
+        projected = F.linear(input, weight_ih, bias_ih)  # type: ignore[arg-type]
+        gates = projected.unbind(0) if running is None else projected.split(running)
         outputs = []
         for gate in reversed(gates) if reverse else gates:
+            n = gate.shape[0]
+            resting = None  # what has ended (or, backwards, not begun) keeps its state
+            if running is not None and n < running[0]:
+                state, resting = tuple(s[:n] for s in state), tuple(s[n:] for s in state)
             from_hidden = F.linear(state[0], weight_hh, bias_hh)  # type: ignore[arg-type]
             state = step(gate, from_hidden, state, self._nonlinearity())
             outputs.append(state[0])
+            if resting is not None:
+                state = tuple(mg.cat([s, r]) for s, r in zip(state, resting, strict=True))
         return (outputs[::-1] if reverse else outputs), state
 
     def _nonlinearity(self) -> str:
@@ -167,7 +196,7 @@ class _Recurrent(Module):
         return text
 
 
-class RNN(_Recurrent):
+class RNN(RNNBase):
     """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or with relu."""
 
     kind = "RNN"
@@ -190,19 +219,21 @@ class RNN(_Recurrent):
         return self.nonlinearity
 
 
-class LSTM(_Recurrent):
+class LSTM(RNNBase):
     """Long short-term memory: gates i, f, g, o; the state is the pair (h, c)."""
 
     kind = "LSTM"
 
 
-class GRU(_Recurrent):
+class GRU(RNNBase):
     """Gated recurrent unit: gates r, z, n."""
 
     kind = "GRU"
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
+    """What RNNCell, LSTMCell and GRUCell share."""
+
     kind = ""
     bias_ih: Parameter | None
     bias_hh: Parameter | None
@@ -241,7 +272,7 @@ class _Cell(Module):
         return text if self.bias else text + f", bias={self.bias}"
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """One step of RNN."""
 
     kind = "RNN"
@@ -256,13 +287,13 @@ class RNNCell(_Cell):
         return self.nonlinearity
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of LSTM."""
 
     kind = "LSTM"
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """One step of GRU."""
 
     kind = "GRU"

@@ -1,4 +1,4 @@
-"""Helpers around gradients and parameters: clipping, and parameters as one vector."""
+"""Helpers around gradients and parameters: clipping, and parameters as one vector; `rnn` has packed sequences."""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -10,8 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.nn.utils import rnn
 from minigrad.tape import no_grad, touch
 from minigrad.tensor import Tensor, wrap
+
+__all__ = [
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "rnn",
+    "vector_to_parameters",
+]  # fmt: skip
 
 
 def _listed(parameters: Any) -> list[Tensor]:
@@ -45,14 +51,22 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale all gradients, in place, so that their common norm is at most max_norm; returns the norm before."""
-    gradients = [p._grad for p in _listed(parameters) if p._grad is not None]
-    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
-    factor = min(max_norm / (total._data + total._data.dtype.type(1e-6)), 1.0)
-    for gradient in gradients:
-        array = gradient._writable()
-        array *= factor
-        touch(gradient._counter)
+    tensors = _listed(parameters)
+    total = get_total_norm([p._grad for p in tensors if p._grad is not None], norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(tensors, max_norm, total)
     return total
+
+
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scale all gradients, in place, by max_norm / total_norm if that is less than 1."""
+    factor = min(max_norm / (total_norm._data + total_norm._data.dtype.type(1e-6)), 1.0)
+    for p in _listed(parameters):
+        if p._grad is not None:
+            array = p._grad._writable()
+            array *= factor
+            touch(p._grad._counter)
 
 
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
