@@ -527,11 +527,9 @@ EXERCISE_10_5 = program(
     probes=probes_10_5,
     wrong=[
         Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
-              alike="nan", name="where outside"),
+              name="where outside"),
         Wrong(lambda x: torch.sqrt(torch.clamp(x, min=0.0)), "M35", "The values are right. At 0 the clamp lets "
               "everything pass and the root's slope is infinite. What may never reach the root?", name="clamp"),
-        Wrong(lambda x: torch.sqrt(torch.relu(x)), "M37", NAN,
-              alike="nan", name="relu"),
         Wrong(lambda x: torch.sqrt(torch.relu(x) + 1e-8), "M51", "No nan, and the values are a little off, the "
               "slopes near 0 more so. A small number is a compromise: is there an exact way?", name="epsilon"),
         Wrong(lambda x: torch.sqrt(x), "M37", "Negative numbers have no root: nan in the values already. They "
@@ -551,6 +549,7 @@ EXERCISE_10_5 = program(
     alternatives=[
         safe_inside, safe_by_mask, safe_by_index,
         lambda x: x.masked_fill(~(x > 0), 1.0).sqrt().masked_fill(~(x > 0), 0.0),
+        lambda x: torch.sqrt(torch.relu(x)),  # its gate lets nothing through where x is not positive: not even inf
         lambda x: torch.stack([v.sqrt() if v.item() > 0 else v * 0 for v in x.reshape(-1)]).reshape(x.shape),
     ],
     hints=[
