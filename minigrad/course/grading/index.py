@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 
 
-def index(*tables: str) -> sqlite3.Connection:
+def on_disk(*tables: str) -> sqlite3.Connection:
     """An empty index with these tables, each given as SQL names it: "name (column, ...)"."""
     made = sqlite3.connect("", isolation_level=None)
     # Nobody will ever read it again: what it holds need not be safe from a power failure, nor taken back.

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course import lessons
-from minigrad.course.grading.index import index
+from minigrad.course.grading.index import on_disk
 
 PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
@@ -63,7 +63,7 @@ class Journal:
         self._lock: Any = None
         self._synced = 0.0
         self._size = 0
-        self._lines = index("lines (key BLOB PRIMARY KEY, start, length, graded) WITHOUT ROWID")
+        self._lines = on_disk("lines (key BLOB PRIMARY KEY, start, length, graded) WITHOUT ROWID")
 
     def __enter__(self) -> Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)

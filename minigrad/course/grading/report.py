@@ -27,7 +27,7 @@ from typing import Any
 
 from minigrad.course import lessons, misconceptions
 from minigrad.course.grading import journal, reader
-from minigrad.course.grading.index import index
+from minigrad.course.grading.index import on_disk
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
 _LONGEST = 2_000
@@ -68,7 +68,7 @@ class Class:
     """All students with their counting results, in an index on disk; goes through them one by one, by name."""
 
     def __init__(self) -> None:
-        self.index = index(
+        self.index = on_disk(
             "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds,"
             " PRIMARY KEY (student, lesson)) WITHOUT ROWID",
             "pages (name TEXT PRIMARY KEY) WITHOUT ROWID",
@@ -205,7 +205,7 @@ def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) ->
     `why` is one of: another notebook, a changed check, another key, a new hand-in, no longer handed in; `again` when
     nothing that is known changed (a time limit, or our failure).
     """
-    both = index(f"old ({_PLACED}) WITHOUT ROWID", f"new ({_PLACED}) WITHOUT ROWID")
+    both = on_disk(f"old ({_PLACED}) WITHOUT ROWID", f"new ({_PLACED}) WITHOUT ROWID")
     for table, results in (("old", old), ("new", new)):
         lines = (
             (*(r[name] for name in ("student", "path", "lesson", "notebook", "pack", "course")), json.dumps(r["verdicts"]))

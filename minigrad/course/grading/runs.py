@@ -28,7 +28,7 @@ from minigrad.course.grading import journal as journals
 from minigrad.course.grading import reader, report, sandbox
 from minigrad.course.grading.counting import Count
 from minigrad.course.grading.grader import NOT_GRADED, Grader, Limits
-from minigrad.course.grading.index import index
+from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.sandbox import Unavailable
 
 _PATIENCE = 3  # times that a job may take a process of the pool with it
@@ -190,7 +190,7 @@ class HandIns:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
-        self._index = index(
+        self._index = on_disk(
             "files (student BLOB, path BLOB, folder, PRIMARY KEY (student, path, folder)) WITHOUT ROWID",
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE)",
             "strays (text TEXT)",
