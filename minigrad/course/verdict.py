@@ -223,7 +223,8 @@ class Bench:
             lines = [problem, remembers or self.always_the_same() or seen]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
-        left = [name for name, state in self.states.items() if state == "blank"]
+        parts = {"blank": "", "hole": "A part of "}
+        left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
         if left and wrong is None:
             lines.append(f"{left[0]} is still blank.")
         says = feedback(wrong) if wrong else ""

@@ -284,6 +284,27 @@ def test_methods_are_blank_or_replaced_in_a_fresh_class():
     assert judge(ex, Local({})).lines[0] == "I cannot find Value.__add__."
 
 
+def test_a_blank_among_given_methods_is_named():
+    class Counter:
+        def __init__(self, n):
+            self.n = n
+
+        def up(self): ...
+
+    class Counts(Counter):
+        def up(self):
+            self.n += 1
+
+    ex = program(
+        "99.7", "Counter", title="a counter", scaffold=lambda: {},
+        probes=lambda rng: [run("c = Counter(n)\nc.up()\nc.n", n=2.0)], oracle=lambda n: n + 1,
+        wrong=[], alternatives=[Counts],
+    )  # fmt: skip
+    found = judge(ex, Local({"Counter": Counter}))
+    assert not found.passed and "A part of Counter is still blank." in found.lines
+    assert judge(ex, Local({"Counter": Counts})).passed
+
+
 def test_a_lost_student_is_a_verdict():
     class Lost:
         def __init__(self, failure):
