@@ -191,7 +191,7 @@ select, slice_, split, split_sizes, unbind, narrowed_alias = (
     for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
 )
 place = operation("SliceBackward", lambda x, shape, key: kernels.put(shape, key, x), lambda g, key: slice_(g, key))
-pick = operation("Index", lambda x, index: x[index], lambda g, x_shape, index: put(g, x_shape, index))
+pick = operation("Index", kernels.indexed, lambda g, x_shape, index: put(g, x_shape, index))
 put = operation("IndexPut", lambda x, shape, index: kernels.put(shape, index, x), lambda g, index: pick(g, index))
 
 TABLE.update({name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation")})

@@ -26,6 +26,7 @@ class Index(NamedTuple):
     basic: tuple[Any, ...]
     advanced: tuple[Any, ...] | None
     name: str
+    is_mask: bool = False  # whether a single mask is all there is to pick with
 
     @property
     def is_view(self) -> bool:
@@ -42,7 +43,12 @@ def parse(index: Any, shape: Shape) -> Index:
     if isinstance(index, list) and len(index) < 32 and any(map(_makes_a_tuple, index)):
         index = tuple(index)
     items = index if isinstance(index, tuple) else (index,)
-    items = tuple(_plain(item) for item in items)
+    try:
+        items = tuple(_plain(item) for item in items)
+    except IndexError:
+        if sum(_consumes(getattr(item, "_data", item)) for item in items) > len(shape):
+            raise _too_many(index, shape) from None
+        raise
     consumed = sum(_consumes(item) for item in items)
     if consumed > len(shape):
         raise _too_many(index, shape)
@@ -85,7 +91,12 @@ def parse(index: Any, shape: Shape) -> Index:
     basic.append(Ellipsis)
     if not picks:
         return Index(tuple(basic), None, name)
-    return Index(tuple(basic), _advanced(picks, tuple(view)), "Index")
+    is_mask = len(picks) == 1 and all(p.dtype.kind == "b" for p in picks.values()) and True not in map(_is_bool, items)
+    return Index(tuple(basic), _advanced(picks, tuple(view)), "Index", is_mask)
+
+
+def _is_bool(item: Any) -> bool:
+    return isinstance(item, bool)
 
 
 def _makes_a_tuple(item: Any) -> bool:
@@ -115,7 +126,7 @@ def _advanced(picks: dict[int, Array], view: Shape) -> tuple[Any, ...]:
 
 
 def _too_many(index: Any, shape: Shape) -> IndexError:
-    if not shape and isinstance(index, int):
+    if not shape and isinstance(index, (int, np.integer)):
         if index == 0:
             return IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
@@ -143,12 +154,8 @@ def check_value(value: Shape, target: Shape, advanced: bool) -> Shape:
         )
     if lead > 0:
         raise RuntimeError(
-            f"The expanded size of the tensor ({target[0] if target else 0}) must match the existing size "
-            f"({value[0]}) at non-singleton dimension 0.  Target sizes: {list(target)}.  "
-            f"Tensor sizes: {list(value)}"
-            if target
-            else f"expand(torch.FloatTensor{{{list(value)}}}, size=[]): the number of sizes provided (0) must be "
-            f"greater or equal to the number of dimensions in the tensor ({len(value)})"
+            f"expand(torch.FloatTensor{{{list(value)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(value)})"
         )
     for back in range(1, len(value) + 1):
         own, wanted = value[-back], target[-back]
@@ -170,14 +177,15 @@ def _plain(item: Any) -> Any:
     if isinstance(item, (list, tuple, range)):
         return _listed(item)
     if isinstance(item, (np.ndarray, np.generic)):
-        kind = item.dtype.kind
-        if kind not in "biu":
+        if item.dtype.kind not in "biu" or item.dtype in (np.int8, np.int16):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         if item.ndim == 0:
             return item.item()
         return item.astype(bool) if item.dtype == np.uint8 else np.asarray(item)
     if hasattr(item, "__index__"):
         return operator.index(item)
+    if isinstance(item, str):
+        raise TypeError("new(): invalid data type 'str'")
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
         f"(got {type(item).__name__})"
@@ -226,7 +234,7 @@ def _slice(item: slice) -> slice:
     ]
     step = parts[2]
     if step is not None and step <= 0:
-        raise ValueError("step must be greater than zero")
+        raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if parts[0] == 0:
         parts[0] = None
     return slice(parts[0], parts[1], None if step == 1 else step)
@@ -251,6 +259,8 @@ def _check_mask(mask: Array, dim: int, shape: Shape) -> None:
 def _check_range(index: Array, dim: int, size: int) -> None:
     if not index.size:
         return
+    if size == 0:
+        raise IndexError("index is out of bounds for dimension with size 0")
     low, high = index.min(), index.max()
     if low < -size or high >= size:
         wrong = index[(index < -size) | (index >= size)].flat[0]

@@ -384,6 +384,12 @@ def _cut(source: Array, shape: Shape) -> Array:
     return source[tuple(slice(n) for n in shape)]
 
 
+def indexed(x: Array, index: Any) -> Array:
+    """x[index], its elements in order in memory, as PyTorch has them (so that it may be viewed in another shape)."""
+    out: Array = x[index]
+    return out if out.flags.c_contiguous else out.copy()
+
+
 def put(shape: Shape, index: Any, g: Array) -> Array:
     """The transpose of `x[index]`: add g into zeros of this shape; repeated indices add up."""
     out = np.zeros(shape, g.dtype)

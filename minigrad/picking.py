@@ -60,6 +60,12 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     whole = self._writable()[parsed.basic] if parsed.advanced is None else None
     target = whole.shape if whole is not None else np.shape(self._data[parsed.basic][parsed.advanced])
     fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
+    filled = (parsed.is_mask and source._data.size == 1) or isinstance(index, bool)  # no index_put in PyTorch
+    if parsed.advanced is not None and source._data.dtype != self._data.dtype and not filled:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{self.dtype.tensor_name} for the destination and {source.dtype.tensor_name} for the source."
+        )
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
     if parsed.advanced is None:

@@ -44,6 +44,37 @@ def test_writing_by_index_writes_what_reading_reads() -> None:
         np.testing.assert_array_equal(x.numpy(), np.where(picked, 100, before.numpy()))
 
 
+@pytest.mark.parametrize(
+    ("program", "error", "message"),
+    [
+        ("x[[0]] = t.tensor(4)", RuntimeError, "Index put requires the source and destination dtypes match, got Float"),
+        ("x[t.tensor([0]), 1] = t.zeros(1).double()", RuntimeError, "for the destination and Double for the source."),
+        ("x[x > 0] = t.zeros(5).double()", RuntimeError, "Index put requires"),
+        ("x[0] = t.zeros(2, 3)", RuntimeError, r"expand\(torch.FloatTensor{\[2, 3\]}, size=\[3\]\)"),
+        ("x[::0]", ValueError, "slice step cannot be zero"),
+        ("x[::-1]", ValueError, "step must be greater than zero"),
+        ("x[t.tensor([0], dtype=t.int16)]", IndexError, "tensors used as indices must be long, int, byte or bool"),
+        ("x[:0][t.tensor([0])]", IndexError, "index is out of bounds for dimension with size 0"),
+        ("x['a']", TypeError, r"new\(\): invalid data type 'str'"),
+        ("x[0, 0, 1.5]", IndexError, "too many indices for tensor of dimension 2"),
+    ],
+)
+def test_an_index_refused(program: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        exec(program, {"x": mg.arange(6.0).reshape(2, 3), "t": mg})
+
+
+def test_a_mask_is_filled_with_a_number_of_another_type() -> None:
+    x = mg.arange(6).reshape(2, 3)
+    x[x > 3] = mg.tensor(2.5)
+    assert x.tolist() == [[0, 1, 2], [3, 2, 2]]
+
+
+def test_what_is_picked_lies_in_order() -> None:
+    x = mg.arange(24.0).reshape(2, 3, 4)
+    assert x[:, mg.tensor([2, 0])].view(-1).tolist() == [*range(8, 12), *range(4), *range(20, 24), *range(12, 16)]
+
+
 def test_promotion() -> None:
     def operand(name: str, rank: str) -> Any:
         if rank == "number":
