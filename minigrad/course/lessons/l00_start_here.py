@@ -66,6 +66,7 @@ def probes_0_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(0.0)
     yield call(0.35)
     yield call(3.0)
+    yield call(-0.123456789)
     yield call(float(numbers(rng, 1)[0]))
 
 
@@ -101,6 +102,10 @@ def rounds(x: float) -> int:
     return int(2 * x)
 
 
+def few_decimals(x: float) -> float:
+    return round(2 * x, 4)
+
+
 def never_negative(x: float) -> float:
     return abs(2 * x)
 
@@ -133,6 +138,8 @@ EXERCISE_0_3 = function(
         Wrong(halves, "", "You halved it. Which operation makes a number twice as large?"),
         Wrong(always_four, "", "4 comes back whatever goes in. Where does x enter?"),
         Wrong(rounds, "", "The decimals are gone: 2 * 0.35 is 0.7. What does int() do to a number?"),
+        Wrong(few_decimals, "", "Nearly: the number was rounded on the way. Twice 0.123456789 has as many decimals as "
+              "it. What takes them away?"),
         Wrong(never_negative, "", "Right for numbers above zero. A negative number lost its sign: what is twice -1.5?"),
         Wrong(in_a_list, "", "The number is right, but it stands in a list. Which signs are too many?"),
         Wrong(twice_in_a_list, "", "Two numbers came back, side by side. One number is asked for: what joins them?"),
