@@ -240,3 +240,9 @@ def test_a_class_from_a_cell_has_a_hole_in_one_of_its_methods():
 def test_requests_are_deterministic_in_random_numbers():
     server = Server({"np": np})
     assert server.run("np.random.rand()", {}) == server.run("np.random.rand()", {})
+
+
+def test_where_an_object_lies_is_not_told():
+    """An address is another one every time: the same trouble would seem to be two."""
+    first, second = Server({"f": lambda: [].index(object())}), Server({"f": lambda: [].index(object())})
+    assert first.call("f").message == second.call("f").message == "<object object at 0x...> is not in list"

@@ -42,7 +42,7 @@ def made(self: Any, other: Any, data: float, op: str, push: Callable[[Any], None
 
 ADD = "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\n[c.data, a.grad, b.grad]"
 ADD_SAME = "x = Value(x)\nc = x + x\nc.grad = g\nc._backward()\nx.grad"
-ADD_TWICE = "a, b = Value(a), Value(b)\na.grad, b.grad = 10.0, 20.0\nc = a + b\nc.grad = g\nc._backward()\n[a.grad, b.grad]"
+ADD_TWICE = "a, b = Value(a), Value(b)\na.grad, b.grad = s, -s\nc = a + b\nc.grad = g\nc._backward()\n[a.grad, b.grad]"
 ADD_QUIET = "a, b = Value(a), Value(b)\nc = a + b\n[a.grad, b.grad, c.grad]"
 ADD_AGAIN = (
     "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\nc._backward()\n"
@@ -51,7 +51,8 @@ ADD_AGAIN = (
 ADD_TWO = (
     "a, b = Value(a), Value(b)\nc = a + b\nd = b + b\nc.grad = g\nc._backward()\n[a.grad, b.grad, d.grad]"
 )
-ADD_SELF = "x = Value(x)\nc = x + x\n[len(c.parents), c.data, x.data]"
+ADD_SELF = "x = Value(x)\nc = x + x\n[len(c.parents), c.parents[0] is x, c.data, x.data]"
+ADD_ALONE = "a, b = Value(a), Value(b)\nc = a + b\nd = c + a\nd.grad = g\nd._backward()\n[a.grad, b.grad, c.grad]"
 ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[p.data for p in c.parents] + [c.op]"
 
 
@@ -62,11 +63,13 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD_SAME, x=2.0, g=1.5).expect(3.0)
     yield run(ADD, a=a, b=b, g=-1000.0).expect([a + b, -1000.0, -1000.0])
     yield run(ADD, a=0.0, b=-b, g=2.5).expect([-b, 2.5, 2.5])
-    yield run(ADD_TWICE, a=a, b=b, g=g).expect([10 + g, 20 + g])
-    yield run(ADD_TWICE, a=1.5, b=1.5, g=g).expect([10 + g, 20 + g])
+    yield run(ADD_TWICE, a=a, b=b, g=g, s=10.0).expect([10 + g, -10 + g])
+    yield run(ADD_TWICE, a=1.5, b=1.5, g=g, s=-20.0).expect([-20 + g, 20 + g])
     yield run(ADD_AGAIN, a=a, b=b, g=g).expect([2 * g, 2 * g, g, a, b])
     yield run(ADD_TWO, a=a, b=b, g=g).expect([g, g, 0.0])
-    yield run(ADD_SELF, x=a).expect([2, 2 * a, a])
+    yield run(ADD_SELF, x=a).expect([2, True, 2 * a, a])
+    yield run(ADD_ALONE, a=a, b=b, g=g).expect([g, 0.0, g])
+    yield run(ADD, a=-a, b=2.5, g=1000.0).expect([2.5 - a, 1000.0, 1000.0])
     yield run(ADD_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
     yield run(ADD_PARENTS, a=a, b=b).expect([a, b, "+"])
 
@@ -143,6 +146,21 @@ def add_held_early(self: Any, other: Any) -> Any:
         self.grad, other.grad = held[0] + out.grad, held[1] + out.grad
 
     return made(self, other, self.data + other.data, "+", push)
+
+
+def add_speaks_for_its_parents(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        for parent in (self, other):
+            parent.grad += out.grad
+            parent._backward()
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_parents_copied(self: Any, other: Any) -> Any:
+    out = add_plainly(self, other)
+    out.parents = (type(self)(self.data), type(self)(other.data))
+    return out
 
 
 def add_reads_early(self: Any, other: Any) -> Any:
@@ -294,6 +312,10 @@ EXERCISE_3_1 = program(
         Wrong(add_returns_a_number, "", "a + b is a bare number. A number has no parents and no gradient: what has?"),
         Wrong(add_parents_in_a_set, "", "x + x has two parents that are the same value, and your result knows one. What "
               "becomes of twins in a set?"),
+        Wrong(add_parents_copied, "", "The parents hold the right numbers and are others: two new values. A walk that follows "
+              "them never comes to a and b. Which objects should stand there?"),
+        Wrong(add_speaks_for_its_parents, "M20", "A sum that speaks makes its parents speak at once, before all who use them "
+              "have handed on their share. Who decides when a value speaks?"),
         Wrong(add_parents_turned, "", "The parents are there in the wrong order: c = a + b was made from a, then b."),
         Wrong(add_half, "M22", "Each input got half of what arrived. If a alone moves by a hair, does a + b move by half "
               "a hair?"),
@@ -316,9 +338,9 @@ EXERCISE_3_1 = program(
 
 # --- 3.2 mul --------------------------------------------------------------------------------------------------
 
-MUL, MUL_SAME, MUL_TWICE, MUL_AGAIN, MUL_TWO, MUL_SELF, MUL_QUIET, MUL_PARENTS = (
-    text.replace("a + b", "a * b").replace("x + x", "x * x").replace("b + b", "b * b")
-    for text in (ADD, ADD_SAME, ADD_TWICE, ADD_AGAIN, ADD_TWO, ADD_SELF, ADD_QUIET, ADD_PARENTS)
+MUL, MUL_SAME, MUL_TWICE, MUL_AGAIN, MUL_TWO, MUL_SELF, MUL_ALONE, MUL_QUIET, MUL_PARENTS = (
+    text.replace("a + b", "a * b").replace("x + x", "x * x").replace("b + b", "b * b").replace("c + a", "c * a")
+    for text in (ADD, ADD_SAME, ADD_TWICE, ADD_AGAIN, ADD_TWO, ADD_SELF, ADD_ALONE, ADD_QUIET, ADD_PARENTS)
 )
 MUL_THREE = (
     "a, b = Value(a), Value(b)\nc = a * b\nd = c * a\nd.grad = g\nd._backward()\nc._backward()\n[a.grad, b.grad]"
@@ -332,12 +354,15 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(MUL, a=0.0, b=b, g=g).expect([0.0, b * g, 0.0])
     yield run(MUL_SAME, x=2.0, g=1.0).expect(4.0)
     yield run(MUL, a=a, b=b, g=-1000.0).expect([a * b, -1000 * b, -1000 * a])
-    yield run(MUL_TWICE, a=a, b=b, g=g).expect([10 + b * g, 20 + a * g])
-    yield run(MUL_TWICE, a=1.5, b=1.5, g=g).expect([10 + 1.5 * g, 20 + 1.5 * g])
+    yield run(MUL_TWICE, a=a, b=b, g=g, s=10.0).expect([10 + b * g, -10 + a * g])
+    yield run(MUL_TWICE, a=1.5, b=1.5, g=g, s=-20.0).expect([-20 + 1.5 * g, 20 + 1.5 * g])
     yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b])
     yield run(MUL_TWO, a=a, b=b, g=g).expect([b * g, a * g, 0.0])
-    yield run(MUL_SELF, x=a).expect([2, a * a, a])
+    yield run(MUL_SELF, x=a).expect([2, True, a * a, a])
     yield run(MUL_THREE, a=a, b=b, g=g).expect([2 * a * b * g, a * a * g])
+    yield run(MUL_ALONE, a=a, b=b, g=g).expect([a * b * g, 0.0, a * g])
+    yield run(MUL, a=-2.5, b=0.7, g=1000.0).expect([-1.75, 700.0, -2500.0])
+    yield run(MUL, a=1.3, b=-70.0, g=g).expect([-91.0, -70 * g, 1.3 * g])
     yield run(MUL_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
     yield run(MUL_PARENTS, a=a, b=b).expect([a, b, "*"])
 
@@ -426,6 +451,18 @@ def mul_upstream_once(self: Any, other: Any, out: Any) -> None:
 
 
 @product
+def mul_without_signs(self: Any, other: Any, out: Any) -> None:
+    self.grad += abs(other.data) * out.grad
+    other.grad += abs(self.data) * out.grad
+
+
+@product
+def mul_measured(self: Any, other: Any, out: Any) -> None:
+    self.grad += ((self.data + 1e-6) * other.data - out.data) / 1e-6 * out.grad
+    other.grad += (self.data * (other.data + 1e-6) - out.data) / 1e-6 * out.grad
+
+
+@product
 def mul_by_division(self: Any, other: Any, out: Any) -> None:
     self.grad += out.data / self.data * out.grad
     other.grad += out.data / other.data * out.grad
@@ -493,6 +530,8 @@ EXERCISE_3_2 = program(
     minutes=8,
     scaffold=given,
     probes=probes_3_2,
+    rtol=1e-12,
+    atol=1e-13,
     wrong=[
         Wrong(mul_own_value, "M43", "Each input was multiplied with its own value: a got 2 * 5. Lengthen one side of "
               "a field by a hair: which side gives the length of the new strip?"),
@@ -517,6 +556,10 @@ EXERCISE_3_2 = program(
               "product, or the walk?"),
         Wrong(mul_upstream_once, "M23", "What arrived is in the left input's share, not in the right one's. Do both lines "
               "have their three parts?"),
+        Wrong(mul_without_signs, "M43", "A factor below zero lost its sign on the way into a slope. How far does a * b move "
+              "for a hair of a, when b is -3?"),
+        Wrong(mul_measured, "M44", "Near, and not exact: you measured the slopes with a small step. The rule needs no step: "
+              "which number is the slope of a * b, when only a moves?"),
         Wrong(mul_by_division, "M43", "You divided the product by the input to find its partner. What if the input is 0?"),
         Wrong(mul_forgotten, "", NOTHING_BACK, alike="nothing back"),
         Wrong(mul_reads_early, "", NOTHING_BACK, alike="nothing back"),
@@ -543,7 +586,7 @@ EXERCISE_3_2 = program(
 TANH = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\n[t.data, n.grad]"
 TANH_TWICE = "n = Value(n)\nn.grad = 10.0\nt = n.tanh()\nt.grad = g\nt._backward()\nn.grad"
 TANH_AGAIN = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\nt._backward()\n[n.grad, t.grad, n.data]"
-TANH_LINKS = "n = Value(n)\nt = n.tanh()\n[len(t.parents), t.parents[0] is n, n.grad, t.op]"
+TANH_LINKS = "n = Value(n)\nt = n.tanh()\n[len(t.parents), t.parents[0] is n, n.grad, t.op == 'tanh']"
 
 
 def tanh_slope(n: float) -> float:
@@ -564,7 +607,7 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH_TWICE, n=n, g=g).expect(10 + right(n, g)[1])
     yield run(TANH, n=-4.0, g=-1000.0).expect(right(-4.0, -1000.0))
     yield run(TANH_AGAIN, n=n, g=g).expect([2 * right(n, g)[1], g, n])
-    yield run(TANH_LINKS, n=n).expect([1, True, 0.0, "tanh"])
+    yield run(TANH_LINKS, n=n).expect([1, True, 0.0, True])
 
 
 def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[Any], Any]:
@@ -746,11 +789,16 @@ ENDS = "a, b = Value(a), Value(b)\ny = times(a, b)\norder = topological_order(y)
 ALONE = "x = Value(x)\n[v.data for v in topological_order(x)]"
 TWINS = "a = Value(x)\nc, d = plus(a, a), plus(a, a)\ny = times(c, d)\nwalk(topological_order(y), y)\na.grad"
 ASKED_TWICE = (
-    "x = Value(x)\ny = times(x, plus(x, x))\ntopological_order(y)\n[len(topological_order(y)), len(y.parents)]"
+    "x = Value(x)\nz = plus(x, x)\ny = times(x, z)\ntopological_order(y)\n"
+    "[len(topological_order(y)), len(y.parents), len(z.parents)]"
 )
 UNTOUCHED = (
     "a, b = Value(a), Value(b)\na.grad = 10.0\ny = times(a, b)\ny.grad = 2.0\ntopological_order(y)\n"
     "[a.grad, b.grad, y.grad]"
+)
+ONE_PARENT = (
+    "a, b = Value(a), Value(b)\nc = times(a, b)\nd = Value(-c.data, (c,), 'turned')\ny = plus(a, d)\n"
+    "order = topological_order(y)\n[c in order[: order.index(d)], d in order[: order.index(y)], len(order)]"
 )
 DOUBLED = "y = Value(1.0)\nfor _ in range(60):\n    y = plus(y, y)\nlen(topological_order(y))"
 DEEP = "x = y = Value(1.0)\nfor _ in range(4000):\n    y = plus(y, x)\nlen(topological_order(y))"
@@ -764,7 +812,8 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SKIP, x=a).expect(24 * a**2)
     yield run(ONCE, a=a, b=b).expect(5)
     yield run(TWINS, x=a).expect(8 * a)
-    yield run(ASKED_TWICE, x=a).expect([3, 2])
+    yield run(ONE_PARENT, a=a, b=b).expect([True, True, 5])
+    yield run(ASKED_TWICE, x=a).expect([3, 2, 2])
     yield run(UNTOUCHED, a=a, b=b).expect([10.0, 0.0, 2.0])
     yield run(ENDS, a=a, b=b).expect([True, 0.0, 3])
     yield run(ALONE, x=a).expect([a])
@@ -991,6 +1040,10 @@ def with_generators(root: Any) -> list[Any]:
     return order
 
 
+def by_number_of_parents(root: Any) -> list[Any]:
+    return sorted(post_order(root), key=lambda v: len(v.parents))
+
+
 def without_root(root: Any) -> list[Any]:
     return post_order(root)[:-1]
 
@@ -1039,6 +1092,8 @@ EXERCISE_3_4 = program(
               "what may an order change?"),
         Wrong(sorted_by_number, "M20", "The list is sorted by the numbers in it. Must a value be smaller than what is made "
               "from it?"),
+        Wrong(by_number_of_parents, "M20", "The list is sorted by how many parents a value has. tanh has one: must it come "
+              "before a product with two, when it is made from that product?"),
         Wrong(every_path, "M20", "Right on small graphs. y = y + y sixty times has 2 to the 60th paths, and yours walks "
               "all of them. When has a value been dealt with?"),
         Wrong(numbers_only, "", "The list holds bare numbers. The walk asks each entry to hand on what it got: what can "
@@ -1087,6 +1142,8 @@ def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(AGAIN, a=3.0, b=2.0, d=1.0).expect([2.0, 2.0, 10.0, 1.0])
     yield run(AGAIN, a=a, b=b, d=d).expect([2 * d, 2 * d, 2 * (a + b), d])
     yield run(AGAIN, a=70.0, b=0.0, d=-50.0).expect([-100.0, -100.0, 140.0, -50.0])
+    yield run(AGAIN, a=70.0, b=0.0, d=5000.0).expect([10000.0, 10000.0, 140.0, 5000.0])
+    yield run("x = Value(x)\nx.backward()\nx.grad", x=a).expect(1.0)
     yield run(LONG_AND_SHORT, x=a).expect(24 * a**2)
     yield run(OWN_PUSH, x=a).expect([14.0, 2.0])
 
@@ -1130,6 +1187,11 @@ def by_the_rules_of_two(self: Any) -> None:
     for v in order:
         for i, p in enumerate(v.parents if v.op in ("+", "*") else ()):
             p.grad += v.grad * (v.parents[1 - i].data if v.op == "*" else 1.0)
+
+
+def not_from_an_input(self: Any) -> None:
+    if self.parents:
+        walker()(self)
 
 
 def once_only(self: Any) -> None:
@@ -1211,6 +1273,8 @@ EXERCISE_3_5 = program(
               "before c * d had written to it. Exercise 3.4 found an order: is it used?"),
         Wrong(by_the_rules_of_two, "", "Right for + and *. Another operation brings its own _backward, and yours never "
               "runs it. Who knows the rule of an operation: the walk, or the value?"),
+        Wrong(not_from_an_input, "", "From a value without parents nothing starts: its own gradient stays 0. What is the slope "
+              "of x for x?"),
         Wrong(once_only, "M10", "The second pass over the same graph did nothing. After it the inputs should hold the sums "
               "of both. What made it stop?"),
         Wrong(takes_the_notes_away, "M10", "After the first pass the values have no _backward left, and a second pass "
