@@ -286,7 +286,7 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
         if not isinstance(input, Tensor):
             raise errors.must_be_tensor(name, "input", 1, input)
         result = recorded(input)
-        return result if out is None else into(out, result)
+        return result if out is None else into(out, result, name)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Elementwise {name}."
@@ -452,7 +452,7 @@ _binary("minimum", more.minimum)
 def _pow_function(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """input ** exponent; one of the two may be a number."""
     result = input**exponent
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, "pow")
 
 
 register(_pow_function, "pow")
@@ -571,7 +571,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     x, y = _promoted(input, other)
     errors.broadcast_shapes(np.shape(mask), np.shape(raw(x)), np.shape(raw(y)))
     result = table.where(x, y, mask)
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, "where")
 
 
 register(where, "where", method=False)

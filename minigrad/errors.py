@@ -14,6 +14,16 @@ from typing import Any
 Shape = tuple[int, ...]
 
 
+def type_name(value: Any) -> str:
+    """What PyTorch calls the type of a value: int, numpy.ndarray."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+def must_be_bool(function: str, argument: str, value: Any) -> str:
+    return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
+
+
 def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
     """What to raise when these shapes do not broadcast, or None when they do."""
     longest = max(len(a), len(b))

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad.birthplace import quoted
+from minigrad.errors import type_name
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
 from minigrad.tape import (
@@ -32,6 +33,15 @@ from minigrad.tape import (
 )
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
+
+DIRTY_NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+    "inplace must all be outputs of the Function."
+)
+NOT_AN_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed "
+    "to ctx.mark_dirty()."
+)
 
 
 class Slots(tuple[Any, ...]):
@@ -87,16 +97,20 @@ class FunctionCtx(Node):
         for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+                    f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}"
                 )
         self._to_save = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say that forward changed these inputs in place; they must be returned."""
+        if not all(isinstance(t, Tensor) for t in tensors):
+            raise RuntimeError("mark_dirty can only accept variables, but argument ")
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say that these outputs have no gradient."""
+        if not all(isinstance(t, Tensor) for t in tensors):
+            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
         self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -121,7 +135,7 @@ class FunctionCtx(Node):
             tensor = tensor.value() if output is not None else wrap(tensor.value(), tensor.node)
         if counter[0] != version:
             writer = counter[1][0] and counter[1][0]() if len(counter) > 1 and counter[1] else None
-            maker = writer or (self if output is not None else tensor._node)
+            maker = self if output is not None else writer or tensor._node
             error = modified(tensor._data if output is None else tensor, maker, counter[0], version)
             error.add_note(
                 f"minigrad: saved by {self.function.__name__}{quoted(self.code, self.at)}, changed in place since."
@@ -156,7 +170,7 @@ class FunctionCtx(Node):
         if share is None:
             return None
         if not isinstance(share, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(share).__name__})")
+            raise RuntimeError(f"expected Variable or None (got {type_name(share)})")
         if parent is None:
             if not self._is_tensor[i]:
                 raise RuntimeError(
@@ -280,8 +294,6 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and write one node to the tape if an argument wants a gradient."""
-        if not isinstance(inspect.getattr_static(cls, "forward"), (staticmethod, classmethod)):
-            cls.__call__(cls)  # type: ignore[arg-type]
         separate = cls.setup_context is not Function.setup_context
         if separate:  # setup_context sees the defaults too, all in their places
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
@@ -300,9 +312,14 @@ class Function:
         for t in ctx._dirty:
             if recording and t._node is not None and t.is_leaf:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+            if recording and not any(t is a for a in args):
+                warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=2)
+            elif recording and not any(t is out for out in outputs):
+                raise RuntimeError(DIRTY_NOT_RETURNED)
         for i, out in enumerate(outputs):
             if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in ctx._dirty):
                 outputs[i] = out.detach()
+                ctx._constant += (outputs[i],) if any(out is c for c in ctx._constant) else ()
                 outputs[i].__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
             elif isinstance(out, Tensor) and out._view is not None and not any(out is d for d in ctx._dirty):
                 del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from minigrad.errors import type_name
 from minigrad.tensor import Tensor, wrap
 
 _ids = count().__next__
@@ -75,9 +76,10 @@ class Hooks:
     def before_node(self, g: Any, create_graph: bool) -> Any:
         """The node's incoming gradient as its pre-hooks leave it."""
         for hook in list(self.before.values()):
-            answer = hook(_tensors(g, create_graph))
+            given = _tensors(g, create_graph)
+            answer = hook(given)
             if answer is not None:
-                g = _like(g, answer if isinstance(answer, tuple) else (answer,), create_graph)
+                g = _like(g, _replaced_all(hook, given, answer), create_graph)
         return g
 
     def after_leaf(self, leaf: Tensor, g: Any, create_graph: bool) -> None:
@@ -93,12 +95,7 @@ class Hooks:
             inputs = tuple(None if s is None else s if create_graph else wrap(s) for s in shares)
             answer = hook(inputs, _tensors(g, create_graph))
             if answer is not None:
-                answers = answer if isinstance(answer, tuple) else (answer,)
-                if len(answers) != len(shares):
-                    raise RuntimeError(
-                        f"hook '{_name(hook)}' has returned an incorrect number of values "
-                        f"(got {len(answers)}, but expected {len(shares)})"
-                    )
+                answers = _replaced_all(hook, inputs, answer)
                 shares = tuple(a if a is None or create_graph else a._data for a in answers)
         return shares
 
@@ -113,15 +110,30 @@ def _like(g: Any, answer: tuple[Any, ...], create_graph: bool) -> Any:
     return type(g)(values) if isinstance(g, tuple) else values[0]
 
 
-def _replaced(hook: Hook, old: Tensor, new: Any) -> Tensor:
+def _replaced_all(hook: Hook, old: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
+    """What a hook on a node returned: a tuple with a tensor, or None, for each gradient it was given."""
+    if not isinstance(new, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type_name(new)}'")
+    if len(new) != len(old):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(new)}, but expected {len(old)})"
+        )
+    for before, after in zip(old, new, strict=True):
+        if before is None and after is not None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
+        _replaced(hook, before, after)
+    return new
+
+
+def _replaced(hook: Hook, old: Any, new: Any) -> Any:
     if new is None:
         return old
     if not isinstance(new, Tensor):
-        raise TypeError(f"expected Variable, but hook '{_name(hook)}' returned {type(new).__name__}")
+        raise TypeError(f"expected Variable, but hook returned '{type_name(new)}'")
     if new.shape != old.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     if new._data.dtype != old._data.dtype:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {old.dtype}, got {new.dtype})")
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value (was {old.type()} got {new.type()})")
     return new
 
 

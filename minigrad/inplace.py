@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import operator
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -154,9 +155,9 @@ def check_history(target: Tensor) -> None:
         return
     if target.is_leaf and target._node is not None:
         raise RuntimeError(LEAF if target._view is None else LEAF_VIEW)
+    _check_view(target)
     if base._node is not None and base.is_leaf and base is not target:
         raise RuntimeError(LEAF_VIEW)
-    _check_view(target)
 
 
 def _check_view(target: Tensor) -> None:
@@ -288,6 +289,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
         parents = (base._node, node)
         kept = tuple(None if p is None else (path,) for p in parents)
         base._node = tape.record(COPY_SLICES.node, parents, kept, None, base._data)
+        base._counter[1] = weakref.ref(base._node), *base._counter[1][1:]  # it is the latest writer now
     for reference in list(base._counter[2:]):
         view = reference()
         if view is not None:

@@ -69,7 +69,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
     if parsed.advanced is None:
-        inplace.check_writable(table.slice_(self, parsed.basic))
+        inplace.check_writable(_part(self, parsed.basic))
         inplace.check_overlap(wrap(whole), (source,))
     else:
         inplace.check_history(self)
@@ -83,7 +83,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         touch(self._counter)
         return
     if parsed.advanced is None:
-        inplace.write(table.slice_(self, parsed.basic), more.copied, _cast(source, self))
+        inplace.write(_part(self, parsed.basic), more.copied, _cast(source, self))
     else:
         view = _part(self, parsed.basic)
         inplace.overwrite(view, more.index_put, _cast(source, view), parsed.advanced, False)

@@ -94,7 +94,7 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
         result = implementation(*args, **keywords)
     except TypeError as error:
         raise (TypeError(str(error)) if "keyword" in str(error) else error) from None
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, own)
 
 
 def _no_tensor(own: str, args: tuple[Any, ...]) -> TypeError:
@@ -103,15 +103,16 @@ def _no_tensor(own: str, args: tuple[Any, ...]) -> TypeError:
     return errors.must_be_tensor(own, "input", 1, args[0])
 
 
-def into(out: Any, result: Any) -> Any:
+def into(out: Any, result: Any, name: str) -> Any:
     """Write a result into the tensors given as `out=`."""
     if isinstance(result, tuple):
         for o, r in zip(out, result, strict=True):
-            into(o, r)
+            into(o, r, name)
         return out
     if mode.record is not None and (result.requires_grad or out.requires_grad):
         raise RuntimeError(
-            "out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad."
         )
     if out._data.shape != result._data.shape:
         if out._data.size:

@@ -64,7 +64,7 @@ def sum(
         result = table.sum_all(input)
     else:
         result = table.sum_dims(input, check_dims(dim, input._data.ndim), keepdim)
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, "sum")
 
 
 def mean(
@@ -85,7 +85,7 @@ def mean(
         result = table.mean_all(input)
     else:
         result = table.mean_dims(input, check_dims(dim, input._data.ndim), keepdim)
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, "mean")
 
 
 register(sum, "sum")

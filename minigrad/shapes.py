@@ -325,7 +325,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
         parts.append(lambda g, key=key, shape=x._data.shape: _part(g, key, shape))
         start = stop
     result = joined("CatBackward0", given, array, parts)
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, "cat")
 
 
 def _part(g: Any, key: Any, shape: tuple[int, ...]) -> Any:
@@ -351,7 +351,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
     keys = [(slice(None),) * where + (i, Ellipsis) for i in range(len(given))]
     parts = [lambda g, key=key: table.select(g, key) for key in keys]
     result = joined("StackBackward0", given, array, parts)
-    return result if out is None else into(out, result)
+    return result if out is None else into(out, result, "stack")
 
 
 register(stack, "stack", method=False)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import anomaly, dtypes
+from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
 from minigrad.hooks import Handle, Hook, Hooks, Pass
@@ -77,7 +77,9 @@ class set_grad_enabled:
     """Switch recording on or off, at once; as a context manager, or around a function, switch back at the end."""
 
     def __init__(self, mode: bool) -> None:
-        self.enabled, self.before = bool(mode), is_grad_enabled()
+        if not isinstance(mode, bool):
+            raise TypeError(errors.must_be_bool("set_grad_enabled", "enabled", mode))
+        self.enabled, self.before = mode, is_grad_enabled()
         _switch(self.enabled)
 
     def __enter__(self) -> None:
@@ -217,7 +219,9 @@ class Node:
         if self.hooks is not None:
             g = self.hooks.before_node(g, create_graph)
         rules = type(self).rules
-        if rules is None:
+        if g is None:  # a hook took it away
+            shares: tuple[Any, ...] = (None,) * len(self.parents)
+        elif rules is None:
             shares = self.contributions(g, create_graph)
         else:
             kept = self.lift(self.unpacked()) if create_graph else self.unpacked()
@@ -580,6 +584,11 @@ CYCLE = (
 )
 
 
+BOTH_GRADIENTS = (
+    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`."
+)
+
+
 def backward_all(
     tensors: Any,
     grad_tensors: Any = None,
@@ -590,19 +599,24 @@ def backward_all(
 ) -> None:
     """`autograd.backward`: one backward pass from several tensors, accumulating into leaves (see Tensor.backward)."""
     __tracebackhide__ = True
-    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(BOTH_GRADIENTS)
+    wanted = None if inputs is None else sequence(inputs)
+    if wanted is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = sequence(tensors)
+    if not all(isinstance(root, Tensor) for root in roots):
+        raise AssertionError("Expected output to be a torch.Tensor")
     gradients = given_gradients(grad_variables if grad_tensors is None else grad_tensors, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
     if create_graph:
         warnings.warn(CYCLE, UserWarning, stacklevel=3)
-    if inputs is None:
+    if wanted is None:
         return run(roots, gradients, create_graph, retain)
-    wanted = sequence(inputs)
     for t in wanted:
-        if t._node is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        check_input(t)
         t.retain_grad()
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
     run(roots, gradients, create_graph, retain, targets)
@@ -627,9 +641,15 @@ def given_gradients(gradients: Any, n: int) -> list[Tensor | None]:
     for g in found:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if len(found) != n:
+    if len(found) < n:
         raise RuntimeError(f"got {n} tensors and {len(found)} gradients")
-    return found
+    return found[:n]
+
+
+def check_input(t: Any) -> None:
+    """RuntimeError for something that no gradient can be asked of."""
+    if not isinstance(t, Tensor):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")
 
 
 # ---------------------------------------------------------------------------------------------------- on a tensor
@@ -638,6 +658,8 @@ def given_gradients(gradients: Any, n: int) -> list[Tensor | None]:
 @method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Ask for a gradient of this leaf (or stop asking); returns the tensor itself.  No effect on a non-leaf."""
+    if not isinstance(requires_grad, (bool, np.bool_)):
+        raise TypeError(errors.must_be_bool("requires_grad_", "requires_grad", requires_grad))
     if requires_grad and self._data.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if requires_grad and self.is_inference() and not mode.inference:

@@ -146,6 +146,10 @@ class Tensor:
                 "var_no_grad = var.detach()."
             )
             raise RuntimeError(f"you can only change requires_grad flags of leaf variables.{'' if value else hint}")
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if value and self._data.dtype.kind != "f":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
     @requires_grad.deleter
@@ -165,6 +169,8 @@ class Tensor:
     @property
     def _version(self) -> int:
         """How often this memory was written to."""
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
         return int(self._counter[0])
 
     def is_inference(self) -> bool:
@@ -202,7 +208,8 @@ class Tensor:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.shape != self.shape:
             raise RuntimeError(
-                f"assigned grad has data of a different size: expected {list(self.shape)}, got {list(value.shape)}"
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
+                "Please ensure that the gradient and the tensor are the same size"
             )
         if value.dtype != self.dtype:
             theirs, ours = value.dtype.c_name, self.dtype.tensor_name
@@ -251,6 +258,11 @@ class Tensor:
     def tolist(self) -> Any:
         return self._data.tolist()
 
+    def _number(self) -> Any:
+        if self._data.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self._data.item()
+
     def __float__(self) -> float:
         if self._node is not None:
             warnings.warn(
@@ -259,13 +271,13 @@ class Tensor:
                 UserWarning,
                 stacklevel=2,
             )
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __index__(self) -> int:
         if self._data.dtype.kind == "f" or self._data.size != 1:
@@ -320,9 +332,13 @@ class Tensor:
             twin._grad = copy.deepcopy(self._grad, memo)
         return memo[id(self)]  # type: ignore[no-any-return]
 
+    def __copy__(self) -> Tensor:
+        """A leaf that shares the memory."""
+        twin = _like(type(self), self._writable())
+        twin._counter = self._counter
+        return twin.requires_grad_() if self.requires_grad else twin
+
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError("Cannot pickle a Tensor that requires grad and is not a leaf: use detach() first.")
         return _rebuild, (type(self), np.array(self._data), self.requires_grad)
 
 
@@ -359,6 +375,7 @@ def wrap(array: Array, node: Node | None = None) -> Tensor:
 
 def method(function: F) -> F:
     """Attach a function to Tensor under its own name: how the later files add their operations."""
+    function.__qualname__ = f"Tensor.{function.__name__}"  # which is how Python's own errors name it
     setattr(Tensor, function.__name__, function)
     return function
 

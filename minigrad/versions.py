@@ -61,12 +61,17 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
                     array, origin = value, maker
     written, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
     writer = written and written()
-    error = modified(array, node if origin is node else writer or origin, counter[0], version)
+    maker = node if origin is node else origin if _is_view(origin) else writer or origin
+    error = modified(array, maker, counter[0], version)
     error.add_note(
         f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
         "make a new tensor there instead, as in y = y + 1."
     )
     return error
+
+
+def _is_view(node: Node | None) -> bool:
+    return getattr(getattr(node, "operation", None), "view", False)
 
 
 def counter_of(node: Node, name: str) -> list[Any] | None:
@@ -97,6 +102,6 @@ def modified(array: Array, maker: Node | None, now: int, expected: int) -> Runti
 
 
 def short(node: Node) -> str:
-    """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0."""
-    name = node.owner.name()
+    """A node's name as PyTorch's in-place message gives it: Add, not AddBackward0; a view is read anew from its base."""
+    name = "AsStrided" if _is_view(node) else node.owner.name()
     return name if "::" in name else name.replace("Backward0", "").replace("Backward", "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.shapes import stack
-from minigrad.tape import Node, check_graphs, given_gradients, run, sequence
+from minigrad.tape import Node, check_graphs, check_input, given_gradients, run, sequence
 from minigrad.tensor import Tensor, wrap
 
 ONLY_INPUTS = (
@@ -49,6 +49,8 @@ def grad(
     if not only_inputs:
         warnings.warn(ONLY_INPUTS, FutureWarning, stacklevel=2)
     roots, wanted = sequence(outputs), sequence(inputs)
+    if not all(isinstance(root, Tensor) for root in roots):
+        raise AssertionError("Expected output to be a torch.Tensor")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     gradients = given_gradients(grad_outputs, len(roots))
@@ -57,6 +59,7 @@ def grad(
         return _batched(roots, wanted, gradients, retain, create_graph, bool(allow_unused), materialize_grads)
     check_graphs(roots)
     for t in wanted:
+        check_input(t)
         if t._node is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
@@ -89,16 +92,34 @@ def zeros_like(t: Tensor) -> Tensor:
 def _batched(
     roots: Any, wanted: Any, gradients: Any, retain: bool, create_graph: bool, allow_unused: bool, zeros: bool
 ) -> tuple[Any, ...]:
-    n = next(len(g) for g in gradients if g is not None)
     for i, (g, root) in enumerate(zip(gradients, roots, strict=True)):
+        if g is None and root._data.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if g is not None and g._data.ndim == 0:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
+                "0-dim tensor to a number"
+            )
         if g is not None and g.shape[1:] != root.shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
                 "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-                f"mismatch was detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of "
+                f"mismatch was detected: grad_output[{i}] has a shape of {g[0].shape} and output[{i}] has a shape of "
                 f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
                 "vmap."
             )
+    sizes = [len(g) for g in gradients if g is not None]
+    if len(sizes) < len(roots):
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 "
+            "so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    n = sizes[0]
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+            "dimension"
+        )
     rows = [
         grad(
             roots,

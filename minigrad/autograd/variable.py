@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minigrad.errors import type_name
 from minigrad.tensor import Tensor
 
 
@@ -12,6 +13,8 @@ class _Variable(type):
         return isinstance(value, Tensor)
 
     def __call__(cls, data: Any = None, requires_grad: bool = False) -> Tensor:
+        if data is not None and not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(data)}")
         made = Tensor() if data is None else data.detach()
         return made.requires_grad_() if requires_grad else made
 
