@@ -277,9 +277,10 @@ class Walk:
         for name, word in zip((*"xyz"[: len(inputs)], "out"), words, strict=True):
             share.names[name] = term(word)
         for kept in share.kept:
-            if kept.name not in share.names and kept.value is not None and not kept.value.ndim:  # an exponent
+            if kept.name in share.names:
+                kept.label = share.names[kept.name]
+            elif kept.value is not None and not kept.value.ndim:  # an exponent: its number is its name
                 share.names[kept.name] = bracketed(number(kept.value))
-            kept.label = share.names.get(kept.name, kept.label)
         total = moved if known is None else sum_of([reference[k] for k in twins])
         if known is None:
             share.raw = share.contribution = moved / len(twins)
