@@ -17,7 +17,23 @@ from minigrad.autograd import Function
 from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, prediction, program, run
 
 Array = np.ndarray[Any, Any]
-ENGINE = "import minigrad as torch\nfrom minigrad.autograd import Function"
+ENGINE = """
+import minigrad as torch
+from minigrad.autograd import Function
+
+def by_rules_alone(y, v):
+    # One pass, in which no rule may start a pass of its own.
+    kept, backward = torch.autograd.grad, torch.Tensor.backward
+
+    def refuse(*args, **more):
+        raise RuntimeError("a rule may not start a pass of its own")
+
+    torch.autograd.grad = torch.Tensor.backward = refuse
+    try:
+        backward(y, torch.tensor(v))
+    finally:
+        torch.autograd.grad, torch.Tensor.backward = kept, backward
+"""
 
 
 def made(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
@@ -36,6 +52,11 @@ BOTH = (
     "x, z = torch.tensor(x, requires_grad=True), torch.tensor(v, requires_grad=True)\n"
     "(square(x) + square(z)).sum().backward()\n[x.grad, z.grad]"
 )
+TWICE = (
+    "x = torch.tensor(x, requires_grad=True)\ny = {}\ny.backward(torch.tensor(v), retain_graph=True)\n"
+    "y.backward(torch.tensor(v))\nx.grad"
+)
+ALONE = "x = torch.tensor(x, requires_grad=True)\nby_rules_alone({}, v)\nx.grad"
 KEPT = "x = torch.tensor(x, requires_grad=True)\n{}.backward(torch.tensor(v))\nx.detach()"
 
 
@@ -50,6 +71,8 @@ def probes_9_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(BOTH, x=x, v=v).expect([2 * x, 2 * v])
     yield run(KEPT.format("square(x)"), x=x, v=v).expect(x)
     yield run(NODE, x=x).expect("SquareBackward").show()
+    yield run(TWICE.format("square(x)"), x=x, v=v).expect(4 * x * v)
+    yield run(ALONE.format("square(x)"), x=x, v=v).expect(2 * x * v)
 
 
 def keep_x(ctx: Any, x: Any) -> Any:
@@ -98,6 +121,17 @@ def keep_on_the_class(ctx: Any, x: Any) -> Any:
 
 def from_the_class(ctx: Any, g: Any) -> Any:
     return 2 * g * Function.kept  # type: ignore[attr-defined]
+
+
+def once_more_each_time(ctx: Any, g: Any) -> Any:
+    ctx.passes = getattr(ctx, "passes", 0) + 1
+    return 2 * ctx.saved_tensors[0] * g * ctx.passes
+
+
+def asks_the_engine(ctx: Any, g: Any) -> Any:
+    with torch.autograd.enable_grad():
+        x = ctx.saved_tensors[0].detach().requires_grad_()
+        return torch.autograd.grad(x * x, x, g)[0]
 
 
 def straight_into_grad(ctx: Any, g: Any) -> None:
@@ -163,6 +197,10 @@ EXERCISE_9_1 = program(
         Wrong(squares(from_the_class, keep_on_the_class), "M34", "Right for one square. With two in the graph, the second "
               "call overwrites what the first has kept: a place outside ctx is shared by all calls. Which object belongs "
               "to one call only?", name="on the class"),
+        Wrong(squares(once_more_each_time), "M34", "Right in the first pass. In a second one over the same graph your backward "
+              "gives something else: ctx has changed in between. What may backward change?", name="counts passes"),
+        Wrong(squares(asks_the_engine), "", "The engine differentiates x * x for you, inside your rule. The rule is what you "
+              "are asked for: what would be left if the engine had no product?", name="asks the engine"),
         Wrong(squares(straight_into_grad), "M32", "backward writes into x.grad and gives nothing back. Right for a leaf "
               "that is used once; behind another operation the message never travels on. What does backward hand to "
               "the engine?", name="into x.grad"),
@@ -220,6 +258,9 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(HYPOT, a=np.array([0.0, -5.0]), b=np.array([2.0, 0.0]), v=np.array([3.0, 7.0])).expect(
         [np.array([0.0, -7.0]), np.array([3.0, 0.0])]
     )
+    yield run(SCALE, x=x, k=0.0, v=v).expect(0 * v)
+    yield run(SCALE, x=x, k=1.375, v=v).expect(1.375 * v)
+    yield run(TWICE.format("Scale.apply(x, -0.75)"), x=x, v=v).expect(-1.5 * v)
     yield run(HYPOT, a=np.array([3e-7]), b=np.array([4e-7]), v=np.array([10.0])).expect(
         [np.array([6.0]), np.array([8.0])]
     )
@@ -344,6 +385,8 @@ EXERCISE_9_2 = program(
               "2) has the length 2 and no kink: where is the only corner?"),
         Wrong(two_inputs(hypot=hypot_shut_for_all), "M35", "One pair at (0, 0) silences all the others. The corner is a "
               "matter of each entry."),
+        Wrong(two_inputs(scale=lambda ctx, g: (g * (ctx.k or 1.0), None)), "M05", "Scale.backward takes a k of 0 for none at "
+              "all. If k is 0, how far does the result move when x does?", name="Scale by 0"),
         Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30", "Scale.backward loses the sign of k. If k is "
               "-3, which way does the result move when x grows?", name="Scale without sign"),
         Wrong({"Scale": made("Scale", scale_shared, lambda ctx, g: (g * Function.k, None)),  # type: ignore[attr-defined]
@@ -367,6 +410,10 @@ EXERCISE_9_2 = program(
 CUBE = "x = torch.tensor(x, requires_grad=True)\nCube.apply(x).backward(torch.tensor(v))\nx.grad"
 CUBE_TWICE = "x = torch.tensor(x, requires_grad=True)\nCube.apply(Cube.apply(x)).sum().backward()\nx.grad"
 BAG = "x = torch.tensor(x, requires_grad=True)\nlen(Cube.apply(x).grad_fn.saved_tensors)"
+HUNG = (
+    "x = torch.tensor(x, requires_grad=True)\n"
+    "[name for name, thing in vars(Cube.apply(x).grad_fn).items() if isinstance(thing, torch.Tensor)]"
+)
 INPUT_CHANGED = (
     "x = torch.tensor(x, requires_grad=True)\ny = x * 1\nz = Cube.apply(y)\ny += 1\nz.sum().backward()\nx.grad"
 )
@@ -385,6 +432,10 @@ def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(INPUT_CHANGED, x=np.array([1.0, 2.0])).expect(Raises("RuntimeError", "modified by an inplace")).show()
     yield run(OUTPUT_CHANGED, x=x).expect(6 * x**2)
     yield run(BAG, x=x).expect(1).show()
+    yield run(HUNG, x=x).expect([]).show()
+    yield run(TWICE.format("Cube.apply(x)"), x=x, v=v).expect(6 * v * x**2)
+    tiny = np.array([2e-4, -3e-4])  # a slope measured with a step of 1e-5 is off
+    yield run(ALONE.format("Cube.apply(x)"), x=tiny, v=np.array([1e6, 2e6])).expect([0.12, 0.54])
 
 
 def cube(forward: Callable[..., Any], backward: Callable[..., Any]) -> Any:
@@ -463,6 +514,22 @@ def guarded_rule(ctx: Any, g: Any) -> Any:
     return g * 3 * ctx.x**2
 
 
+def hangs_a_square(ctx: Any, x: Any) -> Any:
+    ctx.save_for_backward(x)
+    ctx.square = x * x
+    return x * ctx.square
+
+
+def rule_from_the_hung(ctx: Any, g: Any) -> Any:
+    _ = ctx.saved_tensors
+    return g * 3 * ctx.square
+
+
+def measured_cube(ctx: Any, g: Any) -> Any:
+    (x,) = ctx.saved_tensors
+    return g * ((x + 1e-5) ** 3 - (x - 1e-5) ** 3) / 2e-5
+
+
 def saves_a_square(ctx: Any, x: Any) -> Any:
     square = x * x
     ctx.save_for_backward(x, square)
@@ -497,6 +564,10 @@ EXERCISE_9_3 = program(
         Wrong(cube(saves_a_square, lambda ctx, g: g * 3 * ctx.saved_tensors[1]), "M15", "Two tensors are kept where one "
               "would do: the square can be made again in backward. What is the least that the rule needs?",
               name="saved a square"),
+        Wrong(cube(hangs_a_square, rule_from_the_hung), "M34", "A second tensor hangs on ctx, the square, unwatched and in "
+              "memory until the graph goes. backward can make it again from x.", name="hangs a square"),
+        Wrong(cube(saves_x, measured_cube), "M44", "Measured by nudging, not computed: near, and off where x is small. What "
+              "is the slope of a cube, exactly?", name="measured"),
         Wrong(cube(lambda ctx, x: saves_x(ctx, x).abs(), cube_rule), "", "The values below zero have lost their sign: "
               "(-2) to the third is -8.", name="abs"),
     ],
@@ -537,6 +608,9 @@ def probes_9_4(rng: np.random.Generator) -> Iterator[Probe]:
     for name in ("RoundThrough.apply(x)", "Reverse.apply(x, -3.0)"):
         yield run(KEPT.format(name), x=x, v=v).expect(x)
     yield run(SHARED, x=x, z=2 * x, v=v).expect([3 * v, v])
+    yield run(REVERSE.replace("(x, k)", "(Reverse.apply(x, 2.0), k)"), x=x, k=-3.0, v=v).expect(-6 * v)
+    yield run(REVERSE, x=x, k=0.0, v=v).expect(0 * v)
+    yield run(TWICE.format("RoundThrough.apply(Reverse.apply(x, 0.25))"), x=x, v=v).expect(-0.5 * v)
 
 
 def rounds(ctx: Any, x: Any) -> Any:
@@ -582,6 +656,15 @@ def turns_g_itself(ctx: Any, g: Any) -> Any:
     return g, None
 
 
+def keeps_k_for_all(ctx: Any, x: Any, k: Any) -> Any:
+    Function.k = k  # type: ignore[attr-defined]
+    return x.view_as(x)
+
+
+def turns_by_the_shared(ctx: Any, g: Any) -> Any:
+    return -Function.k * g, None  # type: ignore[attr-defined]
+
+
 def rounds_x_itself(ctx: Any, x: Any) -> Any:
     return x.data.round_().clone()
 
@@ -615,6 +698,9 @@ EXERCISE_9_4 = program(
               name="floor"),
         Wrong(liars(backward2=lambda ctx, g: (-abs(ctx.k) * g, None)), "M30", "Reverse loses the sign of k. Turned round "
               "*and* scaled by -3: which way does the gradient go?", name="sign of k"),
+        Wrong(liars(forward2=keeps_k_for_all, backward2=turns_by_the_shared),
+              "M34", "Right for one Reverse. With two in the graph, the second overwrites the k of the first. Which object "
+              "belongs to one call only?", name="shared k"),
         Wrong(liars(backward2=turns_g_itself), "M15", IN_PLACE, name="in place"),
         Wrong(liars(forward=rounds_x_itself), "M15", "RoundThrough has rounded x itself. Whose tensor is it?",
               name="rounds x"),
@@ -669,13 +755,19 @@ def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)"), x=table).expect(True)
     yield run(asks("x * x", "np.full(x.shape, (g * 2 * x).mean())"), x=np.array([0.7, 1.3, 2.1])).expect(False)
     yield run(asks("x**2", "g * 2 * x", "x"), x=x).expect(x)
+    yield run(asks("x * x", "g * np.where(np.arange(x.size) < x.size - 1, 2, 3) * x"), x=x).expect(False)
+    yield run(asks("x * x", "g * np.where(np.arange(x.size) > 0, 2, 3) * x"), x=x).expect(False)
+    yield run(asks("x * x", "g * np.where(x == x[1], np.nan, 2 * x)"), x=x).expect(False)
+    yield run(asks("x**2", "g * 2 * x", "[float(v).hex() for v in x]"), x=(thirds := numbers(rng, 8) / 3)).expect(
+        [float(v).hex() for v in thirds]
+    )
     yield run(asks("2 * x", "2 * g"), x=np.array([1e-6, -2e-6])).expect(True)
     yield run(KINDS, x=x).expect(["float64"]).show()
 
 
 def checker(
     h: float = 1e-5, weights: str = "random", dtype: Any = float, compare: str = "each", spoil: bool = False,
-    tolerance: float = 1e-5,
+    tolerance: float = 1e-5, puts_back: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """A gradcheck with one thing changed."""
 
@@ -693,6 +785,7 @@ def checker(
                 above = f(at)
                 at[index] -= 2 * h
                 found[index] = np.sum(v * (above - f(at))) / (2 * h)
+                at[index] += h * puts_back
             else:
                 nudge = np.zeros_like(at)
                 nudge[index] = h
@@ -703,6 +796,10 @@ def checker(
             found, claimed = found.ravel()[:1], claimed.ravel()[:1]
         if compare == "last":
             found, claimed = found.ravel()[-1:], claimed.ravel()[-1:]
+        if compare == "all but the last":
+            found, claimed = found.ravel()[:-1], claimed.ravel()[:-1]
+        if compare == "larger":
+            return not bool((np.abs(found - claimed) > tolerance * (1 + np.abs(found))).any())
         if compare == "any":
             return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).any())
         if compare == "size":
@@ -774,6 +871,12 @@ EXERCISE_9_5 = program(
               "are alike. What would show it?", name="weights all alike"),
         Wrong(checker(compare="last"), "M19", "Only the last entry decides: what was found before is overwritten or never "
               "looked at. When may the loop say True?", name="last"),
+        Wrong(checker(compare="all but the last"), "", "The last entry is never looked at. Where does your loop end?",
+              name="all but the last"),
+        Wrong(checker(compare="larger"), "M51", "A rule that gives nan passes: nan is not larger than any tolerance. Which "
+              "question does nan fail?", name="nan passes"),
+        Wrong(checker(spoil=True, puts_back=True), "M16", "You nudge x itself and take the nudge back: in the last digit x is "
+              "not what it was. Nudge a copy.", name="puts back"),
         Wrong(checker(compare="any"), "", "One entry that fits is enough for your check. How many have to fit?",
               name="any"),
         Wrong(checker(compare="size"), "M30", "A rule with the wrong sign passes: only the sizes are compared.",

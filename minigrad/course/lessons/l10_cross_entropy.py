@@ -153,6 +153,8 @@ def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.round(rng.uniform(-0.9, 0.9, (2, 3)), 2), v).of("tanh_vjp")
     yield call(np.array([0.0, 1.0]), g[:2]).of("sigmoid_vjp").expect(np.zeros(2))
     yield call(np.array([1.0, -1.0]), g[:2]).of("tanh_vjp").expect(np.zeros(2))
+    yield call(np.full((2, 1, 2), 0.25), numbers(rng, 2, 1, 2)).of("sigmoid_vjp")
+    yield call(np.full((2, 1, 2), -0.25), numbers(rng, 2, 1, 2)).of("tanh_vjp")
     yield unaided("sigmoid_vjp", g[:1] / 4, s=np.array([0.5]), g=g[:1])
     yield unaided("tanh_vjp", 0.75 * g[:1], t=np.array([0.5]), g=g[:1])
 
@@ -234,6 +236,7 @@ def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([[-1000.0, -1001.5], [-2000.0, -2000.5]]))
     yield call(np.array([[1000.0, 0.0, -1000.0], [-3000.0, -3001.0, -2999.5]]))
     yield call(np.array([[1000.0, 0.0, 0.5]]))
+    yield call(np.array([[-1000.0, 0.5, 1.5], [-1000.0, 1000.0, 0.0]]))
     yield call(np.array([[20000.0, 19999.0]]))  # too much for a longer float, too
     yield unaided("log_softmax", by_logaddexp(np.array([[2.0, 1.0, 0.5]])), z=np.array([[2.0, 1.0, 0.5]]))
 
@@ -315,6 +318,8 @@ EXERCISE_10_3 = function(
               "above it still overflows. Which shift leaves nothing above 0?", name="mean"),
         Wrong(lambda z: shifted_by(z, z.min(axis=1, keepdims=True)), "M51", "Shifted by the smallest: the largest may still "
               "be a thousand above it. Which shift leaves nothing above 0?", name="minimum"),
+        Wrong(lambda z: shifted_by(z, z[:, :1]), "M51", "Shifted by the first score of the row: it may be a thousand below "
+              "another one. Which shift leaves nothing above 0?", name="first column"),
         Wrong(lambda z: shifted_by(z, np.abs(z).max(axis=1, keepdims=True)), "M51", "Shifted by the largest *size*: a row of "
               "scores far below zero is pushed down further, exp gives zeros and log gives -inf.", name="largest size"),
         Wrong(lambda z: shifted_by(z.astype(np.longdouble), 0).astype(float), "M51", "A longer float moves the edge from "
@@ -486,6 +491,7 @@ EXERCISE_10_4 = function(
 
 ENGINE = "import minigrad as torch"
 ROOTS = "x = torch.tensor(x, requires_grad=True)\nsafe_sqrt(x).backward(torch.tensor(v))\nx.grad"
+KEPT = "x = torch.tensor(x)\nsafe_sqrt(x)\nx"
 
 
 def probes_10_5(rng: np.random.Generator) -> Iterator[Probe]:
@@ -494,6 +500,8 @@ def probes_10_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ROOTS, x=x, v=v).expect(v / (2 * np.sqrt(x)))
     yield run(ROOTS, x=np.array([4.0, 0.0, 0.25]), v=np.array([2.0, 5.0, -3.0])).expect(np.array([0.5, 0.0, -3.0]))
     yield run(ROOTS, x=np.array([-4.0, 0.01]), v=np.array([3.0, 0.7])).expect(np.array([0.0, 3.5]))
+    yield run(KEPT, x=np.array([4.0, 0.0, -9.0])).expect(np.array([4.0, 0.0, -9.0]))
+    yield run(ROOTS, x=np.array([1e-30, -1e-30]), v=np.array([2e-15, 3.0])).expect(np.array([1.0, 0.0]))
     yield run(ROOTS, x=np.array([1e-8, 0.0]), v=np.array([3.0, 0.7])).expect(np.array([15000.0, 0.0]))
 
 
@@ -511,6 +519,11 @@ def safe_by_index(x: Any) -> Any:
     out = torch.zeros_like(x)
     out[x > 0] = torch.sqrt(x[x > 0])
     return out
+
+
+def below_zero_cut_off(x: Any) -> Any:
+    x.data[x.data < 0] = 0
+    return safe_inside(x)
 
 
 NAN = (
@@ -543,6 +556,10 @@ EXERCISE_10_5 = program(
               "*not* positive, and what where it is?", name="clamped high"),
         Wrong(lambda x: torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), "", "The root is safe, and where x is not "
               "positive the answer is 1: what stood in for x has come through. What belongs there?", name="one left"),
+        Wrong(below_zero_cut_off, "M15", "The answer is right, and x has lost its negative numbers on the way. Whose tensor is "
+              "it?"),
+        Wrong(lambda x: safe_inside(torch.where(x > 1e-12, x, torch.zeros_like(x))), "M35", "Very small numbers count as 0 "
+              "for you. Positive is positive: where exactly is the corner?", name="small is zero"),
         Wrong(lambda x: torch.nan_to_num(torch.sqrt(x)), "M37", "The values are mended after the root. At 0 the slope is "
               "still infinite: which has to be made safe, the root's output or its input?", name="mended after"),
     ],

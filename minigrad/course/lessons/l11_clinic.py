@@ -83,6 +83,11 @@ def patient(w, x, t, steps):
 """
 TRAIN = "w = torch.tensor(w, requires_grad=True)\n[{}(w, torch.tensor(x), torch.tensor(t), {}), w.detach()]"
 
+BARE = (
+    "w = torch.tensor(w, requires_grad=True)\nlosses = {}(w, torch.tensor(x), torch.tensor(t), 2)\n"
+    "not any(getattr(loss, 'requires_grad', False) for loss in losses)"
+)
+
 
 def line_descent(w: Array, x: Array, t: Array, steps: int, rate: float = 0.1) -> list[Any]:
     """Losses and the last weights of plain descent on a mean of squares."""
@@ -99,6 +104,7 @@ def probes_line(cure: str) -> Callable[..., Iterator[Probe]]:
         w, x, t = numbers(rng, 3) / 2, numbers(rng, 5, 3) / 2, numbers(rng, 5)
         yield run(TRAIN.format(cure, 6), w=w, x=x, t=t).expect(line_descent(w, x, t, 6))
         yield run(TRAIN.format(cure, 3), w=w[:2], x=x[:4, :2], t=t[:4]).expect(line_descent(w[:2], x[:4, :2], t[:4], 3))
+        yield run(BARE.format(cure), w=w, x=x, t=t).expect(True)
 
     return probes
 
@@ -137,6 +143,8 @@ EXERCISE_11_1 = patient(
          "right. The losses are those *after* each step: which one was asked for?", "after the step", ""),
         (heal_1((UPDATE, UPDATE.replace("w.grad\n", "w.grad / w.grad.norm()\n"))), "M54", "Every step has the same length now, "
          "whatever the slope: that hides the illness and makes another method. What is in w.grad?", "normalised", ""),
+        (heal_1(("        # d\n", "        w.grad = None\n"), ("loss.item()", "loss")), "M18", "Cured, and the list holds "
+         "tensors now: each keeps the graph of its round. What did the patient put into it?", "keeps tensors", ""),
         (heal_1((UPDATE, UPDATE + "        w = w.detach().clone().requires_grad_()\n")), "M17", "The losses are right, and the "
          "w that was handed in has moved once only: the rest was learned by copies that nobody else holds.", "trains a copy",
          ""),

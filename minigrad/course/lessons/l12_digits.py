@@ -77,7 +77,7 @@ TWINS = (
 )
 SPREAD = (
     "w = Linear(100, 80, np.random.default_rng(0)).weight.detach()\n"
-    "[float(w.std()) > 0.005, float(w.std()) < 0.4, abs(float(w.mean())) < 0.03]"
+    "[float(w.std()) > 0.002, float(w.std()) < 0.4, abs(float(w.mean())) < 0.03]"
 )
 
 
@@ -89,6 +89,10 @@ SAME_START = (
 FEW_AND_MANY = (
     "rng = np.random.default_rng(0)\nfew, many = Linear(4, 90, rng), Linear(400, 90, rng)\n"
     "float(few.weight.detach().std()) > 1.5 * float(many.weight.detach().std())"
+)
+NESTED = (
+    TWO + "c = Linear(2, 1, rng)\nnet = Sequential(Sequential(a, Relu(), b), Relu(), Relu(), c)\nx = torch.tensor(x)\n"
+    "same = c(torch.relu(b(torch.relu(a(x)))))\n[bool((net(x) == same).all()), [list(p.shape) for p in net.parameters()]]"
 )
 REACHED = (
     TWO + "net = Sequential(a, Relu(), b)\nfor _ in range(2):\n    for p in net.parameters():\n        p.grad = None\n"
@@ -110,6 +114,7 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SAME_START).expect([True, False])
     yield run(FEW_AND_MANY).expect(True)
     yield run(REACHED, x=x).expect([True] * 4)
+    yield run(NESTED, x=x).expect([True, [[4, 3], [4], [2, 4], [2], [1, 2], [1]]])
 
 
 def every_parameter(net: Any) -> list[Any]:
@@ -209,6 +214,11 @@ EXERCISE_12_1 = program(
         Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[1](s.layers[0](x)).detach())
                      if len(s.layers) == 3 else s.layers[0](x)), "M12", "The values are right, and no gradient gets past "
               "the last layer: the history was cut off on the way.", name="cut"),
+        Wrong(layers(all_of=lambda s: [p for layer in s.layers if hasattr(layer, "weight") for p in layer.parameters()]),
+              "M54", "Only layers that are Linear are asked. A chain inside a chain owns parameters too: ask every layer, it "
+              "knows its own.", name="Linear only"),
+        Wrong(layers(chain=lambda s, x: one_after_the_other(s, x) if len(s.layers) < 4 else s.layers[2](s.layers[1](
+            s.layers[0](x)))), "", "A fourth layer is never applied. How many layers may a chain have?", name="three layers"),
         Wrong(layers(own=lambda s: [s.weight.detach().clone().requires_grad_(), s.bias.detach().clone().requires_grad_()]),
               "M17", "parameters() hands out copies: an optimiser would train those, and the layer would never hear of it.",
               name="copies"),
@@ -411,6 +421,8 @@ def probes_12_3(rng: np.random.Generator) -> Iterator[Probe]:
         .show()
     )
     yield call(numbers(rng, 6, 3), np.array([0, 1, 2, 0, 1, 1])).of("accuracy")
+    yield call(np.array([[1000.0, 2000.0], [-3000.0, -1000.0], [800.0, -800.0]]), np.array([1, 1, 1])).of("accuracy")
+    yield call(rng.integers(0, 17, (5, 8, 8)).astype(np.uint8), np.array([3, 1, 4, 1, 5]), 2).of("split")
 
 
 def the_split(images: Any, labels: Any, seed: Any) -> Any:
@@ -481,6 +493,9 @@ EXERCISE_12_3 = function(
               "0 to 1.", name="percent"),
         Wrong(held_out(accuracy=lambda s, t: (s.max(axis=1) == t).mean()), "M43", "The largest score, and not its place: "
               "which *column* won?", name="max"),
+        Wrong(held_out(accuracy=lambda s, t: ((np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)).argmax(axis=1) == t).mean()),
+              "M51", "The scores went through exp first: with scores of a thousand that is inf, or 0. Does a softmax change "
+              "which column is largest?", name="through exp"),
         Wrong(held_out(accuracy=lambda s, t: (s.argmin(axis=1) == t).mean()), "", "The least likely class is compared.",
               name="argmin"),
     ],
@@ -507,6 +522,7 @@ LOOP = (
     "train(net, optimizer, torch.tensor(x), torch.tensor(labels), batch=4, epochs=2)"
 )
 NUMBERS = LOOP.replace("train(", "losses = train(") + "\nnot any(hasattr(loss, 'backward') for loss in losses)"
+AFTERWARDS = LOOP + "\n[p.detach() for p in net.parameters()]"
 OWN_LOSS = "with own_work():\n    loss = cross_entropy(torch.tensor(scores), torch.tensor(labels))\nloss.item()"
 TWENTY = (
     "net = Net(64, 16, 10)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n"
@@ -553,7 +569,7 @@ def start(*shape: int) -> Array:
 
 
 def by_hand(x: Array, labels: Array, batch: int, epochs: int, lr: float, momentum: float, hidden: int, out: int) -> Any:
-    """A training run with every gradient written out."""
+    """A training run with every gradient written out: its losses, and the last weights."""
     theta = [start(hidden, x.shape[1]), start(hidden), start(out, hidden), start(out)]
     speed, losses = [np.zeros_like(p) for p in theta], []
     for _ in range(epochs):
@@ -568,7 +584,7 @@ def by_hand(x: Array, labels: Array, batch: int, epochs: int, lr: float, momentu
             shares = [dh.T @ a, dh.sum(0), dz.T @ np.maximum(h, 0), dz.sum(0)]
             speed = [momentum * v + g for v, g in zip(speed, shares, strict=True)]
             theta = [p - lr * v for p, v in zip(theta, speed, strict=True)]
-    return losses
+    return losses, theta
 
 
 def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
@@ -579,8 +595,10 @@ def probes_12_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("cross_entropy(torch.tensor(scores), torch.tensor(labels)).item()", scores=big,
               labels=np.array([1, 1])).expect((900 + np.log1p(np.exp(-3.0))) / 2)  # fmt: skip
     x, labels = numbers(rng, 10, 2) / 2, rng.permutation(np.arange(10) % 3)
-    yield run(LOOP, x=x, labels=labels).expect(by_hand(x, labels, 4, 2, 0.2, 0.5, 5, 3))
+    losses, weights = by_hand(x, labels, 4, 2, 0.2, 0.5, 5, 3)
+    yield run(LOOP, x=x, labels=labels).expect(losses)
     yield run(NUMBERS, x=x, labels=labels).expect(True)
+    yield run(AFTERWARDS, x=x, labels=labels).expect(weights)
     yield run(OWN_LOSS, scores=z, labels=t).expect(-logs[np.arange(4), t].mean())
     yield run(FIRST, **forty()).expect(FIRST_GRADIENTS)
     yield run(TWENTY, **forty()).expect(TWENTY_LOSSES)
@@ -614,12 +632,12 @@ def by_rows(scores: Any, labels: Any) -> Any:
 
 def loops(
     loss: Callable[..., Any] = the_loss, order: str = "zbs", first: bool = False, drop: bool = False, last: bool = False,
-    factor: float = 1.0, item: bool = True,
+    factor: float = 1.0, item: bool = True, lazy: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """cross_entropy and train, with some of their parts exchanged; `order`: zero_grad, backward, step."""
 
     def train(model: Any, optimizer: Any, x: Any, labels: Any, batch: int, epochs: int) -> Any:
-        losses = []
+        losses: list[Any] = []
         for _ in range(epochs):
             for i in range(0, len(x) - (batch - 1 if drop else 0), batch):
                 i = 0 if first else i
@@ -629,7 +647,7 @@ def loops(
                         optimizer.zero_grad()
                     elif what == "b":
                         (factor * value).backward()
-                    else:
+                    elif not (lazy and len(losses) == epochs * -(-len(x) // batch) - 1):
                         optimizer.step()
                 losses.append(value.item() if item else value)
             losses = losses[-1:] if last else losses
@@ -664,6 +682,8 @@ EXERCISE_12_4 = program(
               "gives the bare number?", name="tensors"),
         Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "That is the library's loss under your name: "
               "with it switched off, nothing is left. Lesson 10 has what you need to write it.", name="the library's"),
+        Wrong(loops(lazy=True), "", "All losses are right, and the last step was never made: the weights are those of one "
+              "batch earlier. How many steps belong to n losses?", name="last step missing"),
         Wrong(loops(half_a_loss), "M12", "The loss is right, and its gradient is not: a part of the formula was cut out of the "
               "history. Only the maximum may be, because it cancels."),
         Wrong(loops(lambda s, t: the_loss(s.float(), t)), "M40", "Computed in float32: right to seven digits. How many were "
