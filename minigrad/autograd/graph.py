@@ -19,6 +19,7 @@ from minigrad.tensor import Tensor, wrap
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -75,6 +76,8 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
+        if not callable(self.pack_hook) or not callable(self.unpack_hook):
+            raise TypeError("saved_tensors_hooks takes two functions: pack_hook(tensor) and unpack_hook(packed)")
         if saved_tensors_hooks.forbidden is not None:
             raise RuntimeError(saved_tensors_hooks.forbidden)
         self.before = mode.recorder
@@ -107,6 +110,7 @@ class saved_tensors_hooks:
             for args, where in zip(node.kept, places, strict=True)
         )
         node.rules = None  # the walk asks `evaluate`, which unpacks
+        node.guards = None if node.guards is None else ()  # what a hook keeps is its own affair
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -114,6 +118,14 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: t.clone(), lambda t: t)
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[saved_tensors_hooks]:
+    """Within the `with` block, nodes keep copies: what they were made from may be overwritten."""
+    copies = save_on_cpu()
+    with copies:
+        yield copies
 
 
 @contextmanager
