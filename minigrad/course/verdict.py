@@ -542,6 +542,8 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
     if given.dtype.kind == "b" and wanted.dtype.kind != "b":
         return f"That is {kind_of(got)} of True and False; numbers are asked for."
     written = isinstance(got, list | tuple)
+    if written and truths_among(got) and not truths_among(truth):
+        return f"That is {kind_of(got)} that holds a truth value; True is not written for 1, nor False for 0."
     if written and given.ndim == 1 and not wanted.ndim and given.size == 1:
         right = isclose(float(given[0]), float(wanted), rtol=rtol, atol=atol, equal_nan=True)
         start = "The number is right, but it stands in" if right else "That is a number in"
@@ -630,6 +632,11 @@ def flat_numbers(value: Any) -> bool:
     return isinstance(value, bool | int | float | np.generic) or (
         isinstance(value, np.ndarray) and value.ndim == 0
     )
+
+
+def truths_among(answer: Any) -> bool:
+    """True for a list in which True or False stands."""
+    return isinstance(answer, list | tuple) and any(isinstance(v, bool | np.bool_) for v in answer)
 
 
 def numbers_of(answer: Any) -> list[int]:

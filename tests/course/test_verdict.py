@@ -65,6 +65,7 @@ DIFFERENCES = [
     (Tensor(A), A, "The value is right, but comes as a tensor; an array is asked for, found without the engine."),
     (Tensor(np.array(2.0)), 2.0, "The value is right, but comes as a tensor; a number is asked for, found without the engine."),
     ((A, A), A, "That is a tuple; an array is asked for."),
+    ([2, True], [2, 1], "That is a list that holds a truth value; True is not written for 1, nor False for 0."),
     ([A, None], A, "That is a list that holds None; an array is asked for."),
 ]
 

@@ -212,6 +212,8 @@ ZERO = "x = Value(x)\n(x * x).backward()\nx.zero_grad()\nx.grad"
 ZERO_NEXT = "x = Value(x)\nx.zero_grad()\n(x * x).backward()\nx.zero_grad()\n(x * x).backward()\nx.grad"
 ZERO_OWN = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.backward()\ny.zero_grad()\n[x.grad, y.grad, x.data]"
 ZERO_KEEPS = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.zero_grad()\n(y * y).backward()\ny.grad"
+ZERO_FIRST = "x = Value(x)\nx.zero_grad()\nx.grad"
+ZERO_ASKS_NOT = "x = Value(x)\ny = x * x\ny.zero_grad()\n(y * y).backward()\n[x.grad, y.grad]"
 DETACH_FRESH = (
     "x = Value(x)\nx.retain_grad()\n(x * x).backward()\nd = x.detach()\n(d * d).backward()\n[d.grad, x.grad]"
 )
@@ -224,6 +226,7 @@ RETAIN_ONE = (
     "[y.grad, z.grad, before]"
 )
 RETAIN_TWICE = "x = Value(x)\ny = x + x\ny.retain_grad()\ny.retain_grad()\n(y * y).backward()\n(y * y).backward()\ny.grad"
+RETAIN_LATER = "x = Value(x)\ny = x + x\ny.retain_grad()\n(y * y).backward()\ny.retain_grad()\ny.grad"
 OFF = "x = Value(x)\nwith no_grad():\n    y = x * x\nz = x * x\n[y.data, len(y.parents), len(z.parents)]"
 WAITING = "x = Value(x)\nblock = no_grad()\ny = x * x\nwith block:\n    z = x * x\n[len(y.parents), len(z.parents)]"
 NESTED = (
@@ -250,6 +253,8 @@ def probes_4_7(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ZERO_NEXT, x=x).expect(2 * x)
     yield run(ZERO_OWN, x=x).expect([2 * x, None, x])
     yield run(ZERO_KEEPS, x=x).expect(2 * x * x)
+    yield run(ZERO_FIRST, x=x).expect(None)
+    yield run(ZERO_ASKS_NOT, x=x).expect([4 * x**3, None])
     yield run(DETACH_FRESH, x=x).expect([2 * x, 2 * x])
     yield run(DETACH, x=2.0).expect([8.0, 4.0])
     yield run(DETACH, x=x).expect([x**3, x * x])
@@ -258,6 +263,7 @@ def probes_4_7(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(RETAIN, x=x).expect([4 * x**3, 2 * x * x, None])
     yield run(RETAIN_ONE, x=x).expect([None, 2 * x**4, None])
     yield run(RETAIN_TWICE, x=x).expect(8 * x)
+    yield run(RETAIN_LATER, x=x).expect(4 * x)
     yield run(OFF, x=x).expect([x * x, 0, 2])
     yield run(NESTED, x=x).expect([0, 0, 2])
     yield run(THREE, x=x).expect([0, 2])
@@ -289,6 +295,19 @@ def detach_not_at_all(self: Any) -> Any:
 
 def retain_by_number(self: Any) -> None:
     self.grad = 0.0
+
+
+def zero_of_nothing(self: Any) -> None:
+    self.grad = 0.0 if self.grad is None else None
+
+
+def zero_and_keep(self: Any) -> None:
+    self.grad, self.keeps_grad = None, True
+
+
+def retain_from_now(self: Any) -> None:
+    self.keeps_grad = True
+    self.grad = None if self.grad is None else 0.0
 
 
 def zero_everywhere(self: Any) -> None:
@@ -504,6 +523,12 @@ EXERCISE_4_7 = program(
               "has arrived' is not 'what arrived adds up to 0'. Which of the two is true here?", name="zero is 0"),
         Wrong(engine(zero_grad=zero_in_place), "M07", "zero_grad multiplies what is there with 0. Before the first pass, "
               "what is there?", name="zero in place"),
+        Wrong(engine(zero_grad=zero_of_nothing), "M05", "Where nothing had arrived yet, zero_grad put a 0. Is nothing the "
+              "same as a 0 that somebody worked out?", name="0 of nothing"),
+        Wrong(engine(zero_grad=zero_and_keep), "M02", "After zero_grad an inner value keeps what arrives, though nobody "
+              "called retain_grad. What else does your zero_grad write?", name="zero and keep"),
+        Wrong(engine(retain_grad=retain_from_now), "M07", "Called on a value that holds a gradient, retain_grad took it away. "
+              "It speaks of what will arrive: what happens to what is there?", name="retain from now"),
         Wrong(engine(zero_grad=zero_everywhere), "M24", "zero_grad of y cleared x as well. Whose gradient does "
               "y.zero_grad() speak of?", name="zero everywhere"),
         Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value that had been asked to keep its "
