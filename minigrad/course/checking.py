@@ -21,7 +21,7 @@ from .card import Card, heading, hush_blanks, in_notebook, show, verdict_card
 from .child import examine
 from .exercise import Exercise
 from .student import Local
-from .verdict import Verdict, judge, shown_answer
+from .verdict import Verdict, judge, option, shown_answer
 
 __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
 
@@ -68,6 +68,8 @@ def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
     """Judge a prediction and note it; the first answer stays the one that is counted."""
     worker.predictions[exercise.id] = answer
     verdict = judge(exercise, Local({}))
+    if not could_be_right(exercise, answer):  # a slip of the finger, not a belief
+        return verdict, Card(f"{exercise.id} {exercise.title}", "not yet", (), (*verdict.lines, "Nothing is locked in yet."))
     record = progress_store.load().get(exercise.id, {})
     now = plain_text(answer)
     first = str(record.get("answer", now))
@@ -124,15 +126,32 @@ def predict(exercise: str, answer: Any = ...) -> None:
     if worker.unanswered(answer):
         show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
         offer_controls(found, {})
-        if lessons.lesson(found.lesson).locked and live() and "answer" not in progress_store.load().get(found.id, {}):
-            locks.close(found.id)
+        keep_locked(found)
         if not reading:
             refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
         return
     verdict, card = lock(found, answer)
     show(card)
+    if not could_be_right(found, answer):
+        keep_locked(found)
     if not verdict.passed and not reading:
         refuse([verdict])
+
+
+def could_be_right(exercise: Exercise, answer: Any) -> bool:
+    """False for what is no answer at all: no plain value, or none of the options."""
+    try:
+        plain = wire.unpack(wire.pack(answer))
+    except wire.WireError:
+        return False
+    return not exercise.options or option(plain) in exercise.options
+
+
+def keep_locked(exercise: Exercise) -> None:
+    """What the next program shows stays hidden until there is an answer, where a lesson is read so."""
+    answered = "answer" in progress_store.load().get(exercise.id, {})
+    if lessons.lesson(exercise.lesson).locked and live() and not answered:
+        locks.close(exercise.id)
 
 
 def progress() -> None:

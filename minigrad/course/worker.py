@@ -49,10 +49,10 @@ def predict(id: str = "", answer: Any = ..., *rest: Any, **options: Any) -> None
         predictions[str(id)] = answer
 
 
-def unanswered(answer: Any, inside: bool = False) -> bool:
+def unanswered(answer: Any, depth: int = 0) -> bool:
     """True for `...`, also inside a list, and for an empty list."""
-    if type(answer) in (list, tuple):
-        return (answer == [] and not inside) or any(unanswered(a, inside=True) for a in answer)
+    if type(answer) in (list, tuple) and depth <= wire.MAX_DEPTH:
+        return (answer == [] and not depth) or any(unanswered(a, depth + 1) for a in answer)
     return answer is ...
 
 

@@ -347,6 +347,16 @@ def test_a_prediction_is_locked_by_the_first_answer(capsys):
     assert "no plain value" in capsys.readouterr().out
 
 
+def test_what_is_no_answer_is_not_locked_in(capsys):
+    for slip in ("x", "", ["b"], 2, object()):
+        predict("4.3", slip)
+        out = capsys.readouterr().out
+        assert "Nothing is locked in yet." in out and "not yet" in out
+    assert "4.3" not in progress_store.load()
+    predict("4.3", "B")
+    assert "Locked in: 'B'." in capsys.readouterr().out
+
+
 def test_controls_do_what_the_code_does(own_folder, capsys):
     from minigrad.course import controls
 
@@ -415,6 +425,12 @@ def test_a_program_is_locked_until_its_prediction(page):
     assert "passed" in out and updates == ["3"], "the answer opens it"
     page('predict("4.1a", ...)')
     assert page("print(y)") == ("4\n", []), "what was answered once is not locked again"
+
+
+def test_a_slip_opens_no_lock(page):
+    page('predict("4.1a", "z")')
+    assert "stays locked until you answer 4.1a" in page("print(1)")[0]
+    assert page('predict("4.1a", "b")')[1] == ["1"]
 
 
 def test_an_answer_given_in_time_locks_nothing(page):

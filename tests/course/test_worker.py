@@ -246,3 +246,12 @@ def test_where_an_object_lies_is_not_told():
     """An address is another one every time: the same trouble would seem to be two."""
     first, second = Server({"f": lambda: [].index(object())}), Server({"f": lambda: [].index(object())})
     assert first.call("f").message == second.call("f").message == "<object object at 0x...> is not in list"
+
+
+def test_a_list_without_a_bottom_is_a_value_like_any_other():
+    inside: list = [1]
+    inside.append(inside)
+    server = Server({"answer": inside})
+    assert server.look(["answer"])["answer"]["state"] == "there"
+    assert server.value("answer").kind == "not plain"
+    assert not worker.unanswered(inside)
