@@ -43,6 +43,10 @@ methods.__mul__ = methods.__rmul__ = table.mul
 methods.__truediv__ = table.div
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.generic))
+
+
 @method
 def __rtruediv__(self: Tensor, other: Any) -> Tensor:
     return table.mul(table.reciprocal(self), other)
@@ -114,7 +118,7 @@ def __floordiv__(self: Tensor, other: Any) -> Tensor:
 
 @method
 def __rfloordiv__(self: Tensor, other: Any) -> Tensor:
-    return floor_division(as_tensor_like(other, self), self)
+    return floor_division(as_tensor_like(other, self), self) if _is_number(other) else NotImplemented
 
 
 @method
@@ -124,7 +128,7 @@ def __mod__(self: Tensor, other: Any) -> Tensor:
 
 @method
 def __rmod__(self: Tensor, other: Any) -> Tensor:
-    return more.remainder_tensor(as_tensor_like(other, self), self)
+    return more.remainder_tensor(as_tensor_like(other, self), self) if _is_number(other) else NotImplemented
 
 
 methods.__abs__ = table.abs
@@ -148,7 +152,7 @@ def _compared(ufunc: Any, name: str, *names: str) -> Any:
     def call(input: Tensor, other: Any) -> Tensor:
         found = compare(input, other)
         if found is NotImplemented:
-            raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+            raise errors.must_be_tensor(name, "other", 2, other)
         return found
 
     setattr(Tensor, f"__{name}__", compare)
@@ -177,13 +181,15 @@ def _checked(ufunc: Any, a: Any, b: Any) -> Tensor:
 
 def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
     def call(input: Tensor, other: Any) -> Tensor:
+        if not isinstance(other, Tensor) and not _is_number(other):
+            raise errors.must_be_tensor(name, "other", 2, other)
         a, b = _paired(input, other)
         if a.dtype.kind == "f":
             raise errors.not_implemented(f"{name}_cpu", dtypes.of(a.dtype).tensor_name)
         return _checked(ufunc, a, b)
 
     def operator_method(self: Tensor, other: Any) -> Any:
-        return call(self, other) if isinstance(raw(other), (int, np.generic, np.ndarray)) else NotImplemented
+        return call(self, other) if isinstance(other, Tensor) or _is_number(other) else NotImplemented
 
     function(call, name=name, inplace=True)
     setattr(Tensor, f"__{symbol}__", operator_method)
@@ -218,16 +224,23 @@ def right_shift(input: Tensor, other: Any) -> Tensor:
 
 def _shifted(ufunc: Any, kernel: str, input: Tensor, other: Any) -> Tensor:
     a, b = _paired(input, other)
-    kernels.refuse_booleans(kernel, a)
+    if a.dtype.kind not in "iu":
+        raise errors.not_implemented(kernel, dtypes.of(a.dtype).tensor_name)
     return _checked(ufunc, a, b)
 
 
-methods.__lshift__, methods.__rshift__ = left_shift, right_shift
+def _shift_operator(shift: Any) -> Any:
+    return lambda self, other: shift(self, other) if isinstance(other, Tensor) or _is_number(other) else NotImplemented
+
+
+methods.__lshift__, methods.__rshift__ = map(_shift_operator, (left_shift, right_shift))
+methods.__rlshift__ = lambda self, other: left_shift(as_tensor_like(other, self), self)
+methods.__rrshift__ = lambda self, other: right_shift(as_tensor_like(other, self), self)
 
 
 def _logical(ufunc: Any, name: str) -> None:
-    def call(input: Tensor, other: Any) -> Tensor:
-        return _checked(ufunc, input._data, raw(other))
+    def call(input: Tensor, other: Tensor) -> Tensor:
+        return _checked(ufunc, input._data, other._data)
 
     function(call, name=name, inplace=True)
 
@@ -258,6 +271,9 @@ _tested(lambda a: np.ones(a.shape, bool), "isreal")
 @function
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Elementwise |input - other| <= atol + rtol * |other|."""
+    for name, size in (("rtol", rtol), ("atol", atol)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {size:g}")
     a, b = input._data, raw(other)
     if a.dtype != b.dtype:
         raise RuntimeError(f"{input.dtype.tensor_name} did not match {other.dtype.tensor_name}")
@@ -316,8 +332,6 @@ _unary("positive", __pos__)
 _unary("square", lambda x: table.power(x, 2))
 _unary("deg2rad", lambda x: x * (np.pi / 180))
 _unary("rad2deg", lambda x: x * (180 / np.pi))
-for _name in ("erf", "erfc", "erfinv", "digamma", "lgamma"):
-    pass
 
 
 @function
@@ -325,7 +339,8 @@ def angle(input: Tensor) -> Tensor:
     """The angle of a real number: 0, or pi for what is negative."""
     x = input if input._data.dtype.kind == "f" else converted(input, dtypes.get_default_dtype())
     numbers = x._data
-    return more.copied(x, wrapped(np.where(np.isnan(numbers), numbers, np.where(numbers < 0, np.pi, 0))))
+    angles = np.where(np.isnan(numbers), numbers, np.where(numbers < 0, np.pi, 0)).astype(numbers.dtype)
+    return more.copied(x, wrapped(angles))
 
 
 @function(inplace=True)
@@ -367,12 +382,17 @@ methods.polygamma = lambda self, n: more.polygamma(self, n)
 
 def _binary(name: str, recorded: Any, *names: str) -> Any:
     def call(input: Tensor, other: Any) -> Tensor:
-        result = recorded(input, other)
-        if result is NotImplemented:
-            raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-        return result
+        return _with_operand(name, recorded(input, other), other)
 
     call.__doc__ = f"Elementwise {name} of a tensor and a tensor or number."
+    return function(call, name=name, names=names, inplace=True)
+
+
+def _binary_of_tensors(name: str, recorded: Any, *names: str) -> Any:
+    def call(input: Tensor, other: Tensor) -> Tensor:
+        return recorded(input, other)
+
+    call.__doc__ = f"Elementwise {name} of two tensors."
     return function(call, name=name, names=names, inplace=True)
 
 
@@ -404,12 +424,16 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if alpha == 1:
         return other
-    return wrap(other._data & bool(alpha)) if isinstance(other, Tensor) and other._data.dtype.kind == "b" else other * alpha
+    if not isinstance(other, Tensor):
+        return other * alpha if _is_number(other) else other
+    if other._data.dtype.kind == "b":  # a boolean among booleans; elsewhere a number
+        return wrap(other._data & bool(alpha)) if input._data.dtype.kind == "b" else to(other, input.dtype) * alpha
+    return other * alpha
 
 
 def _with_operand(name: str, result: Any, other: Any) -> Tensor:
     if result is NotImplemented:
-        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+        raise errors.must_be_tensor(name, "other", 2, other)
     return result
 
 
@@ -433,20 +457,21 @@ _binary("floor_divide", __floordiv__)
 _binary("pow", __pow__)
 _binary("remainder", __mod__)
 _binary("fmod", lambda x, y: (more.fmod_tensor if isinstance(y, Tensor) else more.fmod)(x, y))
-_binary("atan2", more.atan2, "arctan2")
-for _name in ("hypot", "copysign", "fmax", "fmin"):
-    _binary(_name, getattr(more, _name))
-_binary("logaddexp", lambda x, y: _minding_booleans(more.logaddexp(x, y), x, y))
-_binary("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(x, y), x, y))
+_binary_of_tensors("atan2", more.atan2, "arctan2")
+for _name in ("hypot", "fmax", "fmin"):
+    _binary_of_tensors(_name, getattr(more, _name))
+_binary("copysign", more.copysign)
+_binary_of_tensors("logaddexp", lambda x, y: _minding_booleans(more.logaddexp(x, y), x, y))
+_binary_of_tensors("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(x, y), x, y))
 _binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
-_binary("heaviside", step_function)
+_binary_of_tensors("heaviside", step_function)
 _binary("float_power", lambda x, y: x.double() ** (y.double() if isinstance(y, Tensor) else float(y)))
-_binary("ldexp", lambda x, y: x * 2.0**y)
-_binary("gcd", lambda x, y: _checked(np.gcd, *_paired(x, y)))
-_binary("lcm", lambda x, y: _checked(np.lcm, *_paired(x, y)))
-_binary("nextafter", next_number)
-_binary("maximum", table.maximum)
-_binary("minimum", more.minimum)
+_binary_of_tensors("ldexp", lambda x, y: x * 2.0**y)
+_binary_of_tensors("gcd", lambda x, y: _checked(np.gcd, *_paired(x, y)))
+_binary_of_tensors("lcm", lambda x, y: _checked(np.lcm, *_paired(x, y)))
+_binary_of_tensors("nextafter", next_number)
+_binary_of_tensors("maximum", table.maximum)
+_binary_of_tensors("minimum", more.minimum)
 
 
 def _pow_function(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
@@ -586,7 +611,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     errors.broadcast_shapes(mask._data.shape, input._data.shape)
     if isinstance(value, Tensor) and value._data.ndim:
         raise RuntimeError(
-            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._data.ndim} dimension(s)."
         )
     fill = value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype))
@@ -693,6 +718,7 @@ for _public in (
 for _symbol, _recorded in (
     ("add", table.add), ("sub", table.sub), ("mul", table.mul), ("truediv", table.div), ("pow", __pow__),
     ("floordiv", __floordiv__), ("mod", __mod__), ("and", operator.and_), ("or", operator.or_), ("xor", operator.xor),
+    ("lshift", operator.lshift), ("rshift", operator.rshift),
 ):  # fmt: skip
     setattr(Tensor, f"__i{_symbol}__", inplace.assignment(_recorded))
 
@@ -700,6 +726,8 @@ for _symbol, _recorded in (
 @method
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor's memory."""
+    if not isinstance(src, Tensor) and not _is_number(src):
+        raise errors.must_be_tensor("copy_", "other", 1, src)
     value = src.to(self.dtype) if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
     inplace.check_writable(self)
     together = errors.broadcast_shapes(self._data.shape, value._data.shape)
@@ -761,6 +789,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Summed down to a shape that broadcasts to this tensor's."""
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
     lead = self._data.ndim - len(shape)
+    if lead < 0 or any(n not in (1, own) for n, own in zip(shape, self._data.shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(self._data.shape)}}}.")
     dims = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self._data.shape[i + lead]))
     return table.sum_dims(self, dims, True).reshape(shape) if dims else self
 

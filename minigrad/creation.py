@@ -343,7 +343,12 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Te
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    found = dtypes.result_type(getattr(fill_value, "_data", fill_value)) if dtype is None else as_dtype(dtype, "full")
+    if isinstance(fill_value, Tensor) and fill_value._data.ndim == 0:
+        fill_value = fill_value.item()
+    if not isinstance(fill_value, (bool, int, float, np.generic)):
+        kind = errors.kind_of(fill_value)
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
+    found = dtypes.result_type(fill_value) if dtype is None else as_dtype(dtype, "full")
     return finish(np.full(as_size("full", (size,)), dtypes.cast(plain(fill_value), found)), **options)
 
 
@@ -465,6 +470,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any) -> Tensor:
     """base ** start to base ** end, at equal ratios."""
     found = as_dtype(dtype, "logspace")
+    if not found.is_floating_point:
+        start, end = int(plain(start)), int(plain(end))
     exponents = _linear(start, end, steps, dtypes.float64)
     return finish(dtypes.cast(np.power(float(base), exponents), found), **options)
 
@@ -476,7 +483,7 @@ def _linear(start: Any, end: Any, steps: int, dtype: DType) -> Array:
     if steps == 0:
         return np.zeros(0, dtype.numpy)
     kind: Any = dtype.numpy.type if dtype.is_floating_point else np.float32
-    first, last = kind(start), kind(end)
+    first, last = (kind(n if dtype.is_floating_point else int(n)) for n in (start, end))
     step = (last - first) / kind(max(steps - 1, 1))
     i = np.arange(steps).astype(kind)
     # Counting from both ends makes the result symmetric and the last number exact.

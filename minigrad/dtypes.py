@@ -203,6 +203,10 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+TWO_BOOLEANS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "instead."
+)
 BOOLEAN_SUBTRACTION = (
     "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
     "`~` or `logical_not()` operator instead."
@@ -211,8 +215,9 @@ BOOLEAN_SUBTRACTION = (
 
 def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for subtraction, which takes no booleans."""
-    if any(getattr(operand, "dtype", None) is bool_.numpy for operand in (x, y)):
-        raise RuntimeError(BOOLEAN_SUBTRACTION)
+    booleans = [getattr(operand, "dtype", None) is bool_.numpy for operand in (x, y)]
+    if any(booleans):
+        raise RuntimeError(TWO_BOOLEANS if all(booleans) else BOOLEAN_SUBTRACTION)
     return promote(x, y)
 
 

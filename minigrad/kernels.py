@@ -734,6 +734,7 @@ FLOAT64 = np.dtype(np.float64)
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     """x / y rounded down ("floor") or towards zero ("trunc"); an integer divided by zero raises."""
+    refuse_booleans(f"div_{mode}_cpu", x)
     if x.dtype.kind != "f":
         _check_divisor(y)
         down = np.floor_divide(x, y)
@@ -754,6 +755,7 @@ def _check_divisor(y: Array) -> None:
 
 def remainder(x: Array, y: Array) -> Array:
     """x % y with the sign of y."""
+    refuse_booleans("remainder_cpu", x)
     if x.dtype.kind != "f":
         _check_divisor(y)
         return np.remainder(x, y)
@@ -763,6 +765,7 @@ def remainder(x: Array, y: Array) -> Array:
 
 def fmod(x: Array, y: Array) -> Array:
     """x % y with the sign of x."""
+    refuse_booleans("fmod_cpu", x)
     if x.dtype.kind != "f":
         _check_divisor(y)
     return np.fmod(x, y)

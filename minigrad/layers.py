@@ -99,13 +99,27 @@ def _convolve(n: int) -> Any:
         for i, (argument, value) in enumerate((("input", input), ("weight", weight)), 1):
             if not isinstance(value, Tensor):
                 raise errors.must_be_tensor(name, argument, i, value)
+        if groups <= 0:
+            raise RuntimeError("non-positive groups is not supported")
+        if weight._data.ndim >= 3 and weight._data.ndim != n + 2:
+            k = weight._data
+            raise RuntimeError(
+                f"Expected {k.ndim}-dimensional input for {k.ndim}-dimensional weight{list(k.shape)}, but got "
+                f"{input._data.ndim}-dimensional input of size {list(input._data.shape)} instead"
+            )
         x, had = _batched(name, input, n)
         steps, gaps = _each(name, stride, n, "stride"), _each(name, dilation, n, "dilation")
+        if min(steps) <= 0:
+            raise RuntimeError("non-positive stride is not supported")
+        if min(gaps) <= 0:
+            raise RuntimeError(f"dilation should be greater than zero, but got {list(gaps)}")
         kernel = tuple(weight._data.shape[2:])
         if isinstance(padding, str):
             x, edges = _named_padding(x, padding, kernel, steps, gaps)
         else:
             edges = _each(name, padding, n, "padding")
+            if min(edges) < 0:
+                raise RuntimeError("negative padding is not supported")
         _check_conv(x, weight, bias, edges, gaps, groups, n)
         return _unbatched(more.conv(x, weight, bias, steps, edges, gaps, groups), had)
 
@@ -141,6 +155,13 @@ def _check_conv(x: Tensor, w: Tensor, b: Any, padding: Shape, dilation: Shape, g
             f"weight should have at least three dimensions"  # noqa: F541
             if k.ndim < 3
             else f"Given groups={groups}, expected weight to have {n + 2} dimensions, but got {k.ndim}"
+        )
+    if b is not None and b._data.dtype != a.dtype:
+        raise RuntimeError(f"Input type ({x.dtype.c_name}) and bias type ({b.dtype.c_name}) should be the same")
+    if k.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(k.shape)} instead"
         )
     if a.shape[1] != k.shape[1] * groups:
         raise RuntimeError(

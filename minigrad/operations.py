@@ -259,7 +259,8 @@ def _unwritten(made: Operation) -> Callable[..., Any]:
     namespace = {
         "forward": made.forward, "Tensor": Tensor, "Untracked": Untracked, "make": object.__new__,
         "mode": mode, "unusual": unusual, "tick": tick, "getframe": _getframe, "outside": outside, "outsiders": outsiders,
-        "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "number": number, "shape": np.shape,
+        "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "shape": np.shape,
+        "number": countable if made.node_name in SUBTRACTIONS else number,
         "promote": dtypes.promote_numbers if made.node_name in SUBTRACTIONS else dtypes.promote,
         "refused": errors.refused, "write": made.write, "__name__": __name__,
     }  # fmt: skip
@@ -332,6 +333,13 @@ def number(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (bool, int, float)) else NotImplemented
+
+
+def countable(value: Any) -> Any:
+    """`number` for subtraction, which takes no booleans."""
+    if isinstance(value, (bool, np.bool_)):
+        raise RuntimeError(dtypes.BOOLEAN_SUBTRACTION)
+    return number(value)
 
 
 @contextmanager

@@ -341,6 +341,10 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 @function(inplace=True)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of input with the elements of `source`, in order, written where the mask holds."""
+    if mask._data.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.tensor_name}"
+        )
     shape = errors.broadcast_shapes(tuple(input._data.shape), tuple(mask._data.shape))
     x = input if tuple(input._data.shape) == shape else input.expand(shape)
     where = np.broadcast_to(mask._data, shape)

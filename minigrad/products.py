@@ -144,6 +144,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 def _added(name: str, multiply: str) -> None:
     def call(input: Tensor, first: Tensor, second: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         product = FUNCTIONS[multiply](first, second)
+        if input._data.dtype.kind != "f" and name != "addr":  # of integers, in whole numbers
+            beta, alpha = int(beta), int(alpha)
         if name == "addbmm":
             product = product.sum(0)
         return (

@@ -53,13 +53,21 @@ def function(
     if implementation is None:
         return lambda f: function(f, name=name, names=names, method=method, inplace=inplace)
     own = name or implementation.__name__.rstrip("_")
+    further = tuple(  # what else must be a tensor
+        place
+        for place, kind in enumerate(implementation.__annotations__.values())
+        if kind == "Tensor" and 0 < place < implementation.__code__.co_argcount
+    )
 
     @functools.wraps(implementation)
     def call(*args: Any, **keywords: Any) -> Any:
         if keywords:
             return _call_with(own, implementation, args, keywords)
         if not args or not isinstance(args[0], Tensor):
-            raise _no_tensor(own, args)
+            args = _with_a_number_first(own, args)
+        for place in further:
+            if place < len(args) and not isinstance(args[place], Tensor):
+                raise errors.must_be_tensor(own, implementation.__code__.co_varnames[place], place + 1, args[place])
         return implementation(*args)
 
     call.__name__ = call.__qualname__ = own
@@ -89,12 +97,26 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
         raise TypeError(f"{own}() got multiple values for argument 'self'")
     given = args[:1] or (keywords.get(first),)
     if not isinstance(given[0], Tensor):
-        raise _no_tensor(own, given)
+        args = _with_a_number_first(own, args or given)
     try:
         result = implementation(*args, **keywords)
     except TypeError as error:
         raise (TypeError(str(error)) if "keyword" in str(error) else error) from None
     return result if out is None else into(out, result, own)
+
+
+# Functions of which PyTorch has a form with a number in front: `remainder(2, x)`.
+NUMBER_FIRST = frozenset(
+    ["add", "sub", "mul", "div", "true_divide", "floor_divide", "remainder", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "xlogy", "float_power"]
+)
+
+
+def _with_a_number_first(own: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments with a number in front made a tensor, where PyTorch takes one; else TypeError."""
+    number = bool(args) and isinstance(args[0], (bool, int, float, np.generic))
+    if own in NUMBER_FIRST and number and len(args) > 1 and isinstance(args[1], Tensor):
+        return as_tensor_like(args[0], args[1]), *args[1:]
+    raise _no_tensor(own, args)
 
 
 def _no_tensor(own: str, args: tuple[Any, ...]) -> TypeError:

@@ -115,9 +115,8 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
         input = input.to(dtype)
     elif input._data.dtype.kind != "f":
         input = wrap(input._data.astype(np.int64))
-    if dim is None:
-        return more.prod_all(input)
-    return more.prod_dim(input, check_dim(dim, input._data.ndim), keepdim)
+    found = more.prod_all(input) if dim is None else more.prod_dim(input, check_dim(dim, input._data.ndim), keepdim)
+    return found if dtype is None else found.to(dtype)
 
 
 def _corrected(unbiased: Any, correction: Any) -> float:
@@ -224,6 +223,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 @function(inplace=True)
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Scale down each slice along `dim` whose p-norm is larger than `maxnorm`."""
+    if input._data.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input._data.ndim} dimensions")
     where_dim = check_dim(dim, input._data.ndim)
     rest = tuple(i for i in range(input._data.ndim) if i != where_dim)
     norms = more.vector_norm(input, float(p), rest, True)
@@ -572,6 +573,8 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 @function
 def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """Between which boundaries each element falls."""
+    if boundaries._data.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._data.ndim})")
     found = np.asarray(np.searchsorted(boundaries._data, input._data, "right" if right else "left"))
     return wrapped(found.astype(np.int32) if out_int32 else found)
 
@@ -650,6 +653,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     if not input._data.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     where = check_dim(dim, input._data.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     if n == 0:
         return input.clone()
     x = FUNCTIONS["cat"]([t for t in (prepend, input, append) if t is not None], where)
@@ -688,6 +693,26 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = 
     return cumsum(sums * steps, where) / 2
 
 
+def _check_cov_weights(name: str, weights: Any, kinds: str, wanted: str, observations: int) -> None:
+    if weights is None:
+        return
+    array = weights._data
+    if array.ndim > 1:
+        raise RuntimeError(
+            f"cov(): expected {name} to have one or fewer dimensions but got {name} with {array.ndim} dimensions"
+        )
+    if array.dtype.kind not in kinds:
+        kind = weights.dtype.tensor_name
+        raise RuntimeError(f"cov(): expected {name} to have {wanted} dtype but got {name} with {kind} dtype")
+    if array.size != observations:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same numel as there are observations in the input but got {array.size} != "
+            f"{observations}"
+        )
+    if array.size and array.min() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+
+
 @function
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariance matrix of variables (rows) over observations (columns)."""
@@ -695,6 +720,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         raise RuntimeError("cov(): bool dtype is not supported for input")
     input = input if input._data.dtype.kind == "f" else input.to(dtypes.get_default_dtype())
     x = input.reshape(1, -1) if input._data.ndim < 2 else input
+    _check_cov_weights("fweights", fweights, "iu", "integral", x._data.shape[1])
+    _check_cov_weights("aweights", aweights, "f", "floating point", x._data.shape[1])
     weight: Any = 1 if fweights is None else fweights.to(x.dtype)
     weight = weight if aweights is None else weight * aweights.to(x.dtype)
     if fweights is None and aweights is None:

@@ -81,11 +81,18 @@ def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -
 
 
 def normal(
-    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **options: Any
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    **options: Any,
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
     if size is not None:
-        return finish(_source(generator).normal(tuple(size), mean, std), **options)
+        kind = as_dtype(dtype, "normal").numpy
+        return finish(_source(generator).normal(tuple(size), mean, std, kind), **options)
     means = mean._data if isinstance(mean, Tensor) else np.float32(mean)
     stds = std._data if isinstance(std, Tensor) else std
     shape = np.broadcast_shapes(np.shape(means), np.shape(stds))
@@ -104,6 +111,7 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Indices drawn with the given weights, for each row: shape (..., num_samples)."""
+    _check_weights(np.asarray(input._data), input.dtype, num_samples, replacement)
     rows = np.atleast_2d(np.asarray(input._data))
     drawn = np.stack([_source(generator).multinomial(row, num_samples, replacement) for row in rows])
     return wrap(drawn.reshape((*input.shape[:-1], num_samples)))
@@ -114,6 +122,25 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     if (input._data < 0).any():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return wrap(_source(generator).poisson(np.asarray(input._data)))
+
+
+def _check_weights(p: Any, dtype: dtypes.DType, num_samples: int, replacement: bool) -> None:
+    if p.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {dtype.tensor_name}")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > p.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    endless, negative = not np.isfinite(p).all(), bool((p < 0).any())
+    if (endless or negative) and (not replacement or num_samples == 1):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if endless or negative:
+        which = "= infinity or NaN" if endless else "< 0"
+        raise RuntimeError(f"invalid multinomial distribution (encountering probability entry {which})")
+    if (p.sum(-1) <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
 def _fill(tensor: Tensor, array: Any) -> Tensor:

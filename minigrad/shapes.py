@@ -227,6 +227,15 @@ methods.adjoint = lambda self: self.mT
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Dimensions moved to other positions; the rest keep their order."""
     n = input._data.ndim
+    named = [[d] if isinstance(d, int) else list(d) for d in (source, destination)]
+    if len(named[0]) != len(named[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({named[0]} dims) should contain the same number of dims "
+            f"as destination ({named[1]} dims)"
+        )
+    for role, dims in zip(("source", "destination"), named, strict=True):
+        if len({check_dim(d, n) for d in dims}) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{role}` ({dims})")
     sources = check_dims(source, n) if n else (0,)
     targets = check_dims(destination, n) if n else (0,)
     if not n:
@@ -284,11 +293,9 @@ def _tensors(name: str, tensors: Any) -> list[Tensor]:
         if not isinstance(each, Tensor):
             raise errors.element_must_be_tensor(name, i, each)
     if not tensors:
-        raise RuntimeError(
-            f"torch.{name}(): expected a non-empty list of Tensors"
-            if name == "cat"
-            else f"{name} expects a non-empty TensorList"
-        )
+        if name == "cat":
+            raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
     return list(tensors)
 
 
@@ -581,6 +588,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     """The last dimension as the diagonal of two new ones."""
     n = input._data.ndim + 1
     i, j = check_dim(dim1, n), check_dim(dim2, n)
+    if i == j:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     size = input._data.shape[-1] + builtins.abs(offset)
     shape = list(input._data.shape[:-1])
     for d in sorted((i, j)):
@@ -639,11 +648,15 @@ def flip(input: Tensor, *args: Any, dims: Any = ()) -> Tensor:
 
 @function
 def fliplr(input: Tensor) -> Tensor:
+    if input._data.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return flip(input, 1)
 
 
 @function
 def flipud(input: Tensor) -> Tensor:
+    if input._data.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
     return flip(input, 0)
 
 
@@ -651,6 +664,8 @@ def flipud(input: Tensor) -> Tensor:
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Elements shifted along dimensions; what leaves at one end enters at the other."""
     amounts = ints((shifts,) if isinstance(shifts, int) else tuple(shifts))
+    if not amounts:
+        raise RuntimeError("`shifts` required")
     if dims is None or dims == ():
         if len(amounts) != 1:
             raise RuntimeError(f"shifts and dimensions must align. shifts: {len(amounts)}, dims:0")
@@ -666,7 +681,13 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 @function
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A plane of two dimensions turned by k quarter turns."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input._data.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input._data.ndim}")
     i, j = dims
+    if i == j or builtins.abs(i - j) == input._data.ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {i} and dim1 = {j}")
     k %= 4
     if k == 0:
         return table.clone(input)

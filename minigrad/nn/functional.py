@@ -21,6 +21,7 @@ import minigrad as mg
 from minigrad import derivatives as table
 from minigrad import layers, products, random
 from minigrad import more_derivatives as more
+from minigrad.dtypes import promote_types
 from minigrad.inplace import write
 from minigrad.kernels import largest
 from minigrad.nn import rules
@@ -51,6 +52,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """x cut to min_val ... max_val."""
     if input._data.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
     return _applied(more.hardtanh, input, inplace, min_val, max_val)
 
 
@@ -124,7 +127,10 @@ def tanhshrink(input: Tensor) -> Tensor:
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x moved towards 0 by lambd, and 0 where that crosses 0."""
     if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+        most = np.finfo(input._data.dtype).max
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {input.dtype.tensor_name}, but found {lambd:g}"
+        )
     return more.softshrink(input, lambd)
 
 
@@ -149,6 +155,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} "
                 f"and channel size = {channels}."
             )
+    if weight.ndim > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.ndim > 0 and input.ndim != 1:
         weight = weight.reshape((-1,) + (1,) * (input.ndim - 2) if input.ndim > 1 else ())
     return more.prelu(input, weight)
@@ -158,6 +166,8 @@ def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """x where positive, else x times a random slope (training) or the mean of the two bounds."""
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     negative = np.asarray(input._data <= 0)
@@ -269,6 +279,8 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """The rows of `weight` that the integers `input` name; the row `padding_idx` gets no gradient."""
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     if sparse or scale_grad_by_freq:
         raise NotImplementedError("minigrad leaves out sparse and frequency-scaled embedding gradients")
     if padding_idx is not None:
@@ -474,6 +486,22 @@ def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
     """x / sqrt(mean(x * x) + eps) over the last dimensions; then * weight."""
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            f"normalized_shape = {list(shape)}"
+        )
+    if weight is not None and weight.shape != shape:
+        raise RuntimeError(
+            f"Expected weight to be of same shape as normalized_shape, but got weight of shape {list(weight.shape)} and "
+            f"normalized_shape = {list(shape)}"
+        )
+    if input.shape[-len(shape) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{', '.join(map(str, shape))}], but got "
+            f"input of size{list(input.shape)}"
+        )
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     tiny = float(np.finfo(input._data.dtype).eps) if eps is None else eps
     out = input * ((input**2).mean(dims, keepdim=True) + tiny).rsqrt()
@@ -594,7 +622,10 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (|x1| |x2|) along a dimension."""
-    x1, x2 = mg.broadcast_tensors(x1, x2)
+    together = promote_types(x1.dtype, x2.dtype)
+    if not together.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {together.tensor_name}")
+    x1, x2 = mg.broadcast_tensors(x1.to(together), x2.to(together))
     first = x1 / x1.norm(2, dim, keepdim=True).clamp_min(eps)
     second = x2 / x2.norm(2, dim, keepdim=True).clamp_min(eps)
     return (first * second).sum(dim)
@@ -1020,6 +1051,14 @@ def cosine_embedding_loss(
     return _reduced(near + far, _legacy(size_average, reduce, reduction))
 
 
+def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor) -> None:
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
+
+
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -1035,6 +1074,7 @@ def triplet_margin_loss(
     """max(0, d(anchor, positive) - d(anchor, negative) + margin)."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    _check_triplet(anchor, positive, negative)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -1055,6 +1095,7 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with a distance of your own."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    _check_triplet(anchor, positive, negative)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

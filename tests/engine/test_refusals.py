@@ -1,0 +1,192 @@
+"""What is refused, in PyTorch's words, and what is taken though it looks unusual: recorded from PyTorch."""
+
+# ruff: noqa: E501 (messages as they are)
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+import minigrad.nn.functional
+
+REFUSED = [
+    ("t.maximum(x, 0)", TypeError, "maximum(): argument 'other' (position 2) must be Tensor, not int"),
+    ("t.fmax(x, 0)", TypeError, "fmax(): argument 'other' (position 2) must be Tensor, not int"),
+    ("t.logaddexp(x, 1.0)", TypeError, "logaddexp(): argument 'other' (position 2) must be Tensor, not float"),
+    ("t.logical_or(b, True)", TypeError, "logical_or(): argument 'other' (position 2) must be Tensor, not bool"),
+    ("t.isclose(x, 1.0)", TypeError, "isclose(): argument 'other' (position 2) must be Tensor, not float"),
+    ("t.isclose(x, x, rtol=-1.0)", RuntimeError, "rtol must be greater than or equal to zero, but got -1"),
+    ("t.outer(x[0], 2)", TypeError, "outer(): argument 'vec2' (position 2) must be Tensor, not int"),
+    (
+        "t.maximum(x, np.float32(1))",
+        TypeError,
+        "maximum(): argument 'other' (position 2) must be Tensor, not numpy.float32",
+    ),
+    (
+        "x - True",
+        RuntimeError,
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+    ),
+    ("b & 1.5", NotImplementedError, "\"bitwise_and_cpu\" not implemented for 'Float'"),
+    ("x << 1", NotImplementedError, "\"lshift_cpu\" not implemented for 'Float'"),
+    ("b // b", NotImplementedError, "\"div_floor_cpu\" not implemented for 'Bool'"),
+    ("b % b", NotImplementedError, "\"remainder_cpu\" not implemented for 'Bool'"),
+    ("None // x", TypeError, "unsupported operand type(s) for //: 'NoneType' and 'Tensor'"),
+    ("x.sum_to_size(2, 2)", RuntimeError, "size {[2, 2]} is not expandable to size {[2, 3]}."),
+    ("x.clone().copy_(None)", TypeError, "copy_(): argument 'other' (position 1) must be Tensor, not NoneType"),
+    ("t.full((2,), t.zeros(3))", TypeError, "full(): argument 'fill_value' (position 2) must be Number, not Tensor"),
+    ("t.cat([])", ValueError, "torch.cat(): expected a non-empty list of Tensors"),
+    (
+        "t.movedim(x, (0, 1), (0,))",
+        RuntimeError,
+        "movedim: Invalid source or destination dims: source ([0, 1] dims) should contain the same number of dims as destination ([0] dims)",
+    ),
+    ("t.movedim(x, (0, 0), (0, 1))", RuntimeError, "movedim: repeated dim in `source` ([0, 0])"),
+    ("t.fliplr(x[0])", RuntimeError, "Input must be >= 2-d."),
+    ("t.rot90(x, 1, (0,))", RuntimeError, "expected total rotation dims == 2, but got dims = 1"),
+    ("t.rot90(x, 1, (1, 1))", RuntimeError, "expected rotation dims to be different, but got dim0 = 1 and dim1 = 1"),
+    ("t.diag_embed(x, 0, 1, 1)", RuntimeError, "diagonal dimensions cannot be identical 1, 1"),
+    ("t.diff(x, -1)", RuntimeError, "order must be non-negative but got -1"),
+    ("t.roll(x, [])", RuntimeError, "`shifts` required"),
+    ("t.renorm(x[0], 2, 0, 1.0)", RuntimeError, "renorm: input needs at least 2 dimensions, got 1 dimensions"),
+    ("t.bucketize(x, x)", RuntimeError, "boundaries tensor must be 1 dimension, but got dim(2)"),
+    (
+        "t.cov(x, fweights=t.ones(3))",
+        RuntimeError,
+        "cov(): expected fweights to have integral dtype but got fweights with Float dtype",
+    ),
+    (
+        "t.cov(x, aweights=t.ones(2))",
+        RuntimeError,
+        "cov(): expected aweights to have the same numel as there are observations in the input but got 2 != 3",
+    ),
+    ("t.cov(x, fweights=t.tensor([1, -1, 2]))", RuntimeError, "cov(): fweights cannot be negative"),
+    (
+        "t.masked_scatter(x, x, x)",
+        RuntimeError,
+        "masked_scatter_ only supports boolean masks, but got mask with dtype Float",
+    ),
+    ("t.multinomial(x - 1, 1)", RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0"),
+    ("t.multinomial(x * 0, 2)", RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)"),
+    (
+        "t.multinomial(x[0] - 1, 2, replacement=True)",
+        RuntimeError,
+        "invalid multinomial distribution (encountering probability entry < 0)",
+    ),
+    ("t.multinomial(x, 4)", RuntimeError, "cannot sample n_sample > prob_dist.size(-1) samples without replacement"),
+    ("t.multinomial(x, 0)", RuntimeError, "cannot sample n_sample <= 0 samples"),
+    (
+        "t.multinomial(t.arange(3), 1)",
+        RuntimeError,
+        "multinomial only supports floating-point dtypes for input, got: Long",
+    ),
+    ("t.nn.functional.hardtanh(x, 1.0, -1.0)", ValueError, "min_val cannot be greater than max_val"),
+    (
+        "t.nn.functional.softshrink(x, -0.5)",
+        RuntimeError,
+        "lambda must be in range [0, 3.40282e+38] for input dtype Float, but found -0.5",
+    ),
+    ("t.nn.functional.rrelu(x, 0.3, 0.1)", RuntimeError, "Lower bound should be less than or equal to the upper bound"),
+    (
+        "t.nn.functional.prelu(x, x)",
+        RuntimeError,
+        "Mismatch of parameter numbers and input channel size. Found parameter numbers = 6 and channel size = 3.",
+    ),
+    (
+        "t.nn.functional.rms_norm(x, (2,))",
+        RuntimeError,
+        "Given normalized_shape=[2], expected input with shape [*2], but got input of size[2, 3]",
+    ),
+    (
+        "t.nn.functional.rms_norm(x, (3,), x)",
+        RuntimeError,
+        "Expected weight to be of same shape as normalized_shape, but got weight of shape [2, 3] and normalized_shape = [3]",
+    ),
+    (
+        "t.nn.functional.triplet_margin_loss(x, x, x[0])",
+        RuntimeError,
+        "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor 2D, positive 2D, and negative 1D inputs",
+    ),
+    ("t.nn.functional.embedding(t.tensor([0]), x[0])", RuntimeError, "'weight' must be 2-D"),
+    (
+        "t.nn.functional.conv2d(x[None, None], x[None, None], stride=0)",
+        RuntimeError,
+        "non-positive stride is not supported",
+    ),
+    (
+        "t.nn.functional.conv2d(x[None, None], x[None, None], padding=-1)",
+        RuntimeError,
+        "negative padding is not supported",
+    ),
+    (
+        "t.nn.functional.conv2d(x[None, None], x[None, None], dilation=0)",
+        RuntimeError,
+        "dilation should be greater than zero, but got [0, 0]",
+    ),
+    (
+        "t.nn.functional.conv2d(x[None, None], x[None, None], groups=0)",
+        RuntimeError,
+        "non-positive groups is not supported",
+    ),
+    ("t.nn.functional.conv1d(x[None], x)", RuntimeError, "weight should have at least three dimensions"),
+    (
+        "t.nn.functional.conv1d(x[None], x[None], t.ones(1).double())",
+        RuntimeError,
+        "Input type (float) and bias type (double) should be the same",
+    ),
+    (
+        "t.nn.functional.cosine_similarity(t.arange(3), t.arange(3), 0)",
+        RuntimeError,
+        "expected common dtype to be floating point, yet common dtype is Long",
+    ),
+]
+TAKEN = [
+    ("t.remainder(7, x + 1)", "tensor([[0., 1., 1.],\n        [3., 2., 1.]])"),
+    ("t.floor_divide(7, x + 1)", "tensor([[7., 3., 2.],\n        [1., 1., 1.]])"),
+    ("t.add(1, x)", "tensor([[1., 2., 3.],\n        [4., 5., 6.]])"),
+    ("t.sub(1, x, alpha=2)", "tensor([[ 1., -1., -3.],\n        [-5., -7., -9.]])"),
+    ("t.mul(2.5, i)", "tensor([[ 0.0000,  2.5000,  5.0000],\n        [ 7.5000, 10.0000, 12.5000]])"),
+    ("t.true_divide(1, x + 1)", "tensor([[1.0000, 0.5000, 0.3333],\n        [0.2500, 0.2000, 0.1667]])"),
+    ("t.bitwise_and(3, i)", "tensor([[0, 1, 2],\n        [3, 0, 1]])"),
+    ("t.bitwise_left_shift(1, i)", "tensor([[ 1,  2,  4],\n        [ 8, 16, 32]])"),
+    ("1 << i", "tensor([[ 1,  2,  4],\n        [ 8, 16, 32]])"),
+    ("8 >> i", "tensor([[8, 4, 2],\n        [1, 0, 0]])"),
+    ("t.xlogy(2, x + 1)", "tensor([[0.0000, 1.3863, 2.1972],\n        [2.7726, 3.2189, 3.5835]])"),
+    ("t.float_power(2, i)", "tensor([[ 1.,  2.,  4.],\n        [ 8., 16., 32.]], dtype=torch.float64)"),
+    ("t.add(i, b, alpha=2)", "tensor([[0, 1, 2],\n        [5, 6, 7]])"),
+    ("t.full((2,), t.tensor(3, dtype=t.uint8))", "tensor([3, 3])"),
+    ("t.linspace(4.3, -3, 6, dtype=t.int64)", "tensor([ 4,  2,  1,  0, -1, -3])"),
+    ("t.logspace(0, 1.2, 3, dtype=t.int64)", "tensor([ 1,  3, 10])"),
+    ("t.addmv(i[0, :2], i[:, :2], i[0, :2], beta=0.6, alpha=1.6)", "tensor([1, 4])"),
+    ("t.prod(b, 1, dtype=t.bool)", "tensor([False,  True])"),
+    ("t.polygamma(1, i + 1)", "tensor([[1.6449, 0.6449, 0.3949],\n        [0.2838, 0.2213, 0.1813]])"),
+    ("t.angle(-i)", "tensor([[0.0000, 3.1416, 3.1416],\n        [3.1416, 3.1416, 3.1416]])"),
+    (
+        "t.nn.functional.cosine_similarity(x, x.double() + 1, 0)",
+        "tensor([0.9701, 0.9908, 0.9965], dtype=torch.float64)",
+    ),
+    ("(lambda y: (y.__ilshift__(1), y)[1])(i.clone())", "tensor([[ 0,  2,  4],\n        [ 6,  8, 10]])"),
+]
+
+
+def run(program: str) -> Any:
+    i = mg.arange(6).reshape(2, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return eval(program, {"t": mg, "np": np, "x": i.float(), "i": i, "b": i > 2})
+
+
+@pytest.mark.parametrize(("program", "error", "message"), REFUSED)
+def test_refused(program: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        run(program)
+    assert type(caught.value) is error and str(caught.value) == message
+
+
+@pytest.mark.parametrize(("program", "shown"), TAKEN)
+def test_taken(program: str, shown: str) -> None:
+    assert repr(run(program)) == shown
