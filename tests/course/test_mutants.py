@@ -34,6 +34,7 @@ WITHOUT_EFFECT: dict[str, set[str]] = {
         "if not abs(measured - claimed[index]) < 1e-05 * (1 * abs(measured)):",
         "v = np.random.default_rng(1).normal(size=np.shape(f(x)))",
     },
+    "12.3": {"x = images.reshape(len(images), -2)[order] / 16"},  # numpy takes any negative number for the one left open
     "13.1": {"Tensor.__neg__ = lambda a: a / -1.0"},
     "11.1": {"loss = ((t - x @ w) ** 2).mean()"},
     "11.2": {"loss = ((t - h @ w2) ** 2).mean()"},

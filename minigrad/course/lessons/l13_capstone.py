@@ -211,6 +211,7 @@ UNARY: dict[str, tuple[Rule, Rule]] = {
     "2.5 - x": (lambda x: 2.5 - x, lambda x: -np.ones_like(x)),
     "3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3)),
     "x / 4.0": (lambda x: x / 4, lambda x: np.full_like(x, 0.25)),
+    "x ** 2": (lambda x: x * x, lambda x: 2 * x),
     "x ** 3": (lambda x: x * x * x, lambda x: 3 * x * x),
     "x.exp()": (np.exp, np.exp),
     "(x * x).log()": (lambda x: 2 * np.log(np.abs(x)), lambda x: 2 / x),
@@ -285,6 +286,10 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad is None]"
               ).expect([4.0, True])  # fmt: skip
     yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad is None", x=x).expect(True)
+    box, deep, thin = numbers(rng, 2, 2, 3), numbers(rng, 2, 2, 3), numbers(rng, 2, 1)
+    yield run(PAIR.format("x * z") + "y.backward(v)\nz.grad", x=box, z=thin, v=deep).expect(fitted(deep * box, (2, 1)))
+    yield run(ONE.format("x.sum(axis=2)") + "y.backward(v)\nx.grad", x=box, v=v[:, :2]).expect(v[:, :2, None] + 0 * box)
+    yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").expect(np.array([[6.0]]))
     # what raises
     yield run(ONE.format("x * x") + "y.backward()", x=x).expect(Raises("RuntimeError", "scalar outputs"))
     yield run(ONE.format("x * x") + "y.backward(v)", x=x, v=v[0]).expect(Raises("RuntimeError", "hape"))
@@ -297,8 +302,9 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("Tensor(x) @ Tensor(x)", x=x).expect(Raises("ValueError", "matmul"))
     yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
     changed = "x = Tensor(x, requires_grad=True)\ny = x * 1.0\nw = y * y\ny.add_(1.0)\nw.sum().backward()"
-    yield run(changed, x=x).expect(Raises("RuntimeError", "inplace"))
-    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "in-place"))
+    yield run(changed, x=x).expect(Raises("RuntimeError", "place"))
+    yield run(changed.replace("w = y * y", "w = x * y"), x=x).expect(Raises("RuntimeError", "place"))
+    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "place"))
     # what may not change, and what is not recorded
     yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
               ).expect(np.array([2.0, 3.0]))  # fmt: skip
@@ -309,8 +315,8 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
     yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
               "y.requires_grad").expect(False)  # fmt: skip
-    yield run("try:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    pass\n"
-              "(Tensor(3.0, requires_grad=True) * 2.0).requires_grad").expect(True)  # fmt: skip
+    yield run("seen = False\ntry:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    seen = True\n"
+              "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").expect([True, True])  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
               ).expect(8.0)  # fmt: skip
 
@@ -354,6 +360,13 @@ EXERCISE_13_1 = program(
               "had been used, and nothing noticed.", name="no versions"),
         Wrong(built(("Tensor.recording = self.before", "Tensor.recording = True")), "M49", "Leaving the inner no_grad "
               "switched recording on, inside the outer one. What was the state before?", name="switch"),
+        Wrong(built(("Tensor.recording = self.before", "Tensor.recording = self.before\n        return True")), "M49", "An "
+              "error inside a no_grad block has disappeared. What does Python do with an exception when __exit__ returns something "
+              "true?", name="swallows errors"),
+        Wrong(built(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds one number, and "
+              "was refused a default. How many numbers make a scalar?", name="empty shape only"),
+        Wrong(built(("t.versions != [p.version for p in t.parents]", "t.versions[0] != t.parents[0].version")), "M15", "Only "
+              "the first input is watched: the second one was changed, and nothing noticed.", name="watches the first"),
         Wrong(built(("lambda a: Tensor(a.data)", "lambda a: Tensor(a.data, a.requires_grad)")), "M12", "What was detached "
               "asks for gradients again: a leaf of its own. Should anything be recorded for it?", name="detached leaf"),
         Wrong(built(("            t.rules = None\n", "            t.rules = t.rules if t.parents[1:] else None\n")), "M10",
@@ -390,6 +403,23 @@ def holds(rule, x, g):
     h = 1e-6
     measured = g * (my_forward(x + h) - my_forward(x - h)) / (2 * h)
     return bool(np.allclose(rule(x, g), measured, rtol=1e-5, atol=1e-7))
+
+def nudges(rule, x, g):
+    # True if the rule asks the operation about other numbers than x.
+    home, given, elsewhere = getattr(rule, "__globals__", {}), my_forward, []
+
+    def watched(at):
+        elsewhere.append(not np.array_equal(at, x))
+        return given(at)
+
+    if home.get("my_forward") is not given:
+        return False
+    home["my_forward"] = watched
+    try:
+        rule(x, g)
+    finally:
+        home["my_forward"] = given
+    return any(elsewhere)
 """
 
 
@@ -400,6 +430,7 @@ def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("holds(my_rule, x, g)", x=x.reshape(2, 2), g=10 * g.reshape(2, 2)).expect(True)
     yield run("f = my_forward\nbool(np.allclose(f(x + 1) - f(x), f(x + 2) - f(x + 1), rtol=1e-4))", x=x).expect(False)
     yield run("my_forward(x)\nmy_rule(x, g)\n[x, g]", x=x, g=g).expect([x, g])
+    yield run("nudges(my_rule, x, g)", x=x, g=g).expect(False)
     yield run("len(my_wrongs) >= 2").expect(True)
     yield run("any(holds(wrong, x, g) for wrong in my_wrongs)", x=x, g=g).expect(False)
     yield run("bool(np.allclose(my_wrongs[0](x, g), my_wrongs[1](x, g)))", x=x, g=g).expect(False)
@@ -407,6 +438,14 @@ def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
 
 def operation(f: Any, rule: Any, *wrongs: Any) -> dict[str, Any]:
     return {"my_forward": f, "my_rule": rule, "my_wrongs": list(wrongs)}
+
+
+def measured_rule() -> dict[str, Any]:
+    space: dict[str, Any] = {"np": np}
+    exec("my_forward = lambda x: x**3\n"
+         "my_rule = lambda x, g: g * (my_forward(x + 1e-6) - my_forward(x - 1e-6)) / 2e-6\n"
+         "my_wrongs = [lambda x, g: g * x, lambda x, g: g * x * x]", space)  # fmt: skip
+    return {name: space[name] for name in ("my_forward", "my_rule", "my_wrongs")}
 
 
 def softplus(x: Any) -> Any:
@@ -429,6 +468,8 @@ EXERCISE_13_2 = program(
         Wrong(operation(np.exp, lambda x, g: np.multiply(g, np.exp(x), out=g), lambda x, g: g * x, lambda x, g: g / x),
               "M15", "The numbers are right, and your rule has written them into what it was given. Others need that "
               "too.", name="writes into g"),
+        Wrong(measured_rule(), "M44", "Your rule nudges x and measures. That is how a rule is tested; a rule is a formula. "
+              "What is the slope of your operation?", name="measured"),
         Wrong(operation(lambda x: 3 * x, lambda x, g: 3 * g, lambda x, g: g * x, lambda x, g: g), "", "Your operation "
               "is a straight line: its slope is the same everywhere. Take one with a bend.", name="a line"),
         Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x), "", "One trap only. A classmate "
@@ -469,6 +510,10 @@ def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
     }
     for text, right in cases.items():
         yield run(ALONG.format(text), **given).expect([float(n) for n in right])
+    yield run(ALONG.format("Dual(1.57, 1e4).sin()")).expect([float(np.sin(1.57)), float(1e4 * np.cos(1.57))])
+    for sign in "+-*":
+        yield run(f"d, e = Dual(a, s), Dual(b, 2.0)\nd {sign} e\n[float(n) for n in (d.value, d.slope, e.value, e.slope)]",
+                  **given).expect([a, s, b, 2.0])  # fmt: skip
 
 
 DUAL = """
@@ -528,6 +573,13 @@ FORWARDS = program(
               "slope; it belongs to the value.", name="cos of slope"),
         Wrong(fast(("self.slope - other.slope", "self.slope + other.slope")), "M30", "In a difference the slopes are "
               "subtracted, too.", name="minus"),
+        Wrong(fast(("return Dual(self.value + other.value, self.slope + other.slope)",
+                    "self.value, self.slope = self.value + other.value, self.slope + other.slope\n        return self")), "M15",
+              "The sum is written into the first of the two: whoever uses that number again finds another one.",
+              name="changes itself"),
+        Wrong(fast(("np.cos(self.value) * self.slope",
+                    "(np.sin(self.value + 1e-6) - np.sin(self.value - 1e-6)) / 2e-6 * self.slope")), "M44", "sin's slope is "
+              "measured, not computed: the last digits are gone. What is the slope of the sine?", name="sin measured"),
         Wrong(fast(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number moves in your sums and products. How "
               "fast does 2.5 move?", name="moving constant"),
     ],
@@ -601,6 +653,7 @@ def probes_twice(rng: np.random.Generator) -> Iterator[Probe]:
     third = "gradient(gradient(gradient(y, x), x), x)"
     yield run(TWICE.format("x * x * x * x") + f"float({third}.value)", **given).expect(24 * a)
     yield run(TWICE.format("x * x") + "float(gradient(y, z).value)", **given).expect(0.0)
+    yield run(TWICE.format("x * x") + "float(gradient(x, x).value)", **given).expect(1.0)
     yield run(TWICE.format("x * x") + "gradient(y, x)\nfloat(gradient(y, x).value)", **given).expect(2 * a)
     yield run(TWICE.format("x * z") + "gradient(y, x)\n[float(x.value), float(z.value)]", **given).expect([a, b])
 
@@ -636,6 +689,8 @@ AGAIN = program(
               "What is dy/dy?", name="deep seed"),
         Wrong(deep(("lambda g: g * other, lambda g: g * self", "lambda g: g * self, lambda g: g * other")), "M43", "The "
               "two factors of a product have changed places in its rules.", name="deep mul swapped"),
+        Wrong(deep(("arrived.get(id(x), Deep(0.0))", "arrived.get(id(x), Deep(0.0)) if y is not x else Deep(0.0)")), "M21",
+              "dx/dx is 0 for you. How far does x move when x does?", name="deep of itself"),
         Wrong(deep(("reversed(order)", "order"), ("arrived[id(node)])", "arrived.get(id(node), Deep(0.0)))")), "M20", "The "
               "walk goes the wrong way: a node speaks before its users have.", name="deep order"),
     ],
@@ -672,6 +727,10 @@ class Layer:
         return g * self.k * np.cos(self.k * x.number)
 """
 PASS = "Signal.alive = Signal.most = Signal.made = 0\ng = checkpointed([Layer(k) for k in ks], Signal(x), g, every)\n"
+ASKED = (
+    "asked = []\n\nclass Told(Layer):\n    def backward(self, x, g):\n        asked.append(self.k)\n"
+    "        return super().backward(x, g)\n\ncheckpointed([Told(k) for k in ks], Signal(x), g, every)\nasked"
+)
 
 
 def through_layers(ks: list[float], x: float, g: float) -> float:
@@ -688,6 +747,8 @@ def probes_checkpoint(rng: np.random.Generator) -> Iterator[Probe]:
     ks = (numbers(rng, 30) / 4 + 1).tolist()
     yield run(PASS + "Signal.most <= 5 + 6 + 3", ks=ks, x=0.5, g=2.0, every=6).expect(True)
     yield run(PASS + "Signal.made <= 2 * 30 + 1", ks=ks, x=0.5, g=2.0, every=6).expect(True)
+    yield run(PASS + "Signal.made <= 30 + 1", ks=ks, x=0.5, g=2.0, every=1).expect(True)
+    yield run(ASKED, ks=ks[:7], x=0.5, g=2.0, every=3).expect(ks[6::-1])
 
 
 CHECKPOINTED = """
@@ -757,6 +818,13 @@ CHECKPOINTS = program(
               "the order of the way forward. Who is the last to speak on the way back?", name="part forwards"),
         Wrong(with_checkpoints(("in reversed(range(", "in (range(")), "M20", "The parts come in the order of the way forward, "
               "with each other's checkpoints.", name="parts forwards"),
+        Wrong(with_checkpoints(("g = layer.backward(inputs.pop(), g)", "pass"), ("    return g", "    return g"),
+              ("        for layer in reversed(part):", "        for layer, at in zip(part, inputs):\n            g = "
+               "layer.backward(at, g)\n        for layer in part:")), "M20", "The number is right, because numbers may be "
+              "multiplied in any order; the layers of a part were asked from first to last. For tables that would be wrong.",
+              name="asked forwards"),
+        Wrong(with_checkpoints(("    kept = []\n", "    every = 3\n    kept = []\n")), "", "`every` has no effect: with 1 "
+              "nothing has to be made again. Who decides how many are kept?", name="always three"),
         Wrong(with_checkpoints(("range(0, len(layers), every)", "range(0, len(layers) - every + 1, every)")), "", "A last part "
               "that is shorter than the others is left out. How many layers has it?", name="short part"),
         Wrong(with_checkpoints(("g = layer.backward(inputs.pop(), g)", "g = layer.backward(inputs.pop(), 1.0)")), "M23",
@@ -793,6 +861,9 @@ def probes_hooks(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward(retain_graph=True)\ny.backward()\n"
               "[seen, float(a.grad)]").expect([[7.0, 7.0], 50.0])  # fmt: skip
     yield run(WATCHED + "a.register_hook(lambda g: seen.append(float(g)))\nb.backward()\nseen").expect([])
+    yield run(WATCHED + "a.register_hook(lambda g: seen.append(float(g)))\ny.backward(retain_graph=True)\ny.backward()\nseen"
+              ).expect([25.0, 25.0])  # fmt: skip
+    yield run(WATCHED + "c.register_hook(lambda g: 0 * g)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([18.0, 12.0])
     yield run(WATCHED + "y.register_hook(seen.append)\ny.backward()\nafter = 'kept'\ntry:\n    y.backward()\n"
               "except RuntimeError:\n    after = 'freed'\nafter").expect("freed")  # fmt: skip
     x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
@@ -822,6 +893,8 @@ LISTENING = program(
               "should its answer take the place of the gradient?", name="listens only"),
         Wrong(hooked(("g = g if new is None else new", "g = new")), "M05", "A hook that returns nothing has wiped out the "
               "gradient. What does None stand for here?", name="None for gradient"),
+        Wrong(hooked(("g if new is None else new", "new if np.any(new) else g")), "M05", "A hook has answered 0, and the old "
+              "gradient went on. Is 0 the same as no answer?", name="zero for none"),
         Wrong(hooked(("t.hooks.append(hook)", "t.hooks = [hook]")), "M19", "A second hook replaces the first. How many "
               "may listen?", name="one hook"),
         Wrong(hooked(("        for hook in t.hooks:\n" + CALLED, ""), (ADD_UP,
@@ -847,6 +920,12 @@ EXPORTED = "import numpy as np\nimport minigrad as torch\nfrom minigrad.autograd
 SOFTPLUS = "lambda x: np.log1p(np.exp(x)), lambda g, out, x: g / (1 + np.exp(-x))"
 FROM_OUT = "np.exp, lambda g, out, x: g * out"
 
+KINDS = (
+    "kinds = set()\n\ndef forward(x):\n    kinds.add(type(x).__name__)\n    return x * x\n\n"
+    "def rule(g, out, x):\n    kinds.update(type(a).__name__ for a in (g, out, x))\n    return 2 * g * x\n\n"
+    "Op = exported(forward, rule)\n"
+)
+
 
 def probes_export(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
@@ -857,6 +936,7 @@ def probes_export(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(f"Op = exported({FROM_OUT})\n" + tensor + "(Op.apply(2 * x) * torch.tensor(v)).sum().backward()\nx.grad", x=x,
               v=v).expect(2 * v * np.exp(2 * x))  # fmt: skip
     yield run(made + "issubclass(Op, Function)").expect(True)
+    yield run(KINDS + tensor + "Op.apply(x).sum().backward()\nsorted(kinds)", x=x).expect(["ndarray"])
     yield run(made + tensor + "(Op.apply(x) + Op.apply(2 * x)).sum().backward()\nx.grad", x=x).expect(
         (1 + np.tanh(x / 2)) / 2 + 1 + np.tanh(x))  # fmt: skip
     changed = "y = x * 1\nz = Op.apply(y)\ny += 1\nz.sum().backward()"
@@ -904,6 +984,19 @@ def remade(forward: Any, rule: Any) -> Any:
     return Exported
 
 
+def of_tensors(forward: Any, rule: Any) -> Any:
+    def ahead(ctx: Any, x: Any) -> Any:
+        out = forward(x)
+        ctx.save_for_backward(x, out)
+        return out
+
+    def back(ctx: Any, g: Any) -> Any:
+        x, out = ctx.saved_tensors
+        return rule(g, out, x)
+
+    return type("Exported", (Function,), {"forward": staticmethod(ahead), "backward": staticmethod(back)})
+
+
 class Shared:
     """Where a careless answer keeps what belongs to one call."""
 
@@ -927,6 +1020,8 @@ EXPORT = program(
               name="out for x"),
         Wrong(exporter(kept_outside, lambda ctx: Shared.kept), "M34", "Two operations in one graph share one place, and the "
               "second overwrites what the first has kept. What belongs to one call only?", name="kept outside"),
+        Wrong({"exported": of_tensors}, "", "forward and rule were given tensors: they were written for arrays. Who turns the "
+              "one into the other, and back?", name="tensors inside"),
         Wrong(exporter(base=object), "M33", "The class is no Function, so it has no apply: who would write the node into the "
               "graph?", name="no Function"),
     ],
