@@ -361,8 +361,8 @@ EXERCISE_13_1 = program(
         Wrong(built(("Tensor.recording = self.before", "Tensor.recording = True")), "M49", "Leaving the inner no_grad "
               "switched recording on, inside the outer one. What was the state before?", name="switch"),
         Wrong(built(("Tensor.recording = self.before", "Tensor.recording = self.before\n        return True")), "M49", "An "
-              "error inside a no_grad block has disappeared. What does Python do with an exception when __exit__ returns something "
-              "true?", name="swallows errors"),
+              "error inside a no_grad block has disappeared. What does Python do with an exception when __exit__ returns "
+              "something true?", name="swallows errors"),
         Wrong(built(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds one number, and "
               "was refused a default. How many numbers make a scalar?", name="empty shape only"),
         Wrong(built(("t.versions != [p.version for p in t.parents]", "t.versions[0] != t.parents[0].version")), "M15", "Only "
