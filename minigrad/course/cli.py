@@ -88,7 +88,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     command = add("progress", progress, "show the progress table", "minigrad progress --dir minigrad-course")
     command.add_argument(
-        "--dir", type=Path, default=Path("minigrad-course"), help="your folder (%(default)s)"
+        "--dir", type=Path, help="your folder (the one you are in, if it is the course's; else minigrad-course)"
     )
 
     command = add(
@@ -171,9 +171,12 @@ def solution(options: argparse.Namespace) -> int:
 
 def progress(options: argparse.Namespace) -> int:
     """Print the progress table of a student's folder."""
+    from minigrad.course import progress_store
     from minigrad.course.terminal import progress_table
 
-    folder = options.dir.expanduser()
+    here = progress_store.folder()
+    inside = (here / "exercises").is_dir() or (here / progress_store.FILE).exists()
+    folder = (options.dir or (here if inside else Path("minigrad-course"))).expanduser()
     if not folder.is_dir():
         raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
     print(progress_table(folder))

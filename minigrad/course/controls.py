@@ -42,9 +42,8 @@ def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
         same_as.value = kept(exercise, answer())
 
     def pressed(_: Any) -> None:
-        given = answer()
-        if given is not None and given != "":
-            card.value = judged(given)
+        if field.value is not None and field.value.strip():
+            card.value = judged(answer())
 
     field.observe(show_code, names="value")
     button.on_click(pressed)
@@ -86,17 +85,22 @@ def read(text: str) -> Any:
     return text.strip()
 
 
+def open_still(exercise: Exercise, answer: Any) -> bool:
+    """True while nothing was chosen or typed: the word None is an answer where one types."""
+    return answer == "" or (answer is None and bool(exercise.options))
+
+
 def kept(exercise: Exercise, answer: Any) -> str:
     """How the answer gets into the notebook itself, as HTML; the predict cell of an exercise is locked there."""
     if exercise.kind == "prediction" and exercise.points:
-        shown = "your answer" if answer in (None, "") else f"<code>{html.escape(repr(answer))}</code>"
+        shown = "your answer" if open_still(exercise, answer) else f"<code>{html.escape(repr(answer))}</code>"
         return f"To keep it in the notebook, write {shown} in the place of the dots above."
     return f"The same in code, to keep it in the notebook: <code>{html.escape(code(exercise, answer))}</code>"
 
 
 def code(exercise: Exercise, answer: Any) -> str:
     """The line that does what the button does."""
-    shown = "..." if answer in (None, "") else repr(answer)
+    shown = "..." if open_still(exercise, answer) else repr(answer)
     if exercise.kind == "prediction":
         return f'predict("{exercise.id}", {shown})'
     return f'{exercise.name} = {shown}; check("{exercise.id}")'

@@ -384,6 +384,9 @@ def test_an_empty_field_is_no_answer(own_folder):
     field.value = " "
     button.click()
     assert card.value == "" and "predict(&quot;5.0&quot;, ...)" in same.value
+    field.value = "None"
+    button.click()
+    assert card.value == "judged", "None is an answer"
     assert "place of the dots" in controls.panel(lessons.find("4.1"), lambda a: "").children[2].value, "its cell is locked"
     assert controls.panel(lessons.find("4.5a"), lambda a: "").children[0].placeholder == "True or False"
 

@@ -290,6 +290,18 @@ def test_progress_shows_every_exercise(folder: Path, capsys: pytest.CaptureFixtu
     assert "5.1" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("place", [".", "exercises"])
+def test_progress_of_the_folder_one_is_in(
+    folder: Path, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {"minigrad": 1, "exercises": {"5.1": {"passed": True, "tries": 77}}}
+    (folder / "minigrad-progress.json").write_text(json.dumps(record), encoding="utf-8")
+    (folder / "exercises").mkdir(exist_ok=True)
+    monkeypatch.chdir(folder / place)
+    assert run("progress") == 0
+    assert "77" in capsys.readouterr().out
+
+
 def test_progress_of_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("progress", "--dir", "nowhere") == 2
     assert "minigrad lab" in capsys.readouterr().err
