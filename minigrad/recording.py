@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,11 @@ def norm(array: Array) -> float:
     if not np.isfinite(top) or top == 0.0:
         return top
     return top * float(np.sqrt(((x / top) ** 2).sum()))
+
+
+def sum_of(arrays: Iterable[Array]) -> Array:
+    first, *others = arrays
+    return sum(others, first)
 
 
 # ---------------------------------------------------------------- what a recording holds
@@ -221,21 +228,63 @@ class Recording:
             (s.node, share) for s in self.steps for share in s if share.parent == place and not share.skipped
         ]
 
-    def beginning(self, moves: int) -> Recording:
-        """The first moves of the walk as a recording of its own: the part of the graph next to the root."""
-        steps, count = [], 1
-        for step in self.steps:
-            count += max(1, len(step.shares))
-            if count > moves:
-                break
-            steps.append(step)
-        spoken = {step.node for step in steps}
-        near = spoken | {share.parent for step in steps for share in step} | {self.root}
-        new = {old: i for i, old in enumerate(sorted(near))}
+    def ends(self, moves: int) -> Recording:
+        """The first and the last moves of the walk as a recording of its own; one box stands for all that lies between.
+
+        What the nodes between received goes to the box; what they sent on, the box sends, added up for each tensor.
+        """
+        costs = [max(1, len(step.shares)) for step in self.steps]
+        first = bisect_right([*accumulate(costs)], 2 * moves // 3)
+        last = max(first, len(costs) - bisect_right([*accumulate(reversed(costs))], moves // 3))
+        parts: list[list[Step]] = [[], [], []]
+        users: dict[int, set[int]] = {step.node: set() for step in self.steps}
+        for a, b, _ in self.edges:
+            users.setdefault(a, set()).add(b)
+        spoke: list[set[int]] = [{step.node for step in some} for some in (self.steps[:first], self.steps[first:last])]
+        for i, step in enumerate(self.steps):
+            part = (i >= first) + (i >= last)
+            if step.kind == "leaf" and users[step.node]:  # a leaf goes where those stand that use it
+                part = next((k for k in (0, 1) if users[step.node] <= spoke[k]), part)
+            parts[part].append(step)
+        start, between, end = parts
+        hidden = {step.node for step in between}
+        box = Place(-1, f"{len(between)} nodes", "", (), symbol="\u2026")
+        note = f"{len(between)} nodes of the walk are left out here: fewer turns of the loop, or fewer layers, show the same thing."
+        sent: dict[int, list[Share]] = {}
+        for share in (share for step in between for share in step):
+            if share.parent not in hidden and not share.skipped:
+                sent.setdefault(share.parent, []).append(share)
+        fewer = {target: len(shares) - 1 for target, shares in sent.items()}  # many arrivals that become one
+
+        def shown(step: Step, late: int) -> Step:
+            return replace(step, shares=[
+                replace(x, parent=-1, how="slot", before=None, after=x.contribution, note="") if x.parent in hidden
+                else replace(x, arrived=x.arrived - late * fewer.get(x.parent, 0), expected=x.expected - fewer.get(x.parent, 0))
+                for x in step])  # fmt: skip
+
+        head = [shown(step, 0) for step in start]
+        into = [x for step in head for x in step if x.parent == -1]
+        for i, x in enumerate(into):
+            x.arrived, x.expected = i + 1, len(into)
+        middle = Step("node", -1, into[-1].raw if into and into[-1].raw is not None else self.seed)
+        for slot, (target, shares) in enumerate(sent.items()):
+            total = sum_of(x.contribution for x in shares if x.contribution is not None)
+            middle.shares.append(
+                Share(
+                    slot, target, rule="\u2026", how="function", raw=total, contribution=total, before=shares[0].before,
+                    after=shares[-1].after, arrived=shares[-1].arrived - fewer[target],
+                    expected=shares[-1].expected - fewer[target], note=note,
+                )
+            )  # fmt: skip
+        steps = [*head, *([middle] if between else ()), *(shown(step, 1) for step in end)]
+        near = {self.root, *(step.node for step in steps), *(x.parent for step in steps for x in step)}
+        makes = [x.node for x in head if x.shares]  # the box stands before what is made of it
+        order = sorted(near, key=lambda i: min(makes, default=len(self.places)) - 0.5 if i == -1 else i)
+        new = {old: i for i, old in enumerate(order)}
         return Recording(
             new[self.root],
-            [replace(self.places[old], id=i) for old, i in new.items()],
-            [(new[a], new[b], slot) for a, b, slot in self.edges if b in spoken and a in near],
+            [replace(box if old == -1 else self.places[old], id=i) for old, i in new.items()],
+            [(new[x.parent], new[step.node], x.slot) for step in steps for x in step],
             [replace(s, node=new[s.node], shares=[replace(x, parent=new[x.parent]) for x in s]) for s in steps],
             self.seed,
             self.seed_given,

@@ -125,19 +125,14 @@ def data_of(
 def dress(recording: Recording) -> tuple[dict[str, Any], str]:
     """A recording's plain data with layout and questions, within the budgets of bytes and boxes, and its text.
 
-    Of a very long pass only the beginning is shown, as much as fits; data["more"] says what is left out.
+    Of a very long pass the beginning and the end are shown, as much as fits; a box between them stands for the rest.
     """
     moves = 1 + sum(max(1, len(step.shares)) for step in recording.steps)
     limit = min(moves, MOST_MOVES)
     while True:
-        shown = recording if limit == moves else recording.beginning(limit)
+        shown = recording if limit == moves else recording.ends(limit)
         data = shown.to_dict(2 if limit == moves else 6, brief=limit > LONG)
         data["layout"] = lay_out(data)
-        if shown is not recording:
-            data["more"] = (
-                f" The walk goes on through {len(recording.steps) - len(shown.steps)} more nodes, which are left out "
-                f"here: fewer turns of the loop, or fewer layers, show the same thing."
-            )
         quiz.add(data, shown)
         size = len(as_json(data).encode())
         room = BUDGET / size if data["layout"]["start"] else MOST_BOXES / len(data["nodes"])
@@ -150,7 +145,7 @@ def dress(recording: Recording) -> tuple[dict[str, Any], str]:
             if len(as_json({**data, "vals": vals}).encode()) <= BUDGET:
                 data["vals"] = vals
                 break
-    return data, str(shown) + data.get("more", "").replace(" ", "\n", 1)
+    return data, str(shown)
 
 
 def more_bytes(data: dict[str, Any], sample: int) -> int:

@@ -431,3 +431,24 @@ def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     with pytest.raises(KeyError, match="no operation 'mull'"):
         record(x * x, rules={"mull": lambda g, x, y: (g, g)})
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("part", [0.3, 0.6])
+def test_both_ends_of_a_walk_tell_the_same_as_the_whole(seed: int, part: float) -> None:
+    loss, leaves = graphs.graph(seed)
+    whole = record(loss, names=leaves)
+    ends = whole.ends(int(part * len(whole.transcript())))
+    assert len(ends.steps) <= len(whole.steps) and ends.steps[0].node == ends.root
+    name = {i: p.name for i, p in enumerate(ends.places)}
+    for leaf, grad in ends.grads.items():
+        np.testing.assert_allclose(grad, whole.grads[leaf], rtol=1e-12, err_msg=leaf)
+    assert all(a < b for a, b, _ in ends.edges if ends.places[a].needs_grad), "inputs stand before what is made of them"
+    spoken = {step.node for step in ends.steps}
+    for step in ends.steps:
+        rows = [share for _, share in ends.ledger(step.node)]
+        assert [share.arrived for share in rows] == [*range(1, len(rows) + 1)], name[step.node]
+        assert {share.expected for share in rows} <= {len(rows)}
+        if rows and rows[-1].how != "slot":
+            np.testing.assert_allclose(rows[-1].after, step.upstream, rtol=1e-12)
+        assert all(share.skipped or share.parent in spoken for share in step)
