@@ -221,11 +221,13 @@ class Names:
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self.tensors: dict[Node, tuple[str, Tensor]] = {}
         self.constants: dict[int, str] = {}
+        self.cut: dict[str, Tensor] = {}  # by name, those without history
         for name, tensor in variables(namespace):
             if tensor._node is not None:
                 self.tensors.setdefault(tensor._node, (name, tensor))
             else:
                 self.constants.setdefault(id(tensor._data), name)
+                self.cut.setdefault(name, tensor)
         self.count = {name: 0 for name, _ in self.tensors.values()}  # how many others would have the same name
 
     def of(self, node: Node, inner: bool = False) -> tuple[str, bool]:

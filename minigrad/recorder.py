@@ -20,7 +20,7 @@ from minigrad.recording import Array, Place, Recording, Share, Step, same
 from minigrad.sharing import check_names, check_share, explain_share
 from minigrad.tape import Node, noted, set_grad_enabled
 from minigrad.tensor import Tensor
-from minigrad.values import array_of, inputs_known, known_values, operand_value, stretched
+from minigrad.values import array_of, inputs_known, inputs_of, known_values, operand_value, operation_of, stretched
 from minigrad.versions import check_versions
 
 GONE = (
@@ -138,6 +138,8 @@ class Recorder:
         name = self.names.constant(value, node, slot)
         if name == "constant" and value is None:
             return None
+        if value is None and name in self.names.cut and self.made_from(node, slot, self.names.cut[name]):
+            value = self.names.cut[name]._data
         for place in self.places:
             if not place.needs_grad and place.name == name and (value is None or place.value is value):
                 return place.id
@@ -154,6 +156,21 @@ class Recorder:
             )
         )
         return len(self.places) - 1
+
+    def made_from(self, node: Node, slot: int, tensor: Tensor) -> bool:
+        """Whether the node's value comes out with this tensor as its input: the variable may have been bound anew."""
+        made = operation_of(node)
+        if made is None or slot >= len(made.inputs) or node not in self.values:
+            return False
+        arguments = inputs_of(node, self.values, {made.inputs[slot]: tensor._data})
+        if arguments is None:
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                value = made.forward(*arguments)
+        except ValueError:  # it does not even fit
+            return False
+        return np.array_equal(value, self.values[node], equal_nan=True)
 
     # ------------------------------------------------------------ what the walk reports
     def speak(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
@@ -224,8 +241,11 @@ class Recorder:
 
     def why_not(self, node: Node, slot: int) -> str:
         name = self.places[self.cut[self.place[node], slot]].name
-        if ".detach()" in name:
+        how = self.names.cut[name].__dict__.get("_lost", ("",))[0] if name in self.names.cut else ""
+        if how == "detach" or ".detach()" in name:
             return "detach() cut it off from its history"
+        if how == "no_grad":
+            return f"{name} was computed under no_grad"
         return f"{name} does not require a gradient"
 
 

@@ -156,6 +156,13 @@ class Share:
         return self.contribution is None
 
     @property
+    def lost(self) -> bool:
+        """Whether the ledger holds less afterwards than it should: a broken walk, or an engine with `=` for `+=`."""
+        if self.before is None or self.contribution is None or self.after is None:
+            return False
+        return not same(self.before + self.contribution, self.after)
+
+    @property
     def named(self) -> str:
         """The rule in the student's own names: `g * b` for `g * y`."""
         return self.renamed(self.rule)
@@ -249,7 +256,7 @@ class Recording:
         start, between, end = parts
         hidden = {step.node for step in between}
         box = Place(-1, f"{len(between)} nodes", "", (), symbol="\u2026")
-        note = f"{len(between)} nodes of the walk are left out here: fewer turns of the loop, or fewer layers, show the same thing."
+        note = f"{len(between)} nodes of the walk are left out here: fewer turns of a loop, or fewer layers, show the same."
         sent: dict[int, list[Share]] = {}
         for share in (share for step in between for share in step):
             if share.parent not in hidden and not share.skipped:
@@ -480,11 +487,13 @@ class Recording:
             for key, text in (
                 ("formula", share.rule if share.rule != share.named else ""),  # as the table has it
                 ("latex", "" if brief else share.latex),
-                ("slope", local_slope(self.places[step.node].name, target, share)),
+                ("slope", local_slope(self.places[step.node].name, which(target, share, step), share)),
                 ("legend", legend(share)),
             )
             if text
         }
+        if share.lost:
+            row["lost"] = True
         if share.measured is not None:
             row["fd"] = rounded(share.measured)
         if share.note:
@@ -567,7 +576,8 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
             f"{short(share.contribution)}."
         )
     count = f"{share.arrived} of {share.expected} arrived"
-    if share.before is not None and not same(share.before + share.contribution, share.after):
+    if share.lost:
+        assert share.before is not None
         beats.append(
             f"{target} held {short(share.before)} and now receives {short(share.contribution)}. Here it then holds "
             f"{short(share.after)}: something was thrown away ({count})."
@@ -603,6 +613,12 @@ def kept_text(kept: Kept, share: Share) -> str:
     return f"{share.names.get(kept.name) or kept.label or kept.name} = {short(kept.value)}"
 
 
+def which(target: str, share: Share, step: Step) -> str:
+    """An input as part of a slope: `a`; of `a * a`, where each use has a slope of its own, `(a, input 1)`."""
+    uses = sum(other.parent == share.parent for other in step)
+    return term(target) if uses == 1 else f"({target}, input {share.slot + 1})"
+
+
 def local_slope(name: str, target: str, share: Share) -> str:
     """The operation's own slope, `∂c/∂a = b = -3`; of tables the formula alone. Nothing where there is none."""
     if share.raw is None or share.how not in (("elementwise",) if share.raw.ndim else ("elementwise", "copy")):
@@ -611,7 +627,7 @@ def local_slope(name: str, target: str, share: Share) -> str:
     value = number(1 if share.local is None else share.local) if not share.raw.ndim else ""
     said = [formula] * (formula not in ("", value)) + [value] * bool(value)
     tail = ", number by number" if share.raw.ndim else ""
-    return f"\u2202{term(name)}/\u2202{term(target)} = {' = '.join(said)}{tail}" if said else ""
+    return f"\u2202{term(name)}/\u2202{target} = {' = '.join(said)}{tail}" if said else ""
 
 
 def without_g(rule: str) -> str:
@@ -636,7 +652,7 @@ def product_sentence(target: str, step: Step, share: Share) -> str:
     if share.how == "slot":
         return f"It is the {share.note} of {target}: its gradient goes there as it is, {result}."
     if share.how == "function":
-        return f"{share.note or 'Its own backward'} gives {target} {result}."
+        return f"{share.note or 'Its own backward'}: for {target} that is {result}."
     if share.how == "copy":
         return f"g goes to {target} unchanged: {result}."
     if share.how == "move":

@@ -60,15 +60,17 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
     with np.errstate(all="ignore"):
         if share.how != "matmul":
             kind_by_ones(share, step, applied(np.ones_like(step.upstream)))
-        size = share.raw.size * step.upstream.size
+        assert share.contribution is not None
+        size = share.contribution.size * step.upstream.size
         if step.upstream.ndim and share.raw.ndim and size <= 64:
             units = np.eye(step.upstream.size, dtype=step.upstream.dtype)
-            share.jacobian = np.array([applied(u.reshape(step.upstream.shape)).ravel() for u in units])
+            rows = [applied(u.reshape(step.upstream.shape)).sum(share.summed) for u in units]  # a stretched input is one
+            share.jacobian = np.array([row.ravel() for row in rows])
         elif share.how == "matmul":
             share.note = "; ".join(
                 filter(None, (
                     helpers(share.rule, rule),
-                    f"a full Jacobian would have {step.upstream.size} \u00d7 {share.raw.size} = {size} numbers",
+                    f"a full Jacobian would have {step.upstream.size} \u00d7 {share.contribution.size} = {size} numbers",
                 ))
             )  # fmt: skip
     if share.how == "elementwise":
@@ -219,7 +221,8 @@ def spelled(key: Any) -> str:
 def saved_by_function(node: Node, recorder: Recorder) -> tuple[Kept, ...]:
     """What a custom Function has in backward: the gradients of its several outputs, and what it saved."""
     place = recorder.place
-    kept = [Kept(f"g{i + 1}", f"gradient of output {i + 1}", g)
+    own = parameters(node.function.backward)[1:]  # type: ignore[attr-defined]
+    kept = [Kept(own[i] if i < len(own) else f"g{i + 1}", f"gradient of output {i + 1}", g)
             for i, g in enumerate(recorder.arrivals.get(place[node], ())) if g is not None]  # fmt: skip
     for i, tensor in enumerate(getattr(node, "saved_tensors", ())):
         if tensor is not None:

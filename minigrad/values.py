@@ -97,10 +97,10 @@ def inputs_known(node: Node, values: Mapping[Node, Array]) -> dict[str, Any]:
     return known
 
 
-def inputs_of(node: Node, values: Mapping[Node, Array]) -> list[Any] | None:
-    """All arguments of a node's forward function, or None where one of them is not known any more."""
+def inputs_of(node: Node, values: Mapping[Node, Array], given: Mapping[str, Any] | None = None) -> list[Any] | None:
+    """All arguments of a node's forward function, or None where one of them is not known any more (nor `given`)."""
     made = operation_of(node)
-    known = inputs_known(node, values)
+    known = inputs_known(node, values) | dict(given or {})
     if made is None or not all(name in known for name in (*made.inputs, *made.statics)):
         return None
     return [known[name] for name in (*made.inputs, *made.statics)]

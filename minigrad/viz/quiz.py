@@ -166,7 +166,7 @@ def sign(target: str, step: Step, share: Share) -> Quiz | None:
     why = f"g is {number(step.upstream)}.{local} {law}"
     made = options(right, [(c, why) for c in ("+", "\u2212", "0")], "+\u22120".index(right))
     return made and {
-        **made, "type": "sign", "beat": 2, "ask": f"Which sign has the contribution to {target}?",
+        **made, "type": "sign", "beat": 2, "ask": f"Which sign does the contribution to {target} have?",
         "hint": hint,
         "reveal": f"The contribution is {number(x)}.",
     }  # fmt: skip
@@ -247,7 +247,7 @@ def shape(target: str, step: Step, share: Share) -> Quiz | None:
     )
     made = options(right, wrong, len(right))
     return made and {
-        **made, "type": "shape", "beat": 2, "ask": f"Which shape will the gradient of {target} have?",
+        **made, "type": "shape", "beat": 1, "ask": f"Which shape will the gradient of {target} have?",
         "hint": f"One number for each number of {target} that could be nudged.",
         "reveal": f"{right}, the shape of {target}.",
     }  # fmt: skip

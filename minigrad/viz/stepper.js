@@ -1,8 +1,8 @@
 // The ledger stepper: walks through a recorded backward pass, one beat at a time.
 //
 // render({ model, el, signal }) serves three hosts: a live notebook (anywidget), a frame in a saved notebook, and a
-// page of its own. The model holds one JSON value, `data`: the recording, its layout and its questions, all made in
-// Python (see minigrad/recording.py). What is on screen is a pure function of a position in `frames`.
+// page of its own. The model holds one JSON value, `data`: the recording, its layout and questions, made in Python
+// (minigrad/recording.py). What is on screen is a pure function of a position in `frames`.
 
 const SVG = "http://www.w3.org/2000/svg";
 const BEATS = { 4: ["focus", "rule", "product", "collect"], 5: ["focus", "rule", "product", "sum", "collect"] };
@@ -38,8 +38,7 @@ function fmt(x) {
 	const a = Math.abs(x);
 	if (Number.isInteger(x) && a < 1e6) return String(x);
 	if (a >= 1e-4 && a < 1e6) return String(Number(x.toPrecision(4)));
-	const [digits, exponent] = x.toExponential(3).split("e");
-	return Number(digits) + "e" + Number(exponent);
+	return x.toExponential(3).replace(/\.?0*e\+?/, "e");
 }
 
 const scalar = (v) => v === null || typeof v !== "object";
@@ -66,6 +65,9 @@ function at(v, row, col) {
 }
 
 // ---- heat maps
+/** The largest size in a value. */
+const topOf = (v) => (v == null ? 0 : scalar(v) ? Math.abs(v) || 0 : +v.top || 0);
+
 /** Blue for negative, white for zero, orange for positive. */
 function tint(x, top) {
 	if (typeof x !== "number") return "#ffd0d6";
@@ -77,8 +79,7 @@ function tint(x, top) {
 
 /** A table as a picture. Options: top (shared scale), on (marked cell), flip, blocked, braces. */
 function heat(v, o = {}) {
-	const list = v.s.length === 1;
-	const flip = o.flip && !list;
+	const flip = o.flip && v.s.length > 1;
 	const R = flip ? v.c : v.r, C = flip ? v.r : v.c;
 	const value = (r, c) => (flip ? v.d[c * v.c + r] : v.d[r * v.c + c]);
 	const digits = R <= 6 && C <= 6;
@@ -86,14 +87,15 @@ function heat(v, o = {}) {
 	const w = digits ? Math.max(28, widest * 7 + 8) : Math.max(7, Math.min(18, 170 / C));
 	const hgt = digits ? 22 : Math.max(7, Math.min(18, 130 / R));
 	const pad = 2;
+	/** Where a row begins: batches stand a little apart. */
+	const line = (r) => pad + r * hgt + (flip || v.s.length < 3 ? 0 : 4 * Math.floor(r / v.s.at(-2)));
 	const cells = [];
 	for (let r = 0; r < R; r++) {
 		for (let c = 0; c < C; c++) {
-			const x = value(r, c), X = pad + c * w, Y = pad + r * hgt;
+			const x = value(r, c), X = pad + c * w, Y = line(r);
 			const off = o.blocked && at(o.blocked, flip ? c : r, flip ? r : c) === 0;
-			const where = flip ? `${c},${r}` : `${r},${c}`;
-			cells.push(`<rect class="cell" data-at="${where}" x="${X}" y="${Y}" width="${w}" height="${hgt}" ` +
-				`fill="${off ? "#fff" : tint(x, o.top)}"/>`);
+			cells.push(`<rect class="cell" data-at="${flip ? [c, r] : [r, c]}" x="${X}" y="${Y}" width="${w}" height="${hgt}" ` +
+				`fill="${off ? "#fff" : tint(x, o.top ?? topOf(v))}"/>`);
 			if (off) cells.push(`<path class="no" d="M${X} ${Y + hgt}L${X + w} ${Y}M${X} ${Y + hgt / 2}l${w / 2} ${-hgt / 2}M${X + w / 2} ${Y + hgt}l${w / 2} ${-hgt / 2}"/>`);
 			if (digits && !(off && o.blank))
 				cells.push(`<text x="${X + w / 2}" y="${Y + hgt / 2 + 4}" text-anchor="middle" pointer-events="none">${fmt(x)}</text>`);
@@ -101,15 +103,15 @@ function heat(v, o = {}) {
 	}
 	if (o.on) {
 		const [r, c] = flip ? [o.on[1], o.on[0]] : o.on;
-		if (r < R && c < C) cells.push(`<rect class="on" fill="none" x="${pad + c * w}" y="${pad + r * hgt}" width="${w}" height="${hgt}"/>`);
+		if (r < R && c < C) cells.push(`<rect class="on" fill="none" x="${pad + c * w}" y="${line(r)}" width="${w}" height="${hgt}"/>`);
 	}
-	let W = C * w + 2 * pad, H = R * hgt + 2 * pad;
+	let W = C * w + 2 * pad, H = line(R - 1) + hgt + pad;
 	if (o.braces?.includes(v.s.length - 1)) {
 		cells.push(`<path class="brace" d="M${pad + 2} ${H + 1}v5H${W - pad - 2}v-5"/>`);
 		H += 12;
 	}
 	if (o.braces?.some((a) => a < v.s.length - 1)) {
-		cells.push(`<path class="brace" d="M${W + 1} ${pad + 2}h5V${R * hgt + pad - 2}h-5"/>`);
+		cells.push(`<path class="brace" d="M${W + 1} ${pad + 2}h5V${line(R - 1) + hgt - 2}h-5"/>`);
 		W += 12;
 	}
 	const svg = s("svg", { class: "mg-heat", width: W.toFixed(1), height: H.toFixed(1), "aria-hidden": "true" });
@@ -133,10 +135,9 @@ function render({ model, el, signal }) {
 	const { nodes, edges, steps, vals } = data;
 	const val = (i) => (i == null ? null : vals[i]);
 	const frames = steps.flatMap((step, k) => step.text.map((_, beat) => [k, beat]));
-	const startOf = steps.map(() => 0);
-	frames.forEach(([k, beat], p) => { if (beat === 0) startOf[k] = p; });
-	const byNode = nodes.map(() => []);         // the steps in which a node speaks
-	const arrivals = nodes.map(() => []);       // the steps that add to a node's ledger
+	const startOf = steps.map((_, k) => frames.findIndex(([j]) => j === k));
+	const byNode = nodes.map(() => []);  // the steps in which a node speaks
+	const arrivals = nodes.map(() => []);  // the steps that add to a node's ledger
 	steps.forEach((step, k) => {
 		byNode[step.node].push(k);
 		if (step.kind === "share") arrivals[step.parent].push(k);
@@ -233,7 +234,7 @@ function render({ model, el, signal }) {
 			for (const d of layout.stacked?.includes(+id) ? [6, 3, 0] : [0]) g.append(s("rect", { class: "box", x: d, y: d, width: w, height: hh, rx: 7 }));
 			let hatch = "";
 			for (let q = 12; q < w + hh; q += 12) hatch += `M${Math.min(q, w)} ${Math.max(0, q - w)}L${Math.max(0, q - hh)} ${Math.min(q, hh)}`;
-			const t = [s("text", { class: "name", x: 10, y: 17 }), s("text", { class: "op", x: 10, y: 33 }), s("text", { x: 10, y: 49, class: "grad" })];
+			const t = ["name", "op", "grad"].map((what, i) => s("text", { class: what, x: 10, y: 17 + 16 * i }));
 			const mark = s("path", { class: "mark" }), count = s("text", { x: w - 8, y: 17, "text-anchor": "end" });
 			g.append(s("path", { class: "hatch", d: hatch }), s("rect", { class: "fresh", x: 6, y: hh - 20, width: w - 12, height: 16, rx: 3 }), ...t, mark, count);
 			on(g, "click", () => clickNode(parts.get(+id).member));
@@ -246,9 +247,9 @@ function render({ model, el, signal }) {
 	}
 
 	function setZoom(z) {
-		zoom = Math.min(3, Math.max(0.3, z));
-		graph.svg.setAttribute("width", (layout.w * zoom).toFixed(0));
-		graph.svg.setAttribute("height", (layout.h * zoom).toFixed(0));
+		zoom = Math.min(3, Math.max(.3, z));
+		graph.svg.setAttribute("width", layout.w * zoom);
+		graph.svg.setAttribute("height", layout.h * zoom);
 	}
 	function fit() {
 		follow = !follow;
@@ -258,10 +259,9 @@ function render({ model, el, signal }) {
 	function keepInView(id) {
 		const b = layout.nodes[shown(id)];
 		if (!b) return;
-		const room = 24;
 		const [x, y, w, hh] = b.map((v) => v * zoom);
 		const inside = (from, to, start, size) => Math.max(0, Math.min(from, Math.max(start, to - size)));
-		graph.scrollLeft = inside(x - room, x + w + room, graph.scrollLeft, graph.clientWidth);
+		graph.scrollLeft = inside(x - 24, x + w + 24, graph.scrollLeft, graph.clientWidth);
 		graph.scrollTop = inside(y - 10, y + hh + 10, graph.scrollTop, graph.clientHeight);
 	}
 
@@ -275,7 +275,7 @@ function render({ model, el, signal }) {
 			const step = steps[i], full = i < k || reached(i, beat, "collect");
 			if (full && i < k) left[step.node]--;
 			if (step.kind === "share") {
-				if (full) { got[step.parent]++; grad[step.parent] = step.after; spent.add(incoming.get(step.node + ":" + step.slot)); }
+				if (full) { got[step.parent]++; if (step.how !== "slot") grad[step.parent] = step.after; spent.add(incoming.get(step.node + ":" + step.slot)); }
 			} else if (step.kind === "leaf") { grad[step.node] = step.after; stored[step.node] = true; }
 		}
 		return { k, beat, got, grad, left, spent, stored, step: steps[k] };
@@ -302,7 +302,7 @@ function render({ model, el, signal }) {
 		turnText = turns.map((turn, i) => `turn ${turn} of ${layout.turns[i]}`).join(", ");
 		for (const [id, part] of parts) {
 			const i = members ? members.get(id) : id, n = nodes[i], what = status(st, i), grad = val(st.grad[i]), value = val(n.val);
-			const fresh = step.kind === "leaf" ? step.node === i : sharing && step.parent === i && reached(k, beat, "collect");
+			const fresh = grad != null && (step.kind === "leaf" ? step.node === i : sharing && step.parent === i && reached(k, beat, "collect"));
 			const total = i === root ? 0 : expected[i];
 			const counted = total > 1 && ["idle", "waiting", "ready"].includes(what);
 			const broken = value != null && bad(value) || grad != null && bad(grad);
@@ -317,7 +317,7 @@ function render({ model, el, signal }) {
 			part.t[0].textContent = cutText(n.name, what === "idle" && !counted ? room : room - 3);
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
 			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :
-				(broken ? "! " : "") + (fresh && total > 1 && step.how !== "slot" ? "+= " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5);
+				(broken ? "! " : "") + (fresh && step.before != null ? (step.lost ? "" : "+") + "= \u2192 " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5);
 			part.count.textContent = counted ? `${st.got[i]}/${totalOf(i)}` : "";
 			part.mark.setAttribute("d", what === "done" ? `M${x} 12l4 4l7 -9` :
 				what === "current" ? `M${x + 4} 7a4.5 4.5 0 1 0 .1 0zM${x + 4} 10.5a1 1 0 1 0 .1 0z` :
@@ -336,10 +336,10 @@ function render({ model, el, signal }) {
 	// ---- the step, with its numbers
 	function paintLocal(st) {
 		const { step, k, beat } = st, n = nodes[step.node];
-		const out = [h("h4", {}, n.name.endsWith("\u2026") ? n.expr : n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name)];
+		const out = [h("h4", {}, n.name.endsWith("\u2026") ? n.expr : n.name.startsWith(n.expr) ? n.name : `${n.name} = ${n.expr}`)];
 		if (n.line) out.push(small(h("code", {}, `${n.line}  ${n.src}`)));
 		if (step.kind === "share") share(st, out);
-		else if (step.kind === "seed") out.push(figures(figure(val(step.up), "the gradient that starts the pass", { top: topOf(val(step.up)) })));
+		else if (step.kind === "seed") out.push(figures(figure(val(step.up), "the gradient that starts the pass")));
 		else if (step.kind === "leaf") out.push(h("p", {}, "A leaf: nothing made it; the walk stores what arrived."));
 		else out.push(h("p", {}, step.text[0]));
 		local.replaceChildren(...out);
@@ -351,7 +351,7 @@ function render({ model, el, signal }) {
 		const g = val(step.up), raw = val(step.raw), factor = val(step.local), target = cutText(name(step.parent), 24);
 		const seen = (what) => reached(k, beat, what), kept = step.kept.map(([a, b, v]) => [a, b, val(v)]);
 		const inputs = edges.filter((e) => e[1] === step.node).length;
-		if (!seen("rule")) { out.push(h("p", {}, "gradient that arrived"), figures(figure(g, "g", { top: topOf(g) }))); return; }
+		if (!seen("rule")) { out.push(h("p", {}, "gradient that arrived"), figures(figure(g, "g"))); return; }
 		out.push(h("p", {}, `share for ${target}` + (inputs > 1 ? `, input ${step.slot + 1} of ${inputs}` : "")),
 			h("p", {}, h("b", {}, "rule "), h("code", {}, `${target} gets ${step.rule}`)));
 		if (step.legend) out.push(small(step.legend));
@@ -361,7 +361,7 @@ function render({ model, el, signal }) {
 			if (sub !== "g" || seen("product")) out.push(h("p", {}, h("code", { class: "mg-sub" }, seen("product") ? `${sub} = ${fmt(raw)}` : sub)));
 		} else arrays(step, out, seen, { g, raw, factor, kept, target });
 		if (step.note) out.push(small(step.note));
-		if (step.jac != null && !seen("product")) out.push(figures(figure(val(step.jac), "full Jacobian, a row for each output,", { top: topOf(val(step.jac)) })));
+		if (step.jac != null && !seen("product")) out.push(figures(figure(val(step.jac), "full Jacobian, a row for each output,")));
 		if (step.check?.verdict && seen("product")) out.push(comparison(step));
 	}
 
@@ -371,7 +371,7 @@ function render({ model, el, signal }) {
 		const sign = (t) => h("span", { class: "mg-sign" }, t);
 		const row = figures(), line = h("p", { class: "mg-small num" });
 		const add = (v, caption, o) => row.append(figure(v, caption, o));
-		let arrow = "\u2192", top = Math.max(topOf(g), topOf(raw));
+		let arrow = "\u2192", top = Math.max(scalar(g) ? 0 : topOf(g), topOf(raw));
 		if (step.how === "matmul") {
 			arrow = "=";
 			top = Math.max(top, ...kept.map(([, , v]) => topOf(v)));
@@ -389,7 +389,7 @@ function render({ model, el, signal }) {
 			add(factor, "local factor", { ...o, blocked: factor });
 		} else {
 			add(g, "g", { top });
-			if (step.how === "other" || step.how === "function") for (const [a, b, v] of kept) if (!scalar(v)) add(v, b || a, { top: topOf(v) });
+			if (step.how === "other" || step.how === "function") for (const [a, b, v] of kept) if (!scalar(v)) add(v, b || a);
 		}
 		if (product) {
 			const holes = step.how === "scatter" || step.how === "elementwise" ? factor : null;
@@ -416,11 +416,10 @@ function render({ model, el, signal }) {
 			fine ? "" : c.verdict, c.yours != null && figures(...rows.map(([label, v]) => figure(val(v), label, { top }))));
 	}
 
-	function topOf(v) { return v == null ? 0 : scalar(v) ? (typeof v === "number" ? Math.abs(v) : 0) : typeof v.top === "number" ? v.top : 0; }
 	function strongest(v) {
 		if (v == null || scalar(v) || !v.d.length) return null;
 		let best = 0;
-		v.d.forEach((x, i) => { if (typeof x === "number" && Math.abs(x) > Math.abs(v.d[best])) best = i; });
+		v.d.forEach((x, i) => { if (Math.abs(x) > Math.abs(v.d[best])) best = i; });
 		return [Math.floor(best / v.c), best % v.c];
 	}
 	const bracket = (x) => (typeof x === "number" && x < 0 ? `(${fmt(x)})` : fmt(x));
@@ -429,8 +428,9 @@ function render({ model, el, signal }) {
 	function cellText(step, [r, c]) {
 		const g = val(step.up), raw = val(step.raw), x = at(raw, r, c);
 		if (x === undefined) return "";
-		const where = raw.s.length === 1 ? `[${c}]` : raw.s.length === 2 ? `[${r}, ${c}]` : `row ${r}, column ${c}`;
-		const head = `cell ${where}: `;
+		const index = [c];
+		for (let i = raw.s.length - 2, q = r; i >= 0; q = Math.floor(q / raw.s[i--])) index.unshift(q % raw.s[i]);
+		const head = `cell [${index.join(", ")}]: `;
 		if (step.how === "matmul" && !scalar(raw)) {
 			const [A, B] = step.terms.map(([term, flip]) => ({ flip, v: term === "g" ? g : val(step.kept.find(([a]) => a === term)[2]) }));
 			if ([A, B].some(({ v }) => scalar(v) || v.s.length < 2)) return "";
@@ -465,11 +465,11 @@ function render({ model, el, signal }) {
 		const who = step.kind === "share" || step.kind === "skip" ? step.parent : step.node;
 		const n = nodes[who];
 		if (!n.rg) { ledger.replaceChildren(h("h4", {}, `${n.name} needs no gradient: no ledger`)); return; }
-		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${totalOf(who)} arrived`));
+		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${totalOf(who)} arrived` + (st.got[who] > expected[who] ? ", some twice" : "")));
 		const rows = [];
 		const row = (label, v, now, cls) => {
 			const whole = v && !scalar(v) && v.d.length && v.r <= 6 && v.c <= 6 && v.d.length === v.s.reduce((a, b) => a * b, 1);
-			const cell = v == null ? "" : whole ? heat(v, { top: topOf(v) }) : h("code", {}, scalar(v) ? fmt(v) : `${shapeOf(v)}, norm ${fmt(v.norm)}`);
+			const cell = v == null ? "" : whole ? heat(v) : h("code", {}, scalar(v) ? fmt(v) : `${shapeOf(v)}, norm ${fmt(v.norm)}`);
 			rows.push(h("tr", { class: cls }, h("th", { scope: "row" }, label), h("td", {}, now && !whole ? h("span", { class: "mg-now" }, cell) : cell)));
 		};
 		const old = (text) => h("span", { class: "mg-old" }, text);
@@ -478,10 +478,12 @@ function render({ model, el, signal }) {
 		else if (!list.length) row("start: empty");
 		if (skipped) row(`\u2026 ${skipped} earlier`, val(steps[list[skipped - 1]].after));
 		list.slice(skipped).forEach((j, q) => {
-			row(`${skipped + q ? "+" : "first"} from ${cutText(name(steps[j].node), 22)}${j === k ? "  (now)" : ""}`, val(steps[j].contrib), j === k);
+			const how = steps[j].how === "slot" ? steps[j].note || "share" : skipped + q ? "+" : "first";
+			row(`${how} from ${cutText(name(steps[j].node), 22)}${j === k ? "  (now)" : ""}`, val(steps[j].contrib), j === k);
 		});
 		if (list.length > 1 && steps[list[0]].how !== "slot")
-			row(list.length === expected[who] ? "= gradient, complete" : "= so far", val(steps[list.at(-1)].after), false, "sum");
+			row(list.some((j) => steps[j].lost) ? "\u2260 what is kept" : list.length < expected[who] ? "= so far" : list.length > expected[who] ? "= too much" : "= gradient, complete",
+				val(steps[list.at(-1)].after), false, "sum");
 		if (n.leaf && n.old != null) row(old(`+ old ${n.name}.grad, never cleared`), val(n.old));
 		if (st.stored[who]) {
 			if (n.old == null) row(old(`${n.name}.grad was ${n.empty || "None"}`));
@@ -510,7 +512,7 @@ function render({ model, el, signal }) {
 		paintLedger(st);
 		paintQueue(st);
 		pos.textContent = `step ${k}/${steps.length - 1}` + (beats > 1 ? `, beat ${beat + 1}/${beats}: ${beatName(k, beat)}` : "");
-		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? data.more || ` The pass is done: ${leafSummary()}` : "");
+		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? ` The pass is done. ${leafSummary()}` : "");
 		if (!playing) live.textContent = words.textContent;
 		range.value = p;
 		range.setAttribute("aria-valuetext", pos.textContent);
@@ -520,8 +522,8 @@ function render({ model, el, signal }) {
 		box.dataset.beat = beat;
 	}
 	const leafSummary = () => {
-		const done = steps.filter((x) => x.kind === "leaf").map((x) => `${name(x.node)}.grad = ${brief(val(x.after))}`);
-		return done.slice(0, 6).join("; ") + (done.length > 6 ? "; \u2026" : done.length ? "." : "no leaf needed a gradient.");
+		const done = steps.filter((x) => x.kind === "leaf").map((x) => `${name(x.node)}.grad: ${brief(val(x.after))}`);
+		return done.slice(0, 6).join("; ") + (done.length > 6 ? "; \u2026" : done.length ? "." : "No leaf needed a gradient.");
 	};
 
 	function go(position) {
@@ -609,8 +611,8 @@ function render({ model, el, signal }) {
 	}
 	function give(answer) {
 		if (!asked || asked.done || answer === -1) return;
-		const number = typeof answer === "string" ? Number(answer.replace(",", ".").replace("\u2212", "-")) : answer;
-		if (typeof answer === "string" && (answer.trim() === "" || Number.isNaN(number))) {
+		const number = typeof answer === "string" ? Number(answer.trim().replace(",", ".").replace("\u2212", "-") || NaN) : answer;
+		if (Number.isNaN(number)) {
 			ask.querySelector(".says").textContent = "A number, such as -1.5";
 			return;
 		}
@@ -732,7 +734,7 @@ function render({ model, el, signal }) {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	function paintTheme() {
 		const lab = document.body.dataset.jpThemeLight;
-		const auto = lab != null ? (lab === "false" ? "dark" : "light") : dark.matches ? "dark" : "light";
+		const auto = (lab ? lab === "false" : dark.matches) ? "dark" : "light";
 		box.dataset.theme = theme === "auto" ? auto : theme;
 		knob.theme.textContent = theme === "auto" ? "theme" : theme;
 	}

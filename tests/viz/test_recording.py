@@ -452,3 +452,54 @@ def test_both_ends_of_a_walk_tell_the_same_as_the_whole(seed: int, part: float) 
         if rows and rows[-1].how != "slot":
             np.testing.assert_allclose(rows[-1].after, step.upstream, rtol=1e-12)
         assert all(share.skipped or share.parent in spoken for share in step)
+
+
+def test_each_use_of_a_tensor_has_a_slope_of_its_own() -> None:
+    loss, given = cases.square()
+    slopes = [s["slope"] for s in record(loss, **given).to_dict()["steps"] if "slope" in s]
+    assert slopes == ["\u2202loss/\u2202(a, input 1) = a = 3", "\u2202loss/\u2202(a, input 2) = a = 3"], "together 2 a"
+
+
+def test_the_jacobian_of_a_stretched_input_has_a_column_for_each_of_its_numbers() -> None:
+    loss, given = cases.broadcast()
+    step = next(s for s in record(loss, **given).steps if len(s.shares) == 2 and s.shares[1].summed == (0,))
+    jacobian = step.shares[1].jacobian
+    assert jacobian.shape == (6, 3) and jacobian.tolist() == [*np.eye(3).tolist(), *np.eye(3).tolist()]
+
+
+def test_a_function_of_several_outputs_speaks_the_words_of_its_backward() -> None:
+    loss, given = cases.two_outputs()
+    share = next(s for step in record(loss, **given).steps for s in step if s.how == "function")
+    assert [(k.name, k.label) for k in share.kept[:2]] == [("gs", "gradient of output 1"), ("gp", "gradient of output 2")]
+
+
+def test_why_a_tensor_gets_no_gradient() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    d = (x * x).detach()
+    with torch.no_grad():
+        n = x * 3
+    k = torch.tensor([1.0, 1.0])
+    loss = (x * d * n * k).sum()
+    reasons = {s.reason for step in record(loss).steps for s in step if s.skipped}
+    assert reasons == {"detach() cut it off from its history", "n was computed under no_grad", "k does not require a gradient"}
+
+
+def test_an_operand_that_no_rule_kept_is_shown_if_the_variable_still_holds_it() -> None:
+    p = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    t = torch.tensor([[0.5], [1.5]])
+    loss = ((p - t) ** 2).sum()
+    shapes = {place.name: place.shape for place in record(loss).places}
+    assert shapes["t"] == (2, 1)
+    t = torch.tensor([[7.0, 7.0]])
+    assert {place.name: place.shape for place in record(loss).places}["t"] == (), "bound anew: nothing is guessed"
+    t = torch.zeros(5)
+    assert {place.name: place.shape for place in record(loss).places}["t"] == ()
+
+
+def test_a_ledger_that_lost_something_says_so_in_its_data() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    with torch.broken("M19"):
+        y = x * x + x * 5
+        steps = record(y, names={"x": x}).to_dict()["steps"]
+    assert [step["lost"] for step in steps if "lost" in step] == [True, True]
+    assert not any("lost" in step for step in record(x * x + x, names={"x": x}).to_dict()["steps"])

@@ -1,5 +1,6 @@
 """The stepper in a real browser, on pages that `save_html` wrote: moves, keys, questions, themes, reach."""
 
+import itertools
 import json
 import random
 from functools import cache
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import minigrad as torch
 from minigrad.viz import stepper
 from minigrad.viz.stepper import Stepper, data_of, saved_html
 from minigrad.viz.stepper import page as page_of
@@ -153,7 +155,7 @@ def test_the_numbers_are_on_the_page(show) -> None:
     page.evaluate(GO, 8)
     assert "first from c (now)\t-1.5" in page.locator(".mg-ledger").inner_text()
     page.evaluate(GO, len(frames("scalar")) - 1)
-    assert page.locator(".mg-words").inner_text().endswith("The pass is done: b.grad = 1; a.grad = -1.5.")
+    assert page.locator(".mg-words").inner_text().endswith("The pass is done. b.grad: 1; a.grad: -1.5.")
 
 
 def test_no_number_is_cut_and_no_word_is_idle(show) -> None:
@@ -165,13 +167,56 @@ def test_no_number_is_cut_and_no_word_is_idle(show) -> None:
     last = [i for i, (k, _) in enumerate(frames("two_outputs")) if k == 4][-1]
     page.evaluate(GO, last)
     assert page.locator(".mg-words").inner_text() == "The gradient of output 1 of Both was empty; now it is 6 (2 of 2 arrived)."
-    assert page.locator(".mg .got .grad").text_content() == "grad 6"
+    assert page.locator(".mg .got").count() == 0, "two outputs have no one gradient"
+    assert page.locator(".mg-ledger tr").all_inner_texts() == ["output 2 from p\t5", "output 1 from s (now)\t6"]
     page = show("own_faulty_engine")
     page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("own_faulty_engine")) if beat == 2][4])
     assert "Use += where you have =." in page.locator(".mg-check").inner_text()
     assert page.locator(".mg-check figure").count() == 0, "there is no value of the student's to compare"
+    page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("own_faulty_engine")) if beat == 3][4])
+    assert page.locator(".mg .got .grad").text_content() == "= \u2192 1"
+    assert page.locator(".mg-ledger .sum").inner_text() == "\u2260 what is kept\t1"
     page.evaluate(GO, len(frames("own_faulty_engine")) - 1)
     assert "a.grad was 0" in page.locator(".mg-ledger").inner_text()
+
+
+@pytest.mark.slow
+def test_a_walk_that_speaks_too_early_counts_too_much_and_the_ledger_says_so(page, tmp_path) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    with torch.broken("M20"):
+        c = x * 2
+        loss = c + c * x * c
+        made, _ = data_of(torch.record(loss, names={"x": x, "c": c, "loss": loss}), None, {}, None)
+    file = tmp_path / "early.html"
+    file.write_text(page_of(made), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector(".mg svg")
+    page.locator("[data-id=last]").click()
+    text = page.locator(".mg-ledger").inner_text()
+    assert " of 2 arrived, some twice" in text and "= too much" in text, text
+    assert page.errors == []
+
+
+@pytest.mark.slow
+def test_a_box_says_what_was_added_to(show) -> None:
+    page = show("fan_out")
+    words = []
+    for n, (_, beat) in enumerate(frames("fan_out")):
+        if beat == 3:
+            page.evaluate(GO, n)
+            words.append(page.locator(".mg .got .grad").text_content())
+    assert words == ["grad 1", "grad 1", "grad 6", "grad 5", "+= \u2192 7", "+= \u2192 6", "grad 18", "grad 12",
+                     "+= \u2192 25", "+= \u2192 19"]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_cell_of_a_batch_is_named_by_all_its_indices_and_batches_stand_apart(show) -> None:
+    page = show("batched")
+    page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("batched")) if beat == 2][1])
+    assert page.locator(".mg-local .num").inner_text().startswith("cell [0, 0, 3]: ")
+    tops = page.evaluate("""() => [...document.querySelectorAll(".mg-local figure:last-child rect.cell")]
+        .filter((c) => c.dataset.at.endsWith(",0")).map((c) => +c.getAttribute("y"))""")
+    assert [b - a for a, b in itertools.pairwise(tops)] == [22, 22, 26, 22, 22]
 
 
 def test_a_cell_shows_its_dot_product_by_mouse_and_by_key(show) -> None:
