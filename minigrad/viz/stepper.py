@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from html import escape
@@ -169,10 +170,7 @@ def page(data: dict[str, Any], title: str = "", frame: bool = False) -> str:
         "%ESM%": source("stepper.js"),
         "%FRAME%": FRAME if frame else "",
     }
-    text = PAGE
-    for mark, value in inside.items():
-        text = text.replace(mark, value)
-    return text
+    return re.sub("%[A-Z]+%", lambda mark: inside[mark[0]], PAGE)  # in one go: a name may hold such a mark, too
 
 
 def table(data: dict[str, Any]) -> str:

@@ -539,6 +539,36 @@ def test_downloads_are_whole(show, tmp_path) -> None:
     assert at(page) == frames("fan_out")[1] and page.locator(".mg").count() == 1
 
 
+NAMES = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "%DATA% %ESM% $& $1", "<!-- \u2028 \u00e4\u5909"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_text_and_nothing_else(page, tmp_path, name: str) -> None:
+    said = []
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    loss = (x * x).sum()
+    made, _ = data_of(loss, None, {name: x, f"loss {name}": loss}, None)
+    file = tmp_path / "names.html"
+    file.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(made)}", encoding="utf-8")
+    page.goto(file.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator(".mg svg").first.wait_for()
+    frame.locator("[data-id=last]").click()
+    frame.locator("[data-id=words]").click()
+    assert frame.locator(".mg-title").inner_text() == f"Backward pass of loss {name}"
+    assert f"{name} is a leaf" in frame.locator(".mg-words").inner_text()
+    with page.expect_download() as caught:
+        frame.locator("[data-id=html]").click()
+    again = tmp_path / "again.html"
+    caught.value.save_as(again)
+    page.goto(again.as_uri())
+    page.wait_for_selector(".mg svg")
+    assert page.locator(".mg-title").inner_text() == f"Backward pass of loss {name}"
+    assert said == [] and page.errors == [] and page.refused == []
+
+
 def test_the_saved_form_shows_the_frame_and_hides_the_fallback(page, tmp_path) -> None:
     file = tmp_path / "saved.html"
     file.write_text(
