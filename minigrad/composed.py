@@ -47,6 +47,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, np.generic))
 
 
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, Tensor) or _is_number(value)
+
+
 @method
 def __rtruediv__(self: Tensor, other: Any) -> Tensor:
     return table.mul(table.reciprocal(self), other)
@@ -118,7 +122,7 @@ def __floordiv__(self: Tensor, other: Any) -> Tensor:
 
 @method
 def __rfloordiv__(self: Tensor, other: Any) -> Tensor:
-    return floor_division(as_tensor_like(other, self), self) if _is_number(other) else NotImplemented
+    return floor_division(as_tensor_like(other, self), self) if _is_operand(other) else NotImplemented
 
 
 @method
@@ -128,7 +132,7 @@ def __mod__(self: Tensor, other: Any) -> Tensor:
 
 @method
 def __rmod__(self: Tensor, other: Any) -> Tensor:
-    return more.remainder_tensor(as_tensor_like(other, self), self) if _is_number(other) else NotImplemented
+    return more.remainder_tensor(as_tensor_like(other, self), self) if _is_operand(other) else NotImplemented
 
 
 methods.__abs__ = table.abs
@@ -181,7 +185,7 @@ def _checked(ufunc: Any, a: Any, b: Any) -> Tensor:
 
 def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
     def call(input: Tensor, other: Any) -> Tensor:
-        if not isinstance(other, Tensor) and not _is_number(other):
+        if not _is_operand(other):
             raise errors.must_be_tensor(name, "other", 2, other)
         a, b = _paired(input, other)
         if a.dtype.kind == "f":
@@ -189,7 +193,7 @@ def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
         return _checked(ufunc, a, b)
 
     def operator_method(self: Tensor, other: Any) -> Any:
-        return call(self, other) if isinstance(other, Tensor) or _is_number(other) else NotImplemented
+        return call(self, other) if _is_operand(other) else NotImplemented
 
     function(call, name=name, inplace=True)
     setattr(Tensor, f"__{symbol}__", operator_method)
@@ -230,7 +234,7 @@ def _shifted(ufunc: Any, kernel: str, input: Tensor, other: Any) -> Tensor:
 
 
 def _shift_operator(shift: Any) -> Any:
-    return lambda self, other: shift(self, other) if isinstance(other, Tensor) or _is_number(other) else NotImplemented
+    return lambda self, other: shift(self, other) if _is_operand(other) else NotImplemented
 
 
 methods.__lshift__, methods.__rshift__ = map(_shift_operator, (left_shift, right_shift))
@@ -726,7 +730,7 @@ for _symbol, _recorded in (
 @method
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor's memory."""
-    if not isinstance(src, Tensor) and not _is_number(src):
+    if not _is_operand(src):
         raise errors.must_be_tensor("copy_", "other", 1, src)
     value = src.to(self.dtype) if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
     inplace.check_writable(self)

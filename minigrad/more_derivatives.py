@@ -114,7 +114,9 @@ erfc = operation("Erfc", floating(kernels.erfc), lambda g, x: g * (-2 / math.sqr
 erfinv = operation("Erfinv", floating(kernels.erfinv), lambda g, out: g * (math.sqrt(math.pi) / 2) * exp(out * out))
 lgamma = operation("Lgamma", floating(kernels.lgamma), lambda g, x: g * digamma(x))
 digamma = operation("Digamma", floating(lambda x: kernels.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
-polygamma = operation("Polygamma", lambda x, n: kernels.polygamma(dtypes.floating(x), n), lambda g, x, n: g * polygamma(x, n + 1))
+polygamma = operation(
+    "Polygamma", lambda x, n: kernels.polygamma(dtypes.floating(x), n), lambda g, x, n: g * polygamma(x, n + 1)
+)
 logit = operation(
     "Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0 if eps else math.nan, clear_of(x, eps))
 )

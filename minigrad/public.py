@@ -107,7 +107,10 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
 
 # Functions of which PyTorch has a form with a number in front: `remainder(2, x)`.
 NUMBER_FIRST = frozenset(
-    ["add", "sub", "mul", "div", "true_divide", "floor_divide", "remainder", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "xlogy", "float_power"]
+    """
+    add sub mul div true_divide floor_divide remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift
+    bitwise_right_shift xlogy float_power
+    """.split()  # noqa: SIM905
 )
 
 
