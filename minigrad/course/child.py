@@ -132,6 +132,7 @@ def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int,
         sys.settrace(None)
         if not (exercise.with_engine or lessons.lesson(exercise.lesson).with_engine):
             leave_the_engine_out()
+        leave_the_answers_out(namespace)
         limit(exercise)
         worker.serve(requests, replies, namespace)
     finally:
@@ -161,6 +162,17 @@ def leave_the_engine_out() -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.autograd.backward = torch.autograd.grad = refuse
+
+
+def leave_the_answers_out(namespace: dict[str, Any]) -> None:
+    """In the child: the declarations of the exercises, oracles included, cannot be imported, as at hand-in."""
+    home = lessons.__name__
+    for name in [name for name in sys.modules if name == home or name.startswith(home + ".")]:
+        sys.modules[name] = None  # type: ignore[assignment]
+    sys.modules[__package__].lessons = None  # type: ignore[attr-defined]
+    for name, thing in list(namespace.items()):
+        if isinstance(thing, types.ModuleType) and thing.__name__.startswith(home):
+            namespace[name] = None
 
 
 def limit(exercise: Exercise) -> None:

@@ -489,6 +489,22 @@ def test_without_fork_a_watchdog_counts_the_memory():
 
 
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
+def test_the_oracle_is_no_answer():
+    """As at hand-in, where the course is not at hand: nobody may copy the answer from its declaration."""
+    exercise = lessons.find("5.1")
+    space = {}
+    exec("import minigrad.course.lessons.l05_vectors as declared\n"
+         "def early(x, v):\n    return declared.vjp_by_nudging(x, v)\n"
+         "def late(x, v):\n    from minigrad.course.lessons import find\n    return find('5.1').oracle(x, v)\n"
+         "def around(x, v):\n    import minigrad.course as course\n    return course.lessons.find('5.1').oracle(x, v)\n",
+         space)  # fmt: skip
+    for name in ("early", "late", "around"):
+        space["vjp_square"] = space[name]
+        assert examine(exercise, space).status == "error", name
+    assert lessons.find("5.1") is exercise and space["declared"] is not None  # only in the child
+
+
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
 def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
     def borrowed(x, v):
         t = torch.tensor(x, requires_grad=True)
