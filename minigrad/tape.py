@@ -522,13 +522,13 @@ def run(
         g = _start(i, root, gradient)
         started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
-    before, recording = mode.running, mode.record is not None
+    before, recording, recorder = mode.running, mode.record is not None, mode.recorder
     mode.running = Pass([node for node, _ in started], targets)
     _switch(create_graph)
     try:
         walk(started, create_graph, retain_graph, targets)
     finally:
-        mode.running = before
+        mode.running, mode.recorder = before, recorder
         _switch(recording)
 
 
@@ -617,7 +617,8 @@ def backward_all(
         return run(roots, gradients, create_graph, retain)
     for t in wanted:
         check_input(t)
-        t.retain_grad()
+        if not t.__dict__.get("_edge"):
+            t.retain_grad()
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
     run(roots, gradients, create_graph, retain, targets)
     for t in wanted:
@@ -629,8 +630,11 @@ def backward_all(
 
 
 def sequence(tensors: Any) -> tuple[Tensor, ...]:
-    """One tensor or several, as a tuple."""
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    """One tensor (or gradient edge) or several, as a tuple of tensors."""
+    if isinstance(tensors, Tensor):
+        return (tensors,)
+    several = (tensors,) if hasattr(tensors, "output_nr") else tuple(tensors)
+    return tuple(t.tensor() if hasattr(t, "output_nr") and not isinstance(t, Tensor) else t for t in several)
 
 
 def given_gradients(gradients: Any, n: int) -> list[Tensor | None]:

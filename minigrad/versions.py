@@ -77,7 +77,7 @@ def _is_view(node: Node | None) -> bool:
 def counter_of(node: Node, name: str) -> list[Any] | None:
     """The version counter among the guards that watches what was kept under this name."""
     names = guarded_names(node)
-    counter: list[Any] | None = (node.guards or ())[2 * names.index(name)] if name in names else None
+    counter: list[Any] | None = (node.guards or ())[2 * names.index(name)] if name in names and node.guards else None
     return counter
 
 

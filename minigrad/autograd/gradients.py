@@ -74,6 +74,8 @@ def grad(
                     f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                     "allow_unused=True if this is the desired behavior."
                 )
+            if materialize_grads and t.__dict__.get("_edge"):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
             results.append(zeros_like(t).requires_grad_(create_graph) if materialize_grads else None)
         elif create_graph:
             results.append(g)

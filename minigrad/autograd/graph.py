@@ -41,6 +41,15 @@ class GradientEdge(NamedTuple):
     node: Node
     output_nr: int
 
+    def tensor(self) -> Tensor:
+        """A tensor of that shape and node, without numbers: what stands for the edge in a backward pass."""
+        node = self.node
+        if node.shape is None:
+            raise NotImplementedError("minigrad has gradient edges for nodes with one output only")
+        stand_in = wrap(np.broadcast_to(np.zeros((), node.dtype), node.shape), node)
+        stand_in.__dict__["_edge"] = True
+        return stand_in
+
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where the gradient of this tensor arrives.  RuntimeError if it requires none."""
@@ -74,17 +83,22 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+        self.entered: list[tuple[Pass | None, Any]] = []  # each time in which backward pass, and what recorded before
 
     def __enter__(self) -> None:
         if not callable(self.pack_hook) or not callable(self.unpack_hook):
             raise TypeError("saved_tensors_hooks takes two functions: pack_hook(tensor) and unpack_hook(packed)")
         if saved_tensors_hooks.forbidden is not None:
             raise RuntimeError(saved_tensors_hooks.forbidden)
-        self.before = mode.recorder
+        self.entered.append((mode.running, mode.recorder))
         tape.record_with(self._pack)
 
     def __exit__(self, *_: object) -> None:
-        tape.record_with(self.before)
+        last = None
+        while self.entered and (last is None or last[0] is not mode.running):  # a pass that is over took its own along
+            last = self.entered.pop()
+        if last is not None:
+            tape.record_with(last[1])
 
     def pack(self, array: Any, node: Node | None = None) -> Packed:
         tensor = wrap(array)
@@ -123,9 +137,28 @@ class save_on_cpu(saved_tensors_hooks):
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[saved_tensors_hooks]:
     """Within the `with` block, nodes keep copies: what they were made from may be overwritten."""
-    copies = save_on_cpu()
-    with copies:
-        yield copies
+    if mutating:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    here = object()
+
+    def copied(array: Tensor) -> Tensor:
+        if here not in mutating:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was originally "
+                "recorded."
+            )
+        return array
+
+    hooks = saved_tensors_hooks(lambda t: t.clone(), copied)
+    mutating.append(here)
+    try:
+        with hooks:
+            yield hooks
+    finally:
+        mutating.remove(here)
+
+
+mutating: list[object] = []  # the contexts above that are open
 
 
 @contextmanager

@@ -32,7 +32,6 @@ LEFT_OUT = {
     "rp-dtype-suffix": "bfloat16",
     "rp-float16": "bfloat16",
     "rp-complex": "complex numbers",
-    "gp-mutation-context": "allow_mutation_on_saved_tensors",
 }
 
 

@@ -811,3 +811,56 @@ def test_a_slice_cannot_be_written_from_one_that_overlaps_it() -> None:
         x[0:5] = x[1:6]
     x[0:3] = x[3:6]
     assert x.tolist() == [3.0, 4.0, 5.0, 3.0, 4.0, 5.0]
+
+
+# ------------------------------------------------------------------------------------------- edges and hooks that stay open
+
+
+def test_gradient_edges_stand_for_tensors() -> None:
+    from minigrad.autograd.graph import GradientEdge, get_gradient_edge
+
+    x = leaf(1.0, 2.0)
+    y = x.sin()
+    edge = get_gradient_edge(y)
+    out = (y * y).sum()
+    (middle,) = grad(out, edge)
+    assert middle.tolist() == (2 * y).tolist()
+    assert mg.allclose(grad(edge, x, middle)[0], 2 * x.sin() * x.cos())
+    y = x.clone()
+    before = get_gradient_edge(y)
+    y *= 2
+    old, new = grad(y.sum(), (before, y))
+    assert (old.tolist(), new.tolist()) == ([2.0, 2.0], [1.0, 1.0])
+    unused = x.clone()
+    assert unused.grad_fn is not None
+    with pytest.raises(RuntimeError, match=r"^materialize_grads cannot be used when the given input is a GradientEdge$"):
+        grad(x.sum(), GradientEdge(unused.grad_fn, 0), materialize_grads=True)
+    x.sum().backward(inputs=[get_gradient_edge(x)])
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_hooks_on_saved_tensors_that_a_backward_pass_left_open_end_with_it() -> None:
+    x, packed = leaf(1.0, 2.0), []
+
+    def open_hooks(g: Any) -> None:
+        saved_tensors_hooks(lambda t: packed.append(t), lambda t: t).__enter__()
+
+    x.register_hook(open_hooks)
+    (x * x).sum().backward()
+    assert (x * x).sum().requires_grad and not packed
+
+
+def test_copies_of_saved_tensors_are_for_their_own_context() -> None:
+    from minigrad.autograd.graph import allow_mutation_on_saved_tensors
+
+    x = leaf(1.0, 2.0)
+    with allow_mutation_on_saved_tensors():
+        y = (x * x).sum()
+        with pytest.raises(RuntimeError, match=r"^allow_mutation_on_saved_tensors contexts cannot be nested$"):
+            allow_mutation_on_saved_tensors().__enter__()
+    with pytest.raises(AssertionError, match=r"^Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"):
+        y.backward()
+    packed = saved_tensors_hooks(lambda t: t.clone(), lambda t: t)
+    with packed:
+        z = x.exp()
+    assert z.grad_fn is not None and z.grad_fn._saved_result.tolist() == z.tolist()

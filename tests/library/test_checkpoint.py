@@ -106,5 +106,5 @@ def test_what_a_hook_keeps_may_be_overwritten_outside() -> None:
             w = x * 1
             y = w * w
             w.mul_(3)
-        y.sum().backward()
+            y.sum().backward()
         assert x.grad.tolist() == [2.0, 4.0]
