@@ -28,7 +28,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 from minigrad.course import lessons, notebooks
-from minigrad.course.grading import runs, sandbox
+from minigrad.course.grading import reader, runs, sandbox
 from minigrad.course.grading.counting import Count
 from minigrad.course.grading.grader import Grader
 
@@ -56,7 +56,7 @@ def notebook(number: int) -> bytes:
 def jobs_of(numbers: range) -> list[dict[str, Any]]:
     """What the command would hand to its pool."""
     settings = {"isolation": "auto", "trust": False, "seconds": None, "megabytes": None, "lesson": 5}
-    return [{"key": str(n), "data": notebook(n), "seed": b"%d" % n, **settings} for n in numbers]
+    return [{"key": str(n), "submission": reader.read(notebook(n)), "seed": b"%d" % n, **settings} for n in numbers]
 
 
 def speed(count: int, jobs: int, rounds: int = 6) -> float:

@@ -64,6 +64,7 @@ class Probe:
     code: str = ""
     expected: Any = UNKNOWN
     shown: bool = False
+    view: Callable[[Any], Any] | None = None
 
     def of(self, name: str) -> Probe:
         """The same question to another of the exercise's functions."""
@@ -78,6 +79,12 @@ class Probe:
         """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an
         error."""
         return dataclasses.replace(self, expected=value)
+
+
+    def seen_as(self, view: Callable[[Any], Any]) -> Probe:
+        """The same question, where many answers are right: what counts is what `view` makes of the plain answer, out
+        of the student's reach. A program that says True itself can be made to."""
+        return dataclasses.replace(self, view=view)
 
 
 def call(*args: Any, **kwargs: Any) -> Probe:

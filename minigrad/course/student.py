@@ -190,9 +190,10 @@ def failure_from(record: Any) -> Failure:
     if not all(type(t) is str and len(t) <= 2000 for t in texts) or record["kind"] not in REPORTED:
         raise wire.WireError("a failure of no known kind")
     if (
-        not (line is None or type(line) is int)
+        not (line is None or (type(line) is int and 0 <= line < 10**6))
         or type(bases) is not list
-        or not all(type(b) is str for b in bases)
+        or len(bases) > 100
+        or not all(type(b) is str and len(b) <= 2000 for b in bases)
     ):
         raise wire.WireError("a failure with odd fields")
     return Failure(**(record | {"bases": tuple(bases)}))

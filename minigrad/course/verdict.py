@@ -373,12 +373,17 @@ def alike_in_kind(before: Any, now: Any) -> bool:
 def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
     """One probe to one student."""
     if probe.kind == "value":
-        return student.value(probe.name)
-    if probe.kind == "run":
+        answer = student.value(probe.name)
+    elif probe.kind == "run":
         answer = student.run(probe.code, copied(dict(probe.data)), exercise.prelude)
     else:
         answer = student.call(probe.name, *copied(probe.args), **copied(dict(probe.data)))
-    return answer
+    if probe.view is None or isinstance(answer, Failure):
+        return answer
+    try:
+        return probe.view(answer)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return Failure("not plain", message="something of another form than the program asks for")
 
 
 def outcomes(exercise: Exercise, answer: Any, probes: list[Probe]) -> list[Any]:
@@ -642,9 +647,11 @@ def truths_among(answer: Any) -> bool:
 def numbers_of(answer: Any) -> list[int]:
     """A list of whole numbers out of a list, tuple, array or a string such as "3 1 2"; [] if it is none."""
     if isinstance(answer, str):
-        answer = [int(word) for word in re.findall(r"\d+", answer)]
+        answer = [int(word) for word in re.findall(r"\d{1,9}", answer[:1000])]
     array = as_numbers(answer)
-    if array is None or array.ndim != 1 or array.dtype.kind not in "iuf" or (array != np.floor(array)).any():
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        return []
+    if (array != np.floor(array)).any():
         return []
     return [int(n) for n in array]
 
@@ -813,6 +820,8 @@ def listed(array: np.ndarray[Any, Any]) -> str:
     """The numbers of an array on one line, up to six digits, long ones summarised."""
     if array.ndim == 0:
         return spelled(array.item())
+    if array.size > 60 and array.ndim > 4:
+        return "[...]"
     if array.size > 60 and array.shape[0] > 6:
         ends = [listed(part) for part in (*array[:3], *array[-2:])]
         return "[" + ", ".join([*ends[:3], "...", *ends[3:]]) + "]"

@@ -36,8 +36,9 @@ __all__ = [
     "unpack",
 ]
 
-MAX_HEADER = 4 << 20  # bytes of JSON
-MAX_ARRAYS = 16 << 20  # bytes of all arrays together
+# The largest frame of the course holds some thousands of bytes.
+MAX_HEADER = 2 << 20  # bytes of JSON
+MAX_ARRAYS = 4 << 20  # bytes of all arrays together, each number counted as the eight bytes it is compared in
 MAX_DEPTH = 24
 MAX_ITEMS = 100_000
 MAX_TEXT = 200_000
@@ -171,7 +172,7 @@ def aside(array: np.ndarray[Any, Any], arrays: list[np.ndarray[Any, Any]], budge
         raise NotPlain(f"an array of {array.dtype} (numbers of bool, int or float are fine)")
     if array.ndim > MAX_NDIM:
         raise NotPlain(f"an array of {array.ndim} dimensions")
-    budget[1] -= array.nbytes
+    budget[1] -= 8 * array.size
     if budget[1] < 0:
         raise NotPlain(f"arrays of more than {MAX_ARRAYS >> 20} MB together")
     arrays.append(array)
@@ -247,7 +248,7 @@ def small_int(digits: str) -> int:
 
 def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
     """The arrays of a frame, each with its own memory."""
-    arrays, at = [], 0
+    arrays, at, numbers = [], 0, 0
     if len(shapes) > MAX_ITEMS:
         raise WireError("too many arrays")
     for entry in shapes:
@@ -269,6 +270,9 @@ def cut(shapes: list[Any], payload: memoryview) -> list[np.ndarray[Any, Any]]:
         # a zero may hide a huge factor from the product: cap each dimension's share as well
         if any(n > MAX_ARRAYS for n in shape) or count * DTYPES[name].itemsize > len(payload) - at:
             raise WireError("an array longer than its frame")
+        numbers += count
+        if 8 * numbers > MAX_ARRAYS:
+            raise WireError("more numbers than may cross")
         size = count * DTYPES[name].itemsize
         raw = np.frombuffer(
             payload[at : at + size], dtype=DTYPES[name].newbyteorder("<") if name != "bool" else "u1"

@@ -198,8 +198,15 @@ def fresh_namespace() -> dict[str, Any]:
     """An empty `__main__` with what a notebook finds there."""
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    module.__dict__.update(get_ipython=lambda: None, display=lambda *things, **options: None)
+    module.__dict__.update(get_ipython=Shell, display=lambda *things, **options: None)
     return module.__dict__
+
+
+class Shell:
+    """What `get_ipython()` gives: whatever is asked of it is done in silence."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: None
 
 
 def run_program(code: str, space: dict[str, Any], prelude: str) -> Any:
@@ -226,13 +233,21 @@ def without_magics(source: str) -> str:
     lines = source.split("\n")
     if lines[0].startswith("%%") and not re.match(r"%%(time|timeit|capture|prun)\b", lines[0]):
         return "\n".join("# " + line for line in lines)
+    goes_on = False  # a command that is continued on the next line
     for i, line in enumerate(lines):
         indent = line[: len(line) - len(line.lstrip())]
         assigned = re.match(r"\s*([A-Za-z_]\w*)\s*=\s*[%!]", line)
-        if assigned:
+        timed = re.match(r"\s*(?:([A-Za-z_]\w*)\s*=\s*)?%time\s+(?!-)(.+)", line)
+        magic = goes_on or assigned or re.match(r"\s*(%{1,2}[A-Za-z_]|!(?!=)|\?)", line)
+        if goes_on:
+            lines[i] = ""
+        elif timed:
+            lines[i] = f"{indent}{timed[1]} = {timed[2]}" if timed[1] else indent + timed[2]
+        elif assigned:
             lines[i] = f"{indent}{assigned[1]} = None"
-        elif line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?"):
+        elif magic or re.fullmatch(r"\s*[\w.*%]+\?{1,2}\s*", line):
             lines[i] = indent + "pass"
+        goes_on = bool(magic) and line.rstrip().endswith("\\")
     return "\n".join(lines)
 
 

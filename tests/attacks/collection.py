@@ -52,6 +52,23 @@ def shout(data):
         except OSError: pass
 '''
 
+# From then on the student's code is the server: it reads each question and gives one answer to all.
+SERVER = WIRE + '''
+def read(n):
+    out = b""
+    while len(out) < n: out += os.read(3, n - len(out))
+    return out
+def next_ticket():
+    header, payload = struct.unpack(">IQ", read(12))
+    words = json.loads(read(header)); read(payload)
+    return next(value for name, value in words["body"]["dict"] if name == "id")
+def take_over(reply, payload=b"", arrays=()):
+    asked = ticket()
+    while True:
+        shout(frame({"dict": [["id", asked], reply]}, payload, arrays))
+        asked = next_ticket()
+'''
+
 FROM_THE_LIST = {
     "assertions that assert nothing": """
 import numpy.testing as t, unittest
@@ -527,6 +544,284 @@ m = types.ModuleType("__main__"); m.slope = lambda x, g: x; sys.modules["__main_
 globals().clear()
 """,
     "a name that looks right": "def sl\\u043epe(x, g): return 3 * x**2 * g\nansw\\u0435r = 66.0",
+    "objects that lie about being arrays": """
+class Lies:
+    __class__ = property(lambda s: np.ndarray)
+    __array_interface__ = property(lambda s: {"shape": (3,), "typestr": "<f8", "data": (0, False), "version": 3})
+    dtype, shape, ndim, size, nbytes = np.dtype(float), (3,), 1, 3, 24
+    def __array__(self, *a, **k): return np.full(3, 66.0)
+    def __float__(self): return 66.0
+    __index__ = __int__ = lambda s: 66
+    def tolist(self): return [66.0] * 3
+    def __reduce__(self): return (float, (66.0,))
+slope = lambda x, g: Lies()
+answer = Lies()
+class Counter:
+    total = count = Lies()
+    def add(self, n): pass
+""",
+    "tensors that are none": """
+class Base:
+    pass
+Base.__name__, Base.__module__ = "Tensor", "minigrad.tensor"
+class Mine(Base):
+    turn = 0
+    requires_grad = True
+    def detach(self): return self
+    def numpy(self):
+        Mine.turn += 1
+        return [np.full(3, 66.0), np.zeros(5), "66", Mine][Mine.turn % 4]
+slope = lambda x, g: Mine()
+answer = Mine()
+class Counter:
+    total = count = Mine()
+    def add(self, n): pass
+""",
+    "tuples and dicts that lie": """
+class T(tuple):
+    _fields = ("a", "b")
+    __iter__ = lambda s: iter([66.0, 66.0])
+    __eq__ = lambda s, o: True
+    __len__ = lambda s: 10**9
+class D(dict):
+    items = lambda s: [("a", 66.0)] * 10**6
+    __iter__ = lambda s: iter([None])
+slope = lambda x, g: T((1, D()))
+answer = T((66.0, 0.0))
+class Counter:
+    total = D(); count = T((1, 2))
+    def add(self, n): pass
+""",
+    "odd numbers": """
+slope = lambda x, g: x + 0j
+answer = np.array([66.0], dtype=object)
+class Counter:
+    total = np.longdouble(1); count = np.datetime64("2026-01-01")
+    def add(self, n): pass
+""",
+    "generators and coroutines": """
+async def later(*a): return 66.0
+slope = later
+answer = (v for v in [66.0])
+class Counter:
+    total = property(lambda s: later())
+    count = lambda s: 1
+    async def add(self, n): pass
+""",
+    "serves in the worker's place": SERVER + """
+def slope(x, g): take_over(["value", {"array": 0}], b"\\0" * 40, [["float64", [5]]])
+class Counter:
+    def __init__(self): take_over(["value", {"dict": [["status", "passed"], ["points", 100]]}])
+""",
+    "raises in a line that cannot be": SERVER + """
+def raised(line, kind="raised", value=None):
+    names = ("type", "message", "text", "printed")
+    return ["failure", {"dict": [[n, "x"] for n in names] + [["kind", kind], ["line", line], ["bases", []], ["value", value]]}]
+def slope(x, g): take_over(raised(-10**9))
+class Counter:
+    def __init__(self): take_over(raised({"int": hex(-10**300)}))
+""",
+    "raises with a million bases": SERVER + """
+record = {"dict": [["type", "x"], ["message", ""], ["text", ""], ["printed", ""], ["kind", "raised"], ["line", 1],
+                   ["bases", ["x" * 5000] * 300], ["value", None]]}
+def slope(x, g): take_over(["failure", record])
+""",
+    "a changed input of changed inputs": SERVER + """
+record = [["type", ""], ["message", "x"], ["text", ""], ["printed", ""], ["kind", "changed"], ["line", None], ["bases", []]]
+inner = {"dict": record + [["value", 66.0]]}
+def slope(x, g): take_over(["failure", {"dict": record + [["value", inner]]}])
+""",
+    "a thread that answers first": WIRE + """
+import threading
+def answers():
+    while True:
+        for f in list(sys._current_frames().values()):
+            while f:
+                request = f.f_locals.get("request")
+                if isinstance(request, dict): shout(frame({"dict": [["id", request["id"]], ["value", 66.0]]}))
+                f = f.f_back
+def slope(x, g):
+    threading.Thread(target=answers, daemon=True).start()
+    return x
+""",
+    "a thread that takes the questions": """
+import os, threading
+taken = []
+def steal():
+    while True: taken.append(os.read(3, 1 << 16))
+def slope(x, g):
+    threading.Thread(target=steal, daemon=True).start()
+    return x
+answer = taken
+""",
+    "says that it is a fresh worker": WIRE + "def slope(x, g):\n    shout(b'+')\n    return x\nshout(b'-no sandbox here')",
+    "trace, profile and audit": """
+import sys, threading
+def spy(frame, event, arg):
+    for name in ("outcome", "value", "reply"):
+        if name in frame.f_locals:
+            frame.f_locals[name] = {"id": "x", "value": 66.0}
+    return spy
+sys.settrace(spy); threading.settrace(spy); sys.setprofile(lambda *a: None)
+sys.addaudithook(lambda event, args: None)
+""",
+    "an audit hook that refuses everything": """
+import sys
+def refuse(event, args): raise SystemExit(event)
+sys.addaudithook(refuse)
+""",
+    "hooks for the end": """
+import atexit, sys, threading, weakref, gc
+for _ in range(3): atexit.register(lambda: open("/tmp/minigrad-left-behind", "w"))
+sys.excepthook = sys.unraisablehook = threading.excepthook = lambda *a: None
+gc.callbacks.append(lambda *a: globals().update(answer=66))
+class Again:
+    def __del__(self): Again()
+Again()
+weakref.finalize(Again, print)
+""",
+    "a timer inside the worker": """
+import signal, sys
+def ring(number, frame):
+    while frame:
+        frame.f_locals.update(outcome=66.0)
+        frame = frame.f_back
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, ring); signal.signal(signal.SIGVTALRM, ring)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0005); signal.setitimer(signal.ITIMER_VIRTUAL, 0.001, 0.0005)
+""",
+    "other imports, other classes": """
+import builtins, sys, importlib
+real = builtins.__import__
+builtins.__import__ = lambda name, *a, **k: sys.modules.get("math") or real(name, *a, **k)
+builtins.__build_class__ = lambda *a, **k: float
+class Yes:
+    def __getattr__(self, name): return lambda *a, **k: {"value": 66.0}
+for name in list(sys.modules):
+    if name.startswith("minigrad"): sys.modules[name] = Yes()
+""",
+    "the worker's modules loaded anew": """
+import importlib
+from minigrad.course import wire, worker
+from minigrad.course.grading import cells
+wire.MAX_ARRAYS = wire.MAX_HEADER = wire.MAX_ITEMS = 1 << 40
+wire.DTYPES["object"] = np.dtype(object)
+for module in (wire, worker, cells):
+    try: importlib.reload(module)
+    except BaseException: pass
+wire.MAX_ARRAYS = wire.MAX_HEADER = wire.MAX_ITEMS = 1 << 40
+slope = lambda x, g: np.zeros(3 << 20)
+answer = "6" * 1_000_000
+""",
+    "prints more than is kept": """
+from minigrad.course import worker
+worker.Printed.start = lambda self: "passed " * 10**6
+worker.MAX_PRINTED = 10**9
+slope = lambda x, g: print("6" * 10**6)
+""",
+    "type objects overwritten": """
+import ctypes
+def patch(kind, name, thing):
+    ctypes.pythonapi.PyType_Modified.argtypes = [ctypes.py_object]
+    d = ctypes.cast(id(kind) + kind.__dictoffset__, ctypes.POINTER(ctypes.py_object)) if kind.__dictoffset__ else None
+    import gc
+    for space in gc.get_referents(kind.__dict__):
+        if isinstance(space, dict): space[name] = thing
+    ctypes.pythonapi.PyType_Modified(kind)
+for kind in (float, int, list, np.ndarray):
+    for name in ("__eq__", "__sub__", "__abs__", "tobytes", "__repr__"):
+        patch(kind, name, lambda *a: True)
+""",
+    "another's memory by other doors": """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+done = []
+def door(name, what):
+    try:
+        if what() not in (-1, None, False): done.append(name)
+    except BaseException: pass
+door("shared memory", lambda: __import__("_posixshmem").shm_open("/minigrad", 0o102, 0o666))
+door("shared memory by name", lambda: ctypes.CDLL("librt.so.1").shm_open(b"/minigrad", 0o102, 0o666))
+door("old shared memory", lambda: libc.shmget(7077, 4096, 0o1666))
+door("semaphore", lambda: libc.semget(7077, 1, 0o1666))
+door("messages", lambda: libc.msgget(7077, 0o1666))
+door("message queue", lambda: libc.syscall(240, b"minigrad", 0o102, 0o666, None))
+door("key", lambda: libc.syscall(248, b"user", b"minigrad", b"hidden", 6, -4))
+door("memory file", lambda: libc.memfd_create(b"minigrad", 0))
+door("abstract socket", lambda: __import__("socket").socket(1, 2).bind("\\0minigrad") is None)
+door("user fault", lambda: libc.syscall(323, 0))
+door("inotify", lambda: libc.inotify_init())
+door("lock", lambda: libc.flock(0, 2) == 0)
+slope = lambda x, g: "hidden-" + str(done) if done else x
+""",
+    "hands descriptors to the grader": """
+import os, socket, fcntl, array
+try:
+    s = socket.socket(fileno=os.dup(3))
+    s.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))])
+except BaseException: pass
+for flag in (os.O_NONBLOCK, getattr(os, "O_ASYNC", 0o20000), os.O_NONBLOCK | os.O_APPEND):
+    try: fcntl.fcntl(3, fcntl.F_SETFL, flag)
+    except BaseException: pass
+for what, value in ((8, os.getppid()), (10, 9), (1024, 1), (1033, 15)):
+    try: fcntl.fcntl(3, what, value)
+    except BaseException: pass
+""",
+    "filters what the grader says": """
+import ctypes, socket, os
+libc = ctypes.CDLL(None)
+code = (ctypes.c_char * 8)(6, 0, 0, 0, 0, 0, 0, 0)
+program = (ctypes.c_char * 16).from_buffer_copy((1).to_bytes(8, "little") + ctypes.addressof(code).to_bytes(8, "little"))
+for option, value in ((26, program), (7, b"\\0" * 4), (8, b"\\0" * 4), (16, b"\\1\\0\\0\\0"), (42, b"\\1\\0\\0\\0")):
+    libc.setsockopt(3, 1, option, value, len(value) if isinstance(value, bytes) else 16)
+""",
+    "errors of no known make": """
+class Meta(type):
+    __mro__ = property(lambda c: 1 / 0)
+    def mro(c): return [c, Exception, BaseException, object]
+class Odd(Exception, metaclass=Meta):
+    __traceback__ = property(lambda s: 1 / 0)
+    __str__ = lambda s: 7
+Odd.__name__ = "ValueError" * 1000
+def slope(x, g): raise Odd
+class Counter:
+    def __init__(self):
+        error = ValueError("deep")
+        for _ in range(20_000): error = ExceptionGroup("x", [error])
+        raise error
+def answer(): raise GeneratorExit
+""",
+    "waits for nothing": "import asyncio\nawait asyncio.Event().wait()",
+    "waits for itself": "import threading\nlock = threading.Lock()\ndef slope(x, g):\n    lock.acquire(); lock.acquire()",
+    "many axes": "def slope(x, g): return np.zeros((6,) * 7, np.uint8)\nanswer = np.zeros((2,) * 16, np.uint8)",
+    "as much as may cross": """
+slope = lambda x, g: ["x" * 150_000] * 12
+answer = [[0.5] * 1000] * 90
+class Counter:
+    total = {str(i): "y" * 15 for i in range(40_000)}; count = [np.zeros(100_000)] * 5
+    def add(self, n): pass
+""",
+    "asks by failing": """
+seen = []
+def slope(x, g):
+    seen.append((x.tolist(), g.tolist()))
+    again = [n for n, one in enumerate(seen) if one == seen[-1]]
+    return x * (len(again) - 1) * len(seen) if x.size < 3 else x * 0 + len(seen)
+class Counter:
+    guesses = iter(range(10**6))
+    total = count = property(lambda s: next(Counter.guesses))
+    def add(self, n): pass
+""",
+    "says what the published questions want": """
+from minigrad.course import worker
+worker.Server.run = lambda self, code, data, prelude="": [True, True]
+worker.Server.call = lambda self, name, *args, **kwargs: args[0] * 0 + 12.0
+worker.Server.value = lambda self, name: "66"
+""",
+    "the names of the checks": """
+for name in ("print", "len", "list", "float", "bool", "range", "isinstance", "s", "c", "steps", "type", "sum", "np"):
+    globals()[name] = lambda *a, **k: 20
+""",
 }  # fmt: skip
 
 SLOW = {"one byte a second", "sleeps in a thread", "an endless stream", "errors from hell"}

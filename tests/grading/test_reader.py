@@ -54,6 +54,56 @@ ACCIDENTS = {
     "viz helpers": ("from minigrad.viz import step, draw, plots\nstep(None); plots.loss([1])\n" + SLOPE, *RIGHT[2:]),
     "an error raised in a thread": ("import threading\nthreading.Thread(target=lambda: 1 / 0).start()", *RIGHT),
     "changes directory": ("import os\nos.chdir('/')\n" + SLOPE, *RIGHT[2:]),
+    "Windows line ends": tuple(source.replace("\n", "\r\n") for source in RIGHT),
+    "Windows line ends and magics": ("%matplotlib inline\r\nimport numpy as np\r\n!ls\r\n" + SLOPE.replace("\n", "\r\n"),
+        *RIGHT[2:]),
+    "tabs": ("import numpy as np", SLOPE.replace("    ", "\t"), *RIGHT[2:]),
+    "a comment that asks, beside a magic": (
+        "%matplotlib inline\nimport numpy as np  # needed?\n" + SLOPE.replace("):", "):  # what is g?") + "  # right?",
+        *RIGHT[2:]),
+    "a remainder at the start of a line, beside a magic": (
+        "%pip install x\n" + SLOPE.replace("3 * x**2 * g", "(3 * x**2 * g * (5\n      % 2)\n      * (1\n      != 2))"),
+        *RIGHT[2:]),
+    "help on an attribute": ("import numpy as np\nnp.ndarray.sum??\n?np.sum\n" + SLOPE, *RIGHT[2:]),
+    "a timed answer": (*RIGHT[:3], "%time answer = 66.0"),
+    "a timed call that is kept": (*RIGHT[:3], "def f(): return 66.0", "answer = %time f()"),
+    "timeit with options": (*RIGHT, "%timeit -n 1 -r 1 slope(np.ones(2), 1)"),
+    "cell magic timeit": ("import numpy as np", "%%timeit -n 1\nx = 1", *RIGHT[1:]),
+    "cell magic capture": ("%%capture out\n" + SLOPE, *RIGHT[2:]),
+    "cell magic of another language": (*RIGHT, "%%html\n<b>slope = 0</b>", "%%javascript\nlet slope = 0", "%%R\nslope <- 0"),
+    "a command over two lines": ("!pip install numpy \\\n    matplotlib\nimport numpy as np\n" + SLOPE, *RIGHT[2:]),
+    "a package that is not here": (
+        "import pandas as pd\nimport numpy as np\nimport sklearn.datasets\nfrom scipy import stats\n" + SLOPE, *RIGHT[2:]),
+    "a package that is not here, on one line with others": (
+        "import pandas as pd, numpy as np, google.colab\n" + SLOPE.replace("x**2", "np.square(x)"), *RIGHT[2:]),
+    "Colab": ("from google.colab import drive\nimport numpy as np\n" + SLOPE, "drive.mount('/content')", *RIGHT[2:]),
+    "relative import": ("from .helpers import nothing", "from . import helpers", *RIGHT),
+    "imports by a star": ("from numpy import *\n" + SLOPE, "from minigrad.course import *", *RIGHT[2:]),
+    "the check in odd places": (
+        "from minigrad.course import check as c", "def slope(x, g):\n    from minigrad.course import check\n    check('90.1')\n"
+        "    return 3 * x**2 * g", COUNTER + "\n    from minigrad.course import check, hint",
+        "if c('90.3') is None:\n    answer = 66.0"),
+    "figures": (
+        "import numpy as np\nimport matplotlib.pyplot as plt\nfrom matplotlib import ticker\nplt.rcParams['figure.dpi'] = 100\n"
+        "fig, (left, right) = plt.subplots(1, 2)\nfig, axes = plt.subplots(2, 2)\naxes[0, 1].set(title='x')\n"
+        "for ax in axes.flat:\n    ax.plot([1], [2])\nline, = plt.plot([1, 2])\nline.set_data([1], [2])\n"
+        "counts, edges, bars = plt.hist([1, 2])\nplt.colorbar(plt.imshow(np.eye(2))).set_label('z')\n"
+        "with plt.style.context('ggplot'):\n    plt.figure().add_subplot(111)\nplt.tight_layout(); plt.show()\n" + SLOPE,
+        *RIGHT[2:]),
+    "progress bars": (
+        "from tqdm.auto import tqdm, trange\nfor i in (bar := tqdm(range(3), desc='x')):\n    bar.set_postfix(loss=1)\n"
+        "with tqdm(total=3) as bar:\n    bar.update(1)\nfor i in trange(2):\n    pass\nimport tqdm\n"
+        "for i in tqdm.tqdm([1]):\n    pass\n" + SLOPE, *RIGHT[2:]),
+    "input() before the answer": ("name = input('Your name? ')\n" + SLOPE, *RIGHT[2:]),
+    "exported magics": ("get_ipython().run_line_magic('matplotlib', 'inline')\nget_ipython().system('ls')\n" + SLOPE,
+        *RIGHT[2:]),
+    "seeds in one cell, draws in the next": (
+        *RIGHT[:3], "import random\nnp.random.seed(1); random.seed(1)", "a, b = np.random.rand(), random.random()",
+        "answer = 66.0 if (round(a, 6), round(b, 6)) == (0.417022, 0.134364) else a"),
+    "leaves an unfinished cell at the end": (*RIGHT, "for i in range(3):"),
+    "a solution pasted at the end": ("import numpy as np", BLANK, "slope = lambda x, g: 0 * x", *RIGHT[2:], SLOPE),
+    "an answer in unicode names": ("import numpy as np", "def slope(\u03be, \u03b3):\n    return 3 * \u03be**2 * \u03b3",
+        *RIGHT[2:]),
     "one cell never ends": (RIGHT[0], "while True:\n    pass", *RIGHT[1:]),
     "one cell ends the process": (RIGHT[0], "import os\nos._exit(0)", *RIGHT[1:]),
     "one cell takes all memory": (RIGHT[0], "big = [bytearray(10**9) for _ in range(100)]", *RIGHT[1:]),
@@ -73,8 +123,17 @@ def test_metadata_of_others_and_old_formats_do_no_harm() -> None:
     assert same_result(grade(tagged), plain)
     old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": list(s)} for s in RIGHT]}]}
     assert same_result(grade(json.dumps(old).encode()), plain)
-    marked = b"\xef\xbb\xbf" + notebook(*RIGHT)
-    assert same_result(grade(marked), plain)
+    cells = [{"cell_type": "code", "source": s, "metadata": {"vscode": {"languageId": "python"}, "id": "same"}, "id": "same"}
+             for s in RIGHT]  # fmt: skip
+    for minor, about in ((0, {}), (4, {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {"name": "R"}}),
+                         (5, {"colab": {"provenance": []}, "kernelspec": {"name": "no such kernel"}}),
+                         ("x", None)):  # fmt: skip
+        other = {"nbformat": 4, "nbformat_minor": minor, "metadata": about, "cells": cells}
+        assert same_result(grade(json.dumps(other).encode()), plain)
+    assert same_result(grade(b"\xef\xbb\xbf" + notebook(*RIGHT)), plain)
+    assert same_result(grade(notebook(*RIGHT).decode().encode("utf-16")), plain)
+    assert same_result(grade(notebook(*RIGHT).replace(b'"metadata"', b'"meta\xe9"')), plain)
+    assert same_result(grade(notebook(*RIGHT).replace(b"\n", b"\r\n")), plain)
 
 
 def test_the_verdict_names_cell_and_line() -> None:
@@ -117,7 +176,6 @@ BROKEN = {
     "deep": b"[" * 200_000,
     "deep inside": b'{"cells": ' + b'{"a":' * 100_000,
     "huge number": b'{"cells": ' + b"9" * 10_000 + b"}",
-    "utf-16": notebook(*RIGHT).decode().encode("utf-16"),
     "bytes": bytes(range(256)),
     "too large": b" " * (reader.LARGEST_FILE + 1) + b"{}",
     "too much code": notebook("x = 1\n" * 400_000),

@@ -9,11 +9,14 @@ for. All of it happens on the student's side of the wall, where their code may b
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import functools
 import linecache
+import re
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ from minigrad.course import wire, worker
 from minigrad.course.wire import Failure
 
 _ABSENT = object()
+MOST_MISSING = 10  # imports of one cell that may fail
 
 
 class Notebook(worker.Server):
@@ -59,14 +63,34 @@ class Notebook(worker.Server):
     def cell(self, source: str, number: int, only_new: bool = False) -> Failure | None:
         """Run one cell. What was finished is not replaced by a blank; with `only_new`, nothing is replaced."""
         before = dict(self.namespace)
-        run = functools.partial(self.run_cell, source, f"<cell {number}>")
-        outcome = self.guarded(run, contextlib.nullcontext)  # what one cell seeds, the next one draws from
+        outcome = self.attempt(source, number)
+        if isinstance(outcome, Failure) and outcome.type == "ModuleNotFoundError":
+            self.without_missing(source, number, outcome)
         for name, old in before.items():
             new = self.namespace.get(name, _ABSENT)
             if new is not old and new is not _ABSENT and (only_new or _emptied(old, new)):
                 self.namespace[name] = old
         self.remember_imports(source)
         return outcome if isinstance(outcome, Failure) and outcome.kind != "printed" else None
+
+    def attempt(self, source: str, number: int) -> Any:
+        """Run a cell once. What it seeds, the next one draws from; nobody is there to type anything."""
+        run = functools.partial(self.run_cell, source, f"<cell {number}>")
+        with swapped(builtins, "input", lambda prompt="": ""):
+            return self.guarded(run, contextlib.nullcontext)
+
+    def without_missing(self, source: str, number: int, failure: Failure) -> None:
+        """Go on after imports of packages that are not here; the cell's first failure is told all the same."""
+        lines = source.split("\n")
+        for _ in range(MOST_MISSING):
+            place = (failure.line or 0) - 1
+            if not 0 <= place < len(lines) or not re.match(r"\s*(import|from)\s[^\\(]*$", lines[place]):
+                return
+            lines[place] = without_import(lines[place], failure.message)
+            outcome = self.attempt("\n".join(lines), number)
+            if not isinstance(outcome, Failure) or outcome.type != "ModuleNotFoundError":
+                return
+            failure = outcome
 
     def remember_imports(self, source: str) -> None:
         """Note what `import numpy as np` binds."""
@@ -92,6 +116,15 @@ class Notebook(worker.Server):
         exec(f"import {module} as {name}", self.namespace)
 
 
+def without_import(line: str, message: str) -> str:
+    """A line of imports without the one that failed with this message; without any if it is not to be told which."""
+    indent, word, rest = re.fullmatch(r"(\s*)(\S+)\s*(.*?)\s*", line, re.DOTALL).groups()  # type: ignore[union-attr]
+    missing = message.removeprefix("No module named ").strip("'")
+    parts = [part.strip() for part in rest.split(",")] if word == "import" else []
+    kept = [part for part in parts if missing not in (part.split()[:1] or [""])[0].split(".") + part.split()[:1]]
+    return f"{indent}import {', '.join(kept)}" if kept and len(kept) < len(parts) else indent + "pass"
+
+
 def _continues(outcome: Failure | None) -> bool:
     """True for a cell that begins in the middle of something."""
     return outcome is not None and (
@@ -103,6 +136,17 @@ def _continues(outcome: Failure | None) -> bool:
 def _emptied(old: Any, new: Any) -> bool:
     """True if a finished answer was replaced by a blank."""
     return worker.blankness(new) == "blank" and worker.blankness(old) == "there" and old is not None
+
+
+@contextlib.contextmanager
+def swapped(module: Any, name: str, thing: Any) -> Iterator[None]:
+    """For a while, a module's `name` is another thing."""
+    before = getattr(module, name)
+    setattr(module, name, thing)
+    try:
+        yield
+    finally:
+        setattr(module, name, before)
 
 
 def serve(descriptor: int) -> None:

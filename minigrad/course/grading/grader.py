@@ -78,10 +78,10 @@ class Grader:
             self._folder.chmod(0o755)
         return self._folder
 
-    def grade(self, data: bytes, lesson: Lesson, seed: bytes) -> dict[str, Any]:
+    def grade(self, data: bytes | reader.Submission, lesson: Lesson, seed: bytes) -> dict[str, Any]:
         """The result of one notebook, as plain data. Never raises for anything that is in the notebook."""
         started = time.perf_counter()
-        submission = reader.read(data)
+        submission = reader.read(data) if isinstance(data, bytes) else data
         exercises = [exercise for exercise in lesson.exercises if exercise.points > 0]
         session = Session(self, lesson, submission)
         try:

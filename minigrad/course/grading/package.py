@@ -29,30 +29,57 @@ import sys
 
 
 class Nothing:
-    """Whatever is asked of it, it answers with nothing."""
+    """Whatever is asked of it, it answers with nothing; but what drawing hands back can be taken apart as usual."""
+
+    def __init__(self, *args, **kwargs):
+        pass
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        return _SHAPED.get(name) or Nothing()
+
+    def _nothing(self, *args, **kwargs):
         return Nothing()
+
+    __getitem__ = _nothing
+
+    def __enter__(self):
+        return self
 
     def __call__(self, *args, **kwargs):
         return None
 
+    def __setitem__(self, place, value):
+        pass
+
     def __iter__(self):
         return iter(())
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *error):
         return False
 
 
+def subplots(nrows=1, ncols=1, *, squeeze=True, **options):
+    import numpy
+
+    grid = numpy.empty((nrows, ncols), dtype=object)
+    for place in numpy.ndindex(nrows, ncols):
+        grid[place] = Nothing()
+    return Nothing(), grid if not squeeze else grid.squeeze() if grid.size > 1 else grid[0, 0]
+
+
+_SHAPED = {
+    "subplots": subplots,
+    "plot": lambda *args, **kwargs: [Nothing()],
+    "hist": lambda *args, **kwargs: (Nothing(), Nothing(), Nothing()),
+}
+
+
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    return Nothing()
+    return _SHAPED.get(name) or Nothing()
 '''
 
 _ENGINE = '"""In this lesson the student writes the engine: whatever a cell does with this one, comes to nothing."""\n' + '''
@@ -118,13 +145,36 @@ def observe(*args, **kwargs):
 '''
 )
 
-# A progress bar hands on what it is given; a figure can be unpacked.
-_TQDM = _QUIET + "\n\ndef tqdm(things=(), *args, **kwargs):\n    return things\n\n\ntrange = range\n"
-_PYPLOT = _QUIET + "\n\ndef subplots(*args, **kwargs):\n    return Nothing(), Nothing()\n"
+# A progress bar hands on what it is given.
+# What is drawn can be drawn on.
+_DRAWN = _QUIET.replace("return None", "return Nothing()")
+_TQDM = (
+    _QUIET
+    + """
+
+class tqdm(Nothing):
+    def __init__(self, things=(), *args, **kwargs):
+        self.things = things
+
+    def __iter__(self):
+        return iter(self.things)
+
+    def __len__(self):
+        return len(self.things)
+
+    def __enter__(self):
+        return self
+
+
+def trange(*args, **kwargs):
+    return tqdm(range(*args))
+"""
+)
 
 _STANDINS = {
-    "matplotlib/__init__.py": _QUIET,
-    "matplotlib/pyplot.py": _PYPLOT,
+    "matplotlib/__init__.py": _DRAWN,
+    "matplotlib/pyplot.py": _DRAWN,
+    **{f"matplotlib/{name}.py": _DRAWN for name in ("animation", "cm", "colors", "patches", "ticker")},
     "IPython/__init__.py": _QUIET,
     "IPython/display.py": _QUIET,
     "ipywidgets/__init__.py": _QUIET,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -21,9 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LARGEST_FILE = 32 << 20  # bytes; a notebook with many pictures has two or three million
+LARGEST_FILE = 64 << 20  # bytes; a notebook with many pictures has two or three million
+MOST_VALUES = 4_000_000  # strings, lists, objects and what is in them: each takes fifty bytes and more when it is read
 LARGEST_SOURCE = 1 << 20  # characters of code
 _MOST_CELLS = 5_000
+
+
+# A string of JSON, whole or cut off, or what begins or separates values outside strings.
+_VALUES = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,12 @@ def read(data: bytes) -> Submission:
         return Submission((), "the file is empty")
     if len(data) > LARGEST_FILE:
         return Submission((), f"the file is larger than {LARGEST_FILE >> 20} MB")
+    if len(data) > MOST_VALUES and sum(1 for _ in itertools.islice(_VALUES.finditer(data), MOST_VALUES)) == MOST_VALUES:
+        return Submission((), "the file holds more lists and numbers than a notebook does")
+    # Some editors save UTF-16; a byte that is no text spoils one character, not the whole.
+    code = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return Submission((), "the file is not text, so it is no notebook")
+        notebook = json.loads(data.decode(code, "replace"))
     except (ValueError, RecursionError, MemoryError):
         return Submission((), "the file is cut off or is no notebook: it is not complete JSON")
     cells: list[Cell] = []
@@ -168,7 +176,8 @@ _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT
 def spreadsheet(text: str) -> str:
     """The text as a spreadsheet may see it: one line, never the start of a formula."""
     text = re.sub(r"[\x00-\x1f\x7f\u2028\u2029]+", " ", text.encode("utf-8", "replace").decode())
-    return "'" + text if text.lstrip()[:1] in ("=", "+", "-", "@") else text
+    # Some take the wide forms of these signs for them, some separate columns by a semicolon.
+    return re.sub(r"(^|[;|])(\s*[=+@\uff1d\uff0b\uff20-])", r"\1'\2", text)
 
 
 # ------------------------------------------------------------------ which lesson

@@ -42,13 +42,13 @@ _graders: list[Grader] = []
 
 
 def grade_one(job: dict[str, Any]) -> dict[str, Any]:
-    """Grade one notebook in this process. `job`: data, lesson, seed, isolation, trust, seconds, megabytes.
+    """Grade one notebook in this process. `job`: submission, lesson, seed, isolation, trust, seconds, megabytes.
 
     Pure: the same job gives the same result (but for `seconds`). A sandbox that cannot start is `not graded`.
     """
     lesson = lessons.lesson(job["lesson"])
     try:
-        return _grader(job).grade(job["data"], lesson, job["seed"])
+        return _grader(job).grade(job["submission"], lesson, job["seed"])
     except Unavailable as error:
         return not_graded(job["lesson"], str(error))
 
@@ -229,7 +229,8 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         data = reader.load(folder / found.path)
     except OSError as error:
         return f"could not be read ({error.strerror or error})"
-    number = lesson_of(reader.read(data), found.path)
+    submission = reader.read(data)
+    number = lesson_of(submission, found.path)
     if number is None:
         return "belongs to no lesson of this course"
     notebook, pack, course = (
@@ -242,7 +243,7 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
     seed = hmac.digest(course_key, found.student.encode("utf-8", "surrogateescape"), "sha256")
     key = journals.key_of(found.student, found.path, notebook, pack + limits, course)
     return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
-            "course": course, "data": data, "seed": seed, **settings}  # fmt: skip
+            "course": course, "submission": submission, "seed": seed, **settings}  # fmt: skip
 
 
 def readable(name: str) -> str:

@@ -485,11 +485,40 @@ LEAVES = "[p.is_leaf for p in cure_6(5, 4, 3)]"
 GRADIENTS = (
     "w1, b1, w2, b2 = cure_6(5, 4, 3)\nh = torch.tanh(torch.tensor(x) @ w1 + b1)\n"
     "F.cross_entropy(h @ w2 + b2, torch.tensor(labels)).backward()\n"
-    "[bool(p.grad.abs().sum() > 1e-7) for p in (w1, b1, w2, b2)]"
+    "[(p.detach(), p.grad) for p in (w1, b1, w2, b2)]  # does each get a gradient?"
 )
-TWINS = "w1, b1, w2, b2 = cure_6(5, 4, 3)\nlen({round(float(w1[:, j].sum()), 7) for j in range(4)})"
-SPREAD = "w1, b1, w2, b2 = cure_6(100, 80, 60)\n[0.005 < float(w.detach().std()) for w in (w1, w2)]"
-NARROW = SPREAD.replace("0.005 < float(w.detach().std())", "float(w.detach().std()) < 0.4")
+TWINS = "w1, b1, w2, b2 = cure_6(5, 4, 3)\nw1.detach()  # how many different columns?"
+SPREAD = "w1, b1, w2, b2 = cure_6(100, 80, 60)\n[w1.detach(), w2.detach()]  # how widely do they spread?"
+
+
+def which_learn(x: Array, labels: Array) -> Callable[[Any], list[bool]]:
+    """Which of the four get a gradient; it has to be the one that follows from their numbers."""
+
+    def view(answer: Any) -> list[bool]:
+        w1, b1, w2, b2 = [p.array.astype(float) for p, _ in answer]
+        h = np.tanh(x @ w1 + b1)
+        scores = np.exp(h @ w2 + b2)
+        d_scores = (scores / scores.sum(1, keepdims=True) - np.eye(3)[labels]) / len(labels)
+        d_h = d_scores @ w2.T * (1 - h**2)
+        wanted = (x.T @ d_h, d_h.sum(0), h.T @ d_scores, d_scores.sum(0))
+        return [
+            got is not None and bool(np.allclose(got.array, right, atol=1e-5) and np.abs(got.array).sum() > 1e-7)
+            for (_, got), right in zip(answer, wanted, strict=True)
+        ]
+
+    return view
+
+
+def different_columns(w1: Any) -> int:
+    return len({round(float(column.sum()), 7) for column in w1.array.T})
+
+
+def spread(weights: Any) -> list[bool]:
+    return [bool(w.array.std() > 0.005) for w in weights]
+
+
+def narrow(weights: Any) -> list[bool]:
+    return [bool(w.array.std() < 0.4) for w in weights]
 
 
 def probes_11_6(rng: np.random.Generator) -> Iterator[Probe]:
@@ -498,10 +527,10 @@ def probes_11_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SIZES).expect([[5, 4], [4], [4, 3], [3]])
     yield run(ASKED).expect([True] * 4)
     yield run(LEAVES).expect([True] * 4)
-    yield run(GRADIENTS, x=x, labels=labels).expect([True] * 4)
-    yield run(TWINS).expect(4)
-    yield run(SPREAD).expect([True, True])
-    yield run(NARROW).expect([True, True])
+    yield run(GRADIENTS, x=x, labels=labels).seen_as(which_learn(x, labels)).expect([True] * 4)
+    yield run(TWINS).seen_as(different_columns).expect(4)
+    yield run(SPREAD).seen_as(spread).expect([True, True])
+    yield run(SPREAD).seen_as(narrow).expect([True, True])
 
 
 def heal_6(first: str, second: str = "", last: str = "") -> Any:
