@@ -39,10 +39,10 @@ RemovableHandle = Handle
 
 
 class Pass:
-    """One backward pass: the nodes where it started, and the nodes it was asked for (None: all leaves)."""
+    """One backward pass: where it started, the nodes it was asked for (None: all leaves), within how many others it runs."""
 
-    def __init__(self, roots: list[Any], targets: dict[Any, Any] | None) -> None:
-        self.roots, self.targets = roots, targets
+    def __init__(self, roots: list[Any], targets: dict[Any, Any] | None, depth: int = 0) -> None:
+        self.roots, self.targets, self.depth = roots, targets, depth
 
 
 class Hooks:

@@ -28,6 +28,7 @@ from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
 from minigrad.hooks import Handle, Hook, Hooks, Pass
 from minigrad.kernels import total
+from minigrad.nesting import PASSES_A_THREAD, in_a_thread
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 from minigrad.versions import check_versions
 
@@ -523,10 +524,13 @@ def run(
         started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
     before, recording, recorder = mode.running, mode.record is not None, mode.recorder
-    mode.running = Pass([node for node, _ in started], targets)
+    mode.running = Pass([node for node, _ in started], targets, 0 if before is None else before.depth + 1)
     _switch(create_graph)
     try:
-        walk(started, create_graph, retain_graph, targets)
+        if mode.running.depth % PASSES_A_THREAD < PASSES_A_THREAD - 1:
+            walk(started, create_graph, retain_graph, targets)
+        else:
+            in_a_thread(mode, _switch, walk, started, create_graph, retain_graph, targets)
     finally:
         mode.running, mode.recorder = before, recorder
         _switch(recording)

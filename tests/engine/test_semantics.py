@@ -13,6 +13,7 @@ import pytest
 import minigrad as mg
 from minigrad.autograd import Function, GradcheckError, Variable, grad, gradcheck
 from minigrad.autograd.graph import register_multi_grad_hook, saved_tensors_hooks
+from minigrad.tape import unusual
 
 
 def leaf(*values: float) -> Any:
@@ -864,3 +865,35 @@ def test_copies_of_saved_tensors_are_for_their_own_context() -> None:
     with packed:
         z = x.exp()
     assert z.grad_fn is not None and z.grad_fn._saved_result.tolist() == z.tolist()
+
+
+class Countdown(Function):
+    """Its backward runs a backward pass through itself, one less deep."""
+
+    fails = False
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.x = x.detach() - 1
+        return x.detach() * 1
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        if ctx.x < 0:
+            if Countdown.fails:
+                raise ValueError("the deepest")
+            return g
+        with mg.enable_grad():
+            Countdown.apply(ctx.x.requires_grad_()).sum().backward()
+        assert not mg.is_grad_enabled()
+        return g
+
+
+def test_backward_passes_within_one_another_a_thousand_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = mg.tensor(1200.0, requires_grad=True)
+    Countdown.apply(x).sum().backward()
+    assert x.grad is not None and x.grad.item() == 1.0
+    assert mg.is_grad_enabled() and not unusual
+    monkeypatch.setattr(Countdown, "fails", True)
+    with pytest.raises(ValueError, match=r"^the deepest$"):
+        Countdown.apply(mg.tensor(99.0, requires_grad=True)).sum().backward()
