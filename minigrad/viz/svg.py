@@ -126,14 +126,15 @@ def cut_lines(data: dict[str, Any], layout: dict[str, Any]) -> set[int]:
 
 
 def final_gradients(data: dict[str, Any]) -> dict[int, int]:
-    """The pooled gradient of each tensor at the end of the pass."""
+    """The pooled gradient of each tensor at the end of the pass; a Function of several outputs has no one gradient."""
     final: dict[int, int] = {}
     for step in data["steps"]:
         if step["kind"] in ("seed", "share", "end"):
             final[step["node"]] = step["up"]
         elif step["kind"] == "leaf":
             final[step["node"]] = step["after"]
-    return final
+    several = {step["parent"] for step in data["steps"] if step.get("how") == "slot"}
+    return {node: grad for node, grad in final.items() if node not in several}
 
 
 def describe(data: dict[str, Any]) -> str:

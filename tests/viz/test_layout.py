@@ -114,6 +114,12 @@ def test_the_still_picture_is_well_formed_described_and_deterministic(name: str)
     assert saved_html(first) == saved_html(second), "no id and no time in what a notebook keeps"
 
 
+def test_two_outputs_have_no_one_gradient_in_the_still_picture() -> None:
+    made = data(cases.two_outputs)
+    both = next(n["id"] for n in made["nodes"] if n["name"] == "Both")
+    assert both not in svg.final_gradients(made) and len(svg.final_gradients(made)) == len(made["nodes"]) - 1
+
+
 def test_a_stack_in_the_still_picture_says_how_many_it_stands_for() -> None:
     text = svg.picture(data(cases.chain))
     assert "\u00d7200</text>" in text and text.count("<rect") == 1 + 1 + 3

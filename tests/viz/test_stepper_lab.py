@@ -78,6 +78,16 @@ def test_no_key_on_any_control_reaches_the_notebook(walk: Walk) -> None:
     assert page.errors == [] and page.refused == []
 
 
+def test_it_follows_the_labs_theme(walk: Walk) -> None:
+    box = live(walk, "theme.ipynb", SETUP, "step(loss)")
+    page = walk.page
+    for theme in ("Dark", "Light"):
+        page.evaluate(f"() => window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+        page.wait_for_function(f"() => document.querySelector('.mg').dataset.theme === '{theme.lower()}'")
+        colour = box.evaluate("(e) => getComputedStyle(e).backgroundColor")
+        assert colour == ("rgb(33, 33, 33)" if theme == "Dark" else "rgb(255, 255, 255)")
+
+
 def test_position_and_answers_reach_python(walk: Walk) -> None:
     box = live(walk, "sync.ipynb", SETUP, "w = step(loss, predict=True); w", "print('at', w.step, w.answers)")
     page = walk.page
