@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.birthplace import quoted
-from minigrad.errors import type_name
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
 from minigrad.tape import (
@@ -33,15 +33,6 @@ from minigrad.tape import (
 )
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
-
-DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
-    "inplace must all be outputs of the Function."
-)
-NOT_AN_INPUT = (
-    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed "
-    "to ctx.mark_dirty()."
-)
 
 
 class Slots(tuple[Any, ...]):
@@ -97,7 +88,7 @@ class FunctionCtx(Node):
         for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type_name(t)}"
+                    f"save_for_backward can only save variables, but argument {i} is of type {errors.type_name(t)}"
                 )
         self._to_save = tensors
 
@@ -170,7 +161,7 @@ class FunctionCtx(Node):
         if share is None:
             return None
         if not isinstance(share, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type_name(share)})")
+            raise RuntimeError(f"expected Variable or None (got {errors.type_name(share)})")
         if parent is None:
             if not self._is_tensor[i]:
                 raise RuntimeError(
@@ -313,9 +304,9 @@ class Function:
             if recording and t._node is not None and t.is_leaf:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             if recording and not any(t is a for a in args):
-                warnings.warn(NOT_AN_INPUT, UserWarning, stacklevel=2)
+                warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=2)
             elif recording and not any(t is out for out in outputs):
-                raise RuntimeError(DIRTY_NOT_RETURNED)
+                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
         for i, out in enumerate(outputs):
             if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in ctx._dirty):
                 outputs[i] = out.detach()

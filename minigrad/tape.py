@@ -580,19 +580,6 @@ def backward(
     backward_all(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
-    "avoid the leak."
-)
-
-
-BOTH_GRADIENTS = (
-    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`."
-)
-
-
 def backward_all(
     tensors: Any,
     grad_tensors: Any = None,
@@ -606,7 +593,7 @@ def backward_all(
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
-            raise RuntimeError(BOTH_GRADIENTS)
+            raise RuntimeError(errors.BOTH_GRADIENTS)
     wanted = None if inputs is None else sequence(inputs)
     if wanted is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -616,7 +603,7 @@ def backward_all(
     gradients = given_gradients(grad_variables if grad_tensors is None else grad_tensors, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        warnings.warn(CYCLE, UserWarning, stacklevel=3)
+        warnings.warn(errors.CYCLE, UserWarning, stacklevel=3)
     if wanted is None:
         return run(roots, gradients, create_graph, retain)
     for t in wanted:
