@@ -57,7 +57,7 @@ def patient(
 
     return program(
         f"11.{number}", (letter, cure), title=title, minutes=minutes, probes=asked,
-        prelude=f"{PRELUDE}\nblamed = lambda line: {culprit!r} if line == {partner!r} else line",
+        prelude=f"{PRELUDE}\nblamed = lambda line: {culprit!r} if str(line).strip().lower() == {partner!r} else line",
         wrong=[
             *(Wrong({letter: l, cure: cures[0]}, "M54", says, name=f"blames {l}") for l, says in innocent.items()),
             *(Wrong({letter: culprit, cure: c}, id, says, name=n, alike=alike) for c, id, says, n, alike in wrong),
@@ -83,10 +83,8 @@ def patient(w, x, t, steps):
 """
 TRAIN = "w = torch.tensor(w, requires_grad=True)\n[{}(w, torch.tensor(x), torch.tensor(t), {}), w.detach()]"
 
-BARE = (
-    "w = torch.tensor(w, requires_grad=True)\nlosses = {}(w, torch.tensor(x), torch.tensor(t), 2)\n"
-    "not any(getattr(loss, 'requires_grad', False) for loss in losses)"
-)
+NUMBERS = "\nnot any(getattr(loss, 'requires_grad', False) for loss in losses)"
+BARE = "w = torch.tensor(w, requires_grad=True)\nlosses = {}(w, torch.tensor(x), torch.tensor(t), 2)" + NUMBERS
 
 
 def line_descent(w: Array, x: Array, t: Array, steps: int, rate: float = 0.1) -> list[Any]:
@@ -197,6 +195,7 @@ def two_layer_descent(w1: Array, w2: Array, x: Array, t: Array, steps: int) -> l
 def probes_11_2(rng: np.random.Generator) -> Iterator[Probe]:
     data = {"w1": numbers(rng, 3, 4) / 4, "w2": numbers(rng, 4) / 4, "x": numbers(rng, 5, 3) / 4, "t": numbers(rng, 5)}
     yield run(TWO_LAYERS, **data).expect(two_layer_descent(**data, steps=5))
+    yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).expect(True)
 
 
 def heal_2(*treatments: Treatment) -> Any:
@@ -269,6 +268,7 @@ def class_descent(w: Array, x: Array, labels: Array, steps: int) -> list[Any]:
 def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
     w, x, labels = numbers(rng, 4, 3) / 4, numbers(rng, 5, 4) / 2, np.array([2, 0, 1, 1, 2])
     yield run(CLASSES, w=w, x=x, labels=labels).expect(class_descent(w, x, labels, 5))
+    yield run(CLASSES.replace("[cure", "losses, _ = [cure") + NUMBERS, w=w, x=x, labels=labels).expect(True)
 
 
 def heal_3(*treatments: Treatment) -> Any:

@@ -210,7 +210,7 @@ UNARY: dict[str, tuple[Rule, Rule]] = {
     "(x * x) ** 0.5": (np.abs, np.sign),
     "2.5 - x": (lambda x: 2.5 - x, lambda x: -np.ones_like(x)),
     "3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3)),
-    "x / 4.0": (lambda x: x / 4, lambda x: np.full_like(x, 0.25)),
+    "x / -4.0": (lambda x: x / -4, lambda x: np.full_like(x, -0.25)),
     "x ** 2": (lambda x: x * x, lambda x: 2 * x),
     "x ** 3": (lambda x: x * x * x, lambda x: 3 * x * x),
     "x.exp()": (np.exp, np.exp),
@@ -280,6 +280,8 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(
         12.0
     )
+    short_cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
+    yield run(short_cut).expect(12.0)
     two = "x = Tensor(3.0, requires_grad=True)\ny, z = x * x, x * 5.0\ny.backward()\nz.backward()\nfloat(x.grad)"
     yield run(two).expect(11.0)
     yield run(PAIR.format("(x * x).sum()") + "y.backward()\nz.grad is None", x=x, z=x).expect(True)
@@ -305,6 +307,9 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(changed, x=x).expect(Raises("RuntimeError", "place"))
     yield run(changed.replace("w = y * y", "w = x * y"), x=x).expect(Raises("RuntimeError", "place"))
     yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "place"))
+    yield run("x = Tensor(x, requires_grad=True)\ny = x * 1.0\ny.add_(1.0)\n(y * y).sum().backward()\nx.grad", x=x).expect(
+        2 * (x + 1)
+    )
     # what may not change, and what is not recorded
     yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
               ).expect(np.array([2.0, 3.0]))  # fmt: skip
@@ -363,6 +368,12 @@ EXERCISE_13_1 = program(
         Wrong(built(("Tensor.recording = self.before", "Tensor.recording = self.before\n        return True")), "M49", "An "
               "error inside a no_grad block has disappeared. What does Python do with an exception when __exit__ returns "
               "something true?", name="swallows errors"),
+        Wrong(built(("waiting.pop()", "waiting.pop(0)"), ("sorted(found.values(), key=lambda t: -t.number)", "found.values()")),
+              "M20", "The walk goes by the distance from the end. In y = p + 5 * p, p is one step away and two steps away, and "
+              "spoke after the first. When has everything arrived?", name="nearest first"),
+        Wrong(built(("if a.requires_grad and not a.parents and", "if a.requires_grad and")), "M16", "Nothing that requires a "
+              "gradient may be changed in place in your engine. Leaves may not; what was computed may, until somebody needs "
+              "the old value.", name="nothing in place"),
         Wrong(built(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds one number, and "
               "was refused a default. How many numbers make a scalar?", name="empty shape only"),
         Wrong(built(("t.versions != [p.version for p in t.parents]", "t.versions[0] != t.parents[0].version")), "M15", "Only "
