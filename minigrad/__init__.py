@@ -75,6 +75,13 @@ _LAZY = {
     "Recording": "recording",
     "broken": "mistakes",
     "check_graph": "autograd",
+    "vmap": "func",
+    **dict.fromkeys(
+        ("alpha_dropout", "bilinear", "binary_cross_entropy_with_logits", "celu", "celu_", "cosine_embedding_loss",
+         "cosine_similarity", "dropout", "group_norm", "hardshrink", "hinge_embedding_loss", "kl_div", "layer_norm",
+         "margin_ranking_loss", "pairwise_distance", "prelu", "relu_", "rms_norm", "rrelu", "selu", "selu_", "threshold"),
+        "nn.functional",
+    ),
     "save": "files",
     "load": "files",
 }

@@ -314,6 +314,7 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
     recorded.__doc__ = recorded.__doc__ or call.__doc__
     for each in (name, *names):
         in_place(each, recorded)
+        register(getattr(Tensor, f"{each}_"), f"{each}_", method=False)
         if hasattr(recorded, "operation"):
             setattr(
                 Tensor, each, recorded

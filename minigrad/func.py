@@ -122,4 +122,40 @@ def vmap(func: Func, in_dims: Any = 0, out_dims: int = 0) -> Func:
     return mapped
 
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """What the module gives with these tensors (a dict by dotted name, or several) in place of its own.
+
+    Gradients go to the tensors that were given.  With `strict`, RuntimeError unless all names are given, and no other.
+    """
+    given = parameter_and_buffer_dicts
+    named = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}
+    own = {name for each in (module.named_parameters(), module.named_buffers()) for name, _ in each}
+    unknown, missing = sorted(named.keys() - own), sorted(own - named.keys())
+    if strict and (unknown or missing):
+        raise RuntimeError(f"Missing key(s): {', '.join(missing)}. Unexpected key(s): {', '.join(unknown)}.")
+    changed: list[tuple[dict[str, Any], str, Any]] = []
+    try:
+        for name, value in named.items():
+            path, _, last = name.rpartition(".")
+            owner = module.get_submodule(path)
+            home = owner._buffers if last in owner._buffers else owner._parameters
+            if last not in home:
+                raise KeyError(name)
+            changed.append((home, last, home[last]))
+            home[last] = value
+        arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*arguments, **(kwargs or {}))
+    finally:
+        for home, last, value in reversed(changed):
+            home[last] = value
+
+
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]

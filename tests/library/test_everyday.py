@@ -62,6 +62,34 @@ def test_switches() -> None:
         mg.set_float32_matmul_precision("low")
 
 
+def test_a_tensor_says_where_it_is() -> None:
+    x = mg.zeros(2)
+    assert (x.is_cpu, x.is_cuda, x.is_sparse, x.get_device(), x.is_signed()) == (True, False, False, -1, True)
+    assert not x.byte().is_signed()
+
+
+def test_names_at_the_top() -> None:
+    x = mg.tensor([-1.0, 2.0])
+    assert mg.relu_(x) is x and x.tolist() == [0.0, 2.0]
+    assert mg.sqrt_(mg.tensor([4.0])).item() == 2
+    assert mg.cosine_similarity is mg.nn.functional.cosine_similarity and mg.vmap is mg.func.vmap
+
+
+def test_functional_call() -> None:
+    net = mg.nn.Sequential(mg.nn.Linear(2, 1), mg.nn.BatchNorm1d(1))
+    weight = mg.tensor([[1.0, 2.0]], requires_grad=True)
+    before = net[0].weight
+    out = mg.func.functional_call(net[0], {"weight": weight, "bias": mg.zeros(1)}, (mg.ones(3, 2),))
+    out.sum().backward()
+    assert out.tolist() == [[3.0]] * 3 and weight.grad.tolist() == [[3.0, 3.0]]
+    assert net[0].weight is before and before.grad is None
+    state = {**dict(net.named_parameters()), **dict(net.named_buffers())}
+    mg.func.functional_call(net, [state, {"1.running_mean": mg.ones(1)}], mg.ones(3, 2), strict=True)
+    assert net[1].running_mean.tolist() == [0.0]
+    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 0.wieght"):
+        mg.func.functional_call(net, {"0.wieght": weight}, mg.ones(3, 2), strict=True)
+
+
 def test_collate() -> None:
     items = [(1, 2.5, "a", {"k": mg.zeros(2)}, [1, 2]), (3, 4.5, "b", {"k": mg.ones(2)}, [3, 4])]
     number, real, text, table, pair = data.default_collate(items)
