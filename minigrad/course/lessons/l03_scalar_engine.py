@@ -1246,7 +1246,6 @@ EXERCISE_3_5 = program(
     "3.5", "Value.backward",
     title="the walk",
     minutes=10,
-    seconds=2.0,
     scaffold=given,
     prelude=GRAPHS,
     probes=probes_3_5,
