@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad.course import wire
+from minigrad.course import lessons, wire
 from minigrad.course.grading.sandbox import Worker
 from minigrad.course.student import Remote
 from minigrad.course.verdict import judge
@@ -173,6 +173,53 @@ def test_the_judge_survives_any_reply(seed: int, monkeypatch: pytest.MonkeyPatch
         assert verdict.points == 0.0
         json.dumps(verdict.as_dict())
     assert {"wrong", "error"} <= seen
+
+
+ODD = [
+    None, True, 2**70, -(2**4000), 5e-324, float("nan"), float("inf"), "", "9" * 5000, "1 2 " + "9" * 5000, "A" * 190_000, ...,
+    [], [[[[]]]], [float("inf"), 1, 2], [1, float("nan")], [2**70, 1], [...], ["3", "1"], (), {},
+    {str(i): i for i in range(1000)},
+    np.float16("inf"), np.zeros(0), np.zeros((0, 3)), np.zeros((2,) * 16, np.uint8), np.zeros((6,) * 7, np.uint8),
+    np.zeros(500_000), np.full(3, np.nan), np.array([2**63], np.uint64), wire.Tensor(np.zeros(3)),
+    [wire.Tensor(np.zeros(2)), None],
+    [np.zeros(2), np.zeros(3)], [[1, 2], [3]], [{}], list(range(5000)), [[0] * 100] * 100, "\n\x00\u202e",
+    "\u0663 \u0661 \u0662",
+]  # fmt: skip
+
+
+class Odd:
+    """Answers everything with one odd value."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = wire.unpack(wire.pack(answer)) if not isinstance(answer, wire.Tensor | list) else answer
+
+    def look(self, names: list[str]) -> Any:
+        return {name: {"state": "there", "type": "x", "near": []} for name in names}
+
+    def value(self, name: str) -> Any:
+        return self.answer
+
+    call = run = lambda self, *args, **kwargs: self.answer
+
+
+ORDERINGS = [e for lesson in lessons.all_lessons() for e in lesson.exercises if e.kind in ("ordering", "choice")]
+
+
+@pytest.mark.parametrize("exercise", ORDERINGS, ids=[e.id for e in ORDERINGS])
+def test_a_written_answer_may_be_anything(exercise: Any) -> None:
+    for answer in ODD:
+        verdict = judge(exercise, Odd(answer), 0)
+        assert not verdict.passed and len(json.dumps(verdict.as_dict())) < 50_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", lessons.numbers())
+def test_every_check_of_the_course_survives_odd_answers(number: int) -> None:
+    """What raises in the judge would be "not graded", and a student could stop a class with it."""
+    rng = random.Random(number)
+    for exercise in lessons.lesson(number).exercises:
+        for answer in rng.sample(ODD, 12):
+            json.dumps(judge(exercise, Odd(answer), 0).as_dict())
 
 
 def test_a_reply_is_refused_unless_it_answers_this_question() -> None:
