@@ -17,7 +17,7 @@ def test_the_file_holds_the_digits_and_says_whose_they_are():
 
 def test_recorded_losses_are_those_of_a_run_by_hand():
     data = lesson.forty()
-    ours = lesson.by_hand(data["images"] / 16, data["labels"], 8, 4, 0.1, 0.9, 16, 10)
+    ours, _ = lesson.by_hand(data["images"] / 16, data["labels"], 8, 4, 0.1, 0.9, 16, 10)
     assert len(lesson.TWENTY_LOSSES) == 20
     np.testing.assert_allclose(ours, lesson.TWENTY_LOSSES, rtol=1e-9)
     assert all(p.expected is not UNKNOWN for p in lesson.EXERCISE_12_4.questions(0))
