@@ -42,6 +42,7 @@ def probes_6_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([2.5, 0.0, -2.5, 0.0]), (1,))
     yield call(np.zeros((3, 4)), (4,))
     yield call(numbers(rng, 2, 1, 3, 2), (2,))
+    yield call(numbers(rng, 2, 3, 2, 2), (2, 1, 2, 1))
 
 
 def averages(g: Array, shape: Shape) -> Any:

@@ -65,6 +65,9 @@ def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(near, np.array([3.0, -2.0, 0.7])).of("relu_vjp")
     yield call(near + 2, np.array([2.0, 2.0, 2.0]), np.array([3.0, -2.0, 0.7])).of("maximum_vjp")
     yield call(np.array([2.0, 3.0]), np.array([2.0, 1.5]), np.array([0.6, -5.0])).of("maximum_vjp")
+    box, tied = numbers(rng, 2, 1, 3), np.array([[[0.5, 2.0, -4.0]], [[3.0, 0.0, 1.0]]])
+    yield call(tied, box).of("relu_vjp")
+    yield call(tied, np.array([[[0.5, 1.0, -4.0]], [[4.0, 0.0, 1.0]]]), box / 40).of("maximum_vjp")
     yield unaided("relu_vjp", np.array([0.5, 0.0, 0.0]), x=np.array([2.5, -1.0, 0.0]), g=np.array([0.5, -2.0, 3.0]))
     yield unaided("maximum_vjp", [np.array([3.0, 0.0]), np.array([0.0, -2.0])], a=np.array([2.5, -1.0]),
                   b=np.array([0.5, 2.0]), g=np.array([3.0, -2.0]))  # fmt: skip
