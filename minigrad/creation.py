@@ -319,23 +319,23 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Tensor:
 
 def zeros(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
-    size = _size_keyword(size, options)
+    size = size_keyword(size, options)
     return finish(np.zeros(as_size("zeros", size), as_dtype(dtype, "zeros").numpy), **options)
 
 
 def ones(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """All ones."""
-    size = _size_keyword(size, options)
+    size = size_keyword(size, options)
     return finish(np.ones(as_size("ones", size), as_dtype(dtype, "ones").numpy), **options)
 
 
 def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Some numbers or other (here: zeros), to be overwritten."""
-    size = _size_keyword(size, options)
+    size = size_keyword(size, options)
     return finish(np.zeros(as_size("empty", size), as_dtype(dtype, "empty").numpy), **options)
 
 
-def _size_keyword(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+def size_keyword(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
     return (options.pop("size"),) if not size and "size" in options else size
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 from minigrad.autograd import functional
@@ -15,6 +16,20 @@ from minigrad.tensor import Tensor
 Func = Callable[..., Any]
 
 
+def _mapped(change: Func, x: Any) -> Any:
+    """A tensor, or each tensor in tuples, lists and dictionaries, changed."""
+    if isinstance(x, dict):
+        return {name: _mapped(change, value) for name, value in x.items()}
+    return type(x)(_mapped(change, value) for value in x) if isinstance(x, (tuple, list)) else change(x)
+
+
+def _tensors(x: Any) -> list[Tensor]:
+    """All tensors in there, in order."""
+    if isinstance(x, (dict, tuple, list)):
+        return [t for value in (x.values() if isinstance(x, dict) else x) for t in _tensors(value)]
+    return [x] if isinstance(x, Tensor) else []
+
+
 def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
     """A function that returns (gradient, value) of `func` with respect to the arguments `argnums`.  `func` returns a
     tensor with one element, or with `has_aux` a pair of that and anything else."""
@@ -25,7 +40,7 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
         with enable_grad():
             leaves = list(args)
             for i in places:
-                leaves[i] = args[i].view_as(args[i]) if args[i].requires_grad else args[i].detach().requires_grad_()
+                leaves[i] = _mapped(lambda x: x.view_as(x) if x.requires_grad else x.detach().requires_grad_(), args[i])
             answer = func(*leaves, **kwargs)
             value, aux = answer if has_aux else (answer, None)
             if not isinstance(value, Tensor):
@@ -35,16 +50,18 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
                     "Expected f(*args) to return a scalar tensor, got tensor with "
                     f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            wanted = tuple(leaves[i] for i in places)
+            wanted = tuple(_tensors([leaves[i] for i in places]))
             if value.requires_grad:
                 found = _grad(value, wanted, create_graph=nested, retain_graph=True, allow_unused=True)
             else:
                 found = (None,) * len(wanted)
         gradients = tuple(zeros_like(x) if g is None else g for g, x in zip(found, wanted, strict=True))
-        connected = any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        connected = any(x.requires_grad for x in _tensors(args))
         if not connected:
             gradients, value = tuple(g.detach() for g in gradients), value.detach()
-        first = gradients[0] if isinstance(argnums, int) else gradients
+        each = iter(gradients)
+        shaped = tuple(_mapped(lambda _: next(each), leaves[i]) for i in places)
+        first = shaped[0] if isinstance(argnums, int) else shaped
         return (first, (value, aux)) if has_aux else (first, value)
 
     return derivative
@@ -106,18 +123,17 @@ def vmap(func: Func, in_dims: Any = 0, out_dims: int = 0) -> Func:
 
     def mapped(*args: Any) -> Any:
         dims = (in_dims,) * len(args) if isinstance(in_dims, int) else in_dims
-        sizes = {a.shape[d] for a, d in zip(args, dims, strict=True) if d is not None}
+        sizes = {t.shape[d] for a, d in zip(args, dims, strict=True) if d is not None for t in _tensors(a)}
         if len(sizes) != 1:
             raise ValueError(
                 f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)}"
             )
         results = [
-            func(*(a if d is None else a.select(d, i) for a, d in zip(args, dims, strict=True)))
+            func(*(a if d is None else _mapped(methodcaller("select", d, i), a) for a, d in zip(args, dims, strict=True)))
             for i in range(sizes.pop())
         ]
-        if isinstance(results[0], tuple):
-            return tuple(stack(column, out_dims) for column in zip(*results, strict=True))
-        return stack(results, out_dims)
+        columns = zip(*map(_tensors, results), strict=True)
+        return _mapped(lambda _: stack(next(columns), out_dims), results[0])
 
     return mapped
 

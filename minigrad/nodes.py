@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.tape import FREED, Node, is_grad_enabled, noted
+from minigrad.tape import FREED, AccumulateGrad, Node, is_grad_enabled, noted
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import check_versions, counter_of
 
@@ -43,6 +43,10 @@ def saved(node: Node, ours: str) -> Any:
     value = found[ours]
     if not hasattr(value, "dtype"):
         return value
+    source = node.parents[node.operation.inputs.index(ours)] if ours in node.operation.inputs else None
+    leaf = source.variable if isinstance(source, AccumulateGrad) else None
+    if leaf is not None and leaf._data is getattr(value, "_data", value):
+        return leaf
     tensor = value if isinstance(value, Tensor) else wrap(value)
     tensor._counter = counter_of(node, ours) or tensor._counter
     return tensor

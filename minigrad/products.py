@@ -47,7 +47,7 @@ def matmul(input: Tensor, other: Any) -> Tensor:
             return (table.dot if m == 1 else table.mv if m == 2 else _batch_mv)(input, other)
         if m == 1:
             product = (table.mm if n == 2 else table.batch_mm)(input.unsqueeze(0), other)
-            return table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1]))
+            return owned(table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1])))
         return table.batch_mm(input, other)
     except (ValueError, RuntimeError):
         raise errors.matmul_mismatch(tuple(a.shape), tuple(b.shape)) from None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, inplace, random
-from minigrad.creation import as_dtype, as_size, finish
+from minigrad.creation import as_dtype, as_size, finish, size_keyword
 from minigrad.random import Generator
 from minigrad.tensor import Tensor, method, wrap
 
@@ -35,13 +35,13 @@ def _source(generator: Generator | None) -> Generator:
 
 def rand(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1)."""
-    shape = as_size("rand", size or options.pop("size", ()))
+    shape = as_size("rand", size_keyword(size, options))
     return finish(_source(generator).rand(shape, as_dtype(dtype, "rand").numpy), **options)
 
 
 def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the normal distribution with mean 0 and standard deviation 1."""
-    shape = as_size("randn", size or options.pop("size", ()))
+    shape = as_size("randn", size_keyword(size, options))
     return finish(_source(generator).randn(shape, as_dtype(dtype, "randn").numpy), **options)
 
 
