@@ -24,7 +24,6 @@ from minigrad import dtypes as _dtypes
 from minigrad import nodes as _nodes
 from minigrad import public as _public
 from minigrad import sampling as _sampling
-from minigrad import settings as _settings
 from minigrad.creation import tensor as tensor
 from minigrad.devices import Device as device
 from minigrad.dtypes import DType as dtype
@@ -64,7 +63,7 @@ __version__ = "0.1.0"
 
 globals().update(_public.FUNCTIONS)
 globals().update(_dtypes.NAMES)
-globals().update({name: getattr(room, name) for room in (_creation, _sampling, _settings) for name in room.__all__})
+globals().update({name: getattr(room, name) for room in (_creation, _sampling) for name in room.__all__})
 
 from math import e, inf, nan, pi
 
@@ -81,6 +80,12 @@ _LAZY = {
          "cosine_similarity", "dropout", "group_norm", "hardshrink", "hinge_embedding_loss", "kl_div", "layer_norm",
          "margin_ranking_loss", "pairwise_distance", "prelu", "relu_", "rms_norm", "rrelu", "selu", "selu_", "threshold"),
         "nn.functional",
+    ),
+    **dict.fromkeys(
+        ("are_deterministic_algorithms_enabled", "compile", "get_default_device",
+         "get_float32_matmul_precision", "get_num_threads", "set_default_device",
+         "set_float32_matmul_precision", "set_num_threads", "use_deterministic_algorithms"),
+        "settings",
     ),
     "save": "files",
     "load": "files",

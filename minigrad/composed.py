@@ -711,7 +711,13 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.DType:
     return dtypes.result_type(raw(tensor1), raw(tensor2))
 
 
+def is_inference(tensor: Tensor) -> bool:
+    """Whether it was made in `inference_mode`."""
+    return tensor.is_inference()
+
+
 register(is_tensor, "is_tensor", method=False)
+register(is_inference, "is_inference", method=False)
 register(result_type, "result_type", method=False)
 for _public in (
     dtypes.promote_types, dtypes.can_cast, dtypes.finfo, dtypes.iinfo, dtypes.get_default_dtype, dtypes.set_default_dtype,
@@ -798,6 +804,29 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(self._data.shape)}}}.")
     dims = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self._data.shape[i + lead]))
     return table.sum_dims(self, dims, True).reshape(shape) if dims else self
+
+
+def _answer(name: str, value: Any, what: str) -> None:
+    setattr(Tensor, name, property(lambda self: value, doc=what))
+
+
+_answer("is_cpu", True, "Whether it lives on the CPU: always.")
+for _device in ("cuda", "mps", "xpu", "meta"):
+    _answer(f"is_{_device}", False, f"Whether it lives on a {_device} device: never.")
+for _kind in ("sparse", "quantized", "nested"):
+    _answer(f"is_{_kind}", False, f"Whether it is {_kind}: never.")
+
+
+@method
+def get_device(self: Tensor) -> int:
+    """The number of its GPU: -1, there is none."""
+    return -1
+
+
+@method
+def is_signed(self: Tensor) -> bool:
+    """Whether its type has numbers below 0."""
+    return self.dtype.is_signed
 
 
 @method

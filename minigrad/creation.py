@@ -346,7 +346,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Te
     if isinstance(fill_value, Tensor) and fill_value._data.ndim == 0:
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, np.generic)):
-        kind = errors.kind_of(fill_value)
+        kind = errors.type_name(fill_value)
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
     found = dtypes.result_type(fill_value) if dtype is None else as_dtype(dtype, "full")
     return finish(np.full(as_size("full", (size,)), dtypes.cast(plain(fill_value), found)), **options)

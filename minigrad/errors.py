@@ -171,13 +171,7 @@ def expanded_size(target: int, own: int, dim: int, sizes: Sequence[int], shape: 
 
 
 def must_be_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
-    return TypeError(f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind_of(value)}")
-
-
-def kind_of(value: Any) -> str:
-    """The name of a value's type as PyTorch prints it: numpy's with their module."""
-    kind = type(value)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+    return TypeError(f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(value)}")
 
 
 def must_be_sequence_of_tensors(function: str, argument: str, position: int, value: Any) -> TypeError:

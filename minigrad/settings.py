@@ -10,11 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.devices import CPU, Device, check_device
-from minigrad.tensor import Tensor, method
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "compile", "get_default_device", "get_float32_matmul_precision",
-    "get_num_threads", "is_inference", "set_default_device", "set_float32_matmul_precision", "set_num_threads",
+    "get_num_threads", "set_default_device", "set_float32_matmul_precision", "set_num_threads",
     "use_deterministic_algorithms",
 ]  # fmt: skip
 
@@ -70,31 +69,3 @@ def set_default_device(device: Any) -> None:
 
 def get_default_device() -> Device:
     return CPU
-
-
-def _answer(name: str, value: Any, what: str) -> None:
-    setattr(Tensor, name, property(lambda self: value, doc=what))
-
-
-_answer("is_cpu", True, "Whether it lives on the CPU: always.")
-for _device in ("cuda", "mps", "xpu", "meta"):
-    _answer(f"is_{_device}", False, f"Whether it lives on a {_device} device: never.")
-for _kind in ("sparse", "quantized", "nested"):
-    _answer(f"is_{_kind}", False, f"Whether it is {_kind}: never.")
-
-
-@method
-def get_device(self: Tensor) -> int:
-    """The number of its GPU: -1, there is none."""
-    return -1
-
-
-@method
-def is_signed(self: Tensor) -> bool:
-    """Whether its type has numbers below 0."""
-    return self.dtype.is_signed
-
-
-def is_inference(tensor: Tensor) -> bool:
-    """Whether it was made in `inference_mode`."""
-    return tensor.is_inference()
