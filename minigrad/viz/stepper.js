@@ -265,7 +265,6 @@ function render({ model, el, signal }) {
 		graph.scrollTop = inside(y - 10, y + hh + 10, graph.scrollTop, graph.clientHeight);
 	}
 
-	/** Everything that holds at a position: a function of the position alone. */
 	function stateAt(position) {
 		const [k, beat] = frames[position];
 		const got = nodes.map(() => 0), grad = nodes.map(() => null), left = byNode.map((list) => list.length);
@@ -749,6 +748,7 @@ function render({ model, el, signal }) {
 	paintTheme();
 	drawGraph();
 	paint();
+	new ResizeObserver(paint).observe(graph);  // unlaid, it cannot scroll
 }
 
 export default { render };

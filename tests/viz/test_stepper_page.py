@@ -495,6 +495,11 @@ def test_contrast_of_every_text_in_a_picture(show, name: str, scheme: str) -> No
     assert checked > 20
 
 
+CURRENT_IN_VIEW = """() => { const g = document.querySelector(".mg-graph").getBoundingClientRect();
+    const b = document.querySelector(".mg .current .box").getBoundingClientRect();
+    return b.left >= g.left - 1 && b.right <= g.right + 1; }"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1400, 600])
 @pytest.mark.parametrize("name", ALL)
@@ -517,10 +522,18 @@ def test_nothing_is_cut_off_or_overlaps(show, name: str, width: int) -> None:
             return count.textContent && name.getBoundingClientRect().right > count.getBoundingClientRect().left;
             }).map((g) => g.textContent)""")
         assert crossed == []
-        seen = page.evaluate("""() => { const g = document.querySelector(".mg-graph").getBoundingClientRect();
-            const b = document.querySelector(".mg .current .box").getBoundingClientRect();
-            return b.left >= g.left - 1 && b.right <= g.right + 1; }""")
-        assert seen, f"the current node is out of view at frame {n}"
+        assert page.evaluate(CURRENT_IN_VIEW), f"the current node is out of view at frame {n}"
+
+
+@pytest.mark.slow
+def test_the_current_node_is_in_view_once_the_page_is_laid_out(show) -> None:
+    """A notebook may show a cell long after it was drawn: until then there is nothing to scroll."""
+    page = show("mlp")
+    page.set_viewport_size({"width": 600, "height": 1000})
+    page.evaluate("() => { document.body.style.display = 'none'; }")
+    page.evaluate(GO, 0)
+    page.evaluate("() => { document.body.style.display = ''; document.querySelector('.mg-graph').scrollLeft = 0; }")
+    page.wait_for_function(CURRENT_IN_VIEW, timeout=3000)
 
 
 def test_downloads_are_whole(show, tmp_path) -> None:
