@@ -32,7 +32,7 @@ def hung(exercise):
     for name in exercise.names:
         owner, _, attribute = name.rpartition(".")
         if owner and owner in space:
-            setattr(space[owner], attribute, endless)
+            space[owner] = type(owner, (space[owner],), {attribute: endless})  # a class of its own: others use that one
         elif name in space:
             space[name] = never_ending(space[name])
     return space
