@@ -349,7 +349,7 @@ print(tracemalloc.get_traced_memory()[1])
 
 @pytest.mark.slow
 def test_a_large_class_needs_no_more_memory(tmp_path: Path, level: str) -> None:
-    """What is remembered of a hand-in lies on disk: finding, resuming, settling and reporting 8,000 takes no more than 4,000."""
+    """What is remembered of a hand-in lies on disk: finding, settling and reporting 8,000 takes no more than 4,000."""
     hand_ins = hand_in(tmp_path / "in", ann=WRONG)
     runs.grade(hand_ins, out=tmp_path / "one", executor=one_thread(), key=b"k" * 16)
     result = next(journal.read(tmp_path / "one" / "results.jsonl"))
