@@ -30,7 +30,7 @@ refused: list[str] = []
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Plain `pytest` uses several processes, a file each; chosen tests and slow ones (some are timed) run in this one."""
+    """Plain `pytest` uses several processes, a file each; chosen tests and slow ones (`alone` are timed) run in this one."""
     everything = config.args_source == pytest.Config.ArgsSource.TESTPATHS
     return min(4, os.cpu_count() or 1) if everything and config.option.markexpr == "not slow" else 0
 

@@ -54,6 +54,7 @@ def test_limits_leave_time_for_the_card(exercise):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
 def test_a_loop_without_end_is_told_in_time(exercise):
     verdict, seconds = computed(exercise, hung(exercise))
@@ -63,6 +64,7 @@ def test_a_loop_without_end_is_told_in_time(exercise):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("exercise", [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1], ids=lambda e: e.id)
 def test_a_loop_at_the_last_question_is_told_in_time(exercise):
     right, left = exercise.alternatives[0], [len(exercise.questions(0))]
@@ -76,6 +78,7 @@ def test_a_loop_at_the_last_question_is_told_in_time(exercise):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
 def test_right_answers_have_time_and_to_spare(exercise):
     for number, answer in enumerate(exercise.alternatives):

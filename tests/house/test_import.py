@@ -23,6 +23,7 @@ def test_import_loads_numpy_and_the_standard_library_only() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_import_costs_at_most_its_budget() -> None:
     """Three tries: what else the machine does can only make it slower."""
     assert any(import_cost.ratio() <= import_cost.BUDGET for _ in range(3))

@@ -126,6 +126,7 @@ loss = y""", 200, 300, 50),
 }  # fmt: skip
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_the_latency_budget_kernel_busy_or_not(walk: Walk, graph: str) -> None:
     made, least, most, budget = GRAPHS[graph]

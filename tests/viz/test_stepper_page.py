@@ -652,6 +652,7 @@ LATENCY = """async (key) => {
 
 @pytest.mark.parametrize("name, budget", [("fan_out", 16), ("mlp", 16), ("layers", 16), ("chain", 50)])
 @pytest.mark.slow
+@pytest.mark.alone
 def test_latency_of_a_key_press(show, name: str, budget: float) -> None:
     page = show(name)
     if name == "chain":
