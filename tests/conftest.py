@@ -3,13 +3,18 @@
 `@pytest.mark.needs("torch")` skips a test where torch is missing. In `.ci/run`, which provides for all,
 a skipped test is a failure: unless its reason names what this stage does not install (MINIGRAD_ABSENT), or
 begins with "optional:". The summary says how many tests ran for each need.
+
+Where a test has a time limit (in `.ci/run`: PYTEST_TIMEOUT), it takes with it what it has started.
 """
 
 import os
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Generator
 from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -23,6 +28,8 @@ ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
 
 REFUSED = "CI provides for this test, and it was skipped: "
+
+EARLIER = pytest.StashKey[set[int]]()  # the processes that shared fixtures have started
 
 ran: Counter[str] = Counter()
 refused: list[str] = []
@@ -55,6 +62,36 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for need in needs(item):
         if not is_here(need):
             pytest.skip(f"{need} is not on this machine")
+
+
+def children() -> set[int]:
+    """The processes that this one has started, each of its threads; cheap enough for every test."""
+    return {int(pid) for listed in Path("/proc/self/task").glob("*/children") for pid in listed.read_text().split()}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    item.stash[EARLIER] = children()
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_timeout_set_timer(item: pytest.Item) -> Generator[None, Any, Any]:
+    """When the time is up, first end what the test has started (who waits for it waits no longer), then the test."""
+    done = yield
+    fail = signal.getsignal(signal.SIGALRM)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        import psutil
+
+        for child in psutil.Process().children():
+            if child.pid not in item.stash.get(EARLIER, ()):
+                for process in (*child.children(recursive=True), child):
+                    process.kill()
+        assert callable(fail)
+        fail(number, frame)
+
+    signal.signal(signal.SIGALRM, end)
+    return done
 
 
 @pytest.hookimpl(wrapper=True)

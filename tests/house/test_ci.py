@@ -1,0 +1,115 @@
+"""What .ci/run relies on, in one process and in several: nothing is skipped unseen, and no test hangs for ever."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+FORMS = pytest.mark.parametrize("form", [["-n", "0"], ["-n", "2", "--dist", "worksteal"]], ids=("one", "two"))
+
+SKIPS = """
+import pytest
+
+@pytest.mark.needs("json")
+def test_provided_for(): pass
+
+@pytest.mark.needs("no_such_module")
+def test_not_provided_for(): pass
+
+@pytest.mark.needs("left_out")
+def test_left_out_of_this_stage(): pass
+
+def test_without_which_nothing_is_lost(): pytest.skip("optional: no second moon here")
+
+def test_for_no_reason(): pytest.skip("not today")
+"""
+SKIPPED_MODULE = "import pytest\npytest.importorskip('another_missing_module')\ndef test_unseen(): pass\n"
+
+HANGS = """
+import subprocess
+
+def test_waits_for_a_grandchild():
+    child = subprocess.Popen(["sh", "-c", "sleep 1000 & echo $! > pid; wait"], cwd={folder!r})
+    child.wait()
+
+def test_next(): pass
+"""
+DEAF = """
+import signal, time
+
+def test_hears_nothing():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    time.sleep(1000)
+"""
+
+
+def run(folder: Path, form: list[str], tests: dict[str, str], *more: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """These tests under the configuration of this repository."""
+    for name, text in tests.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    ours = ("MINIGRAD_", "PYTEST")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)} | env
+    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={folder}",
+               "-p", "tests.conftest", "-p", "no:cacheprovider", *form, *more, *tests]  # fmt: skip
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=200, check=False)
+
+
+@FORMS
+@pytest.mark.slow
+def test_in_ci_a_skip_is_a_failure_unless_excused(form: list[str], tmp_path: Path) -> None:
+    tests = {"test_skips.py": SKIPS, "test_whole.py": SKIPPED_MODULE}
+    more = "--continue-on-collection-errors"
+    done = run(tmp_path, form, tests, more, MINIGRAD_CI="1", MINIGRAD_ABSENT="torch left_out")
+    told = set(re.findall(r"provided for.*", done.stdout))
+    assert told == {
+        "provided for: json: 1 tests ran",
+        "provided for, yet skipped: test_skips.py::test_not_provided_for",
+        "provided for, yet skipped: test_skips.py::test_for_no_reason",
+        "provided for, yet skipped: test_whole.py",
+    }, done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.slow
+def test_elsewhere_a_skip_is_a_skip(tmp_path: Path) -> None:
+    done = run(tmp_path, ["-n", "0"], {"test_skips.py": SKIPS, "test_whole.py": SKIPPED_MODULE})
+    assert done.returncode == 0 and "1 passed, 5 skipped" in done.stdout, done.stdout
+    assert re.findall(r"provided for.*", done.stdout) == ["provided for: json: 1 tests ran"]
+
+
+@FORMS
+@pytest.mark.slow
+def test_a_test_that_hangs_fails_and_leaves_nothing_behind(form: list[str], tmp_path: Path) -> None:
+    done = run(tmp_path, form, {"test_hangs.py": HANGS.format(folder=str(tmp_path))}, PYTEST_TIMEOUT="3")
+    assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout, done.stdout
+    assert "Timeout (>3.0s)" in done.stdout and "child.wait()" in done.stdout
+    grandchild, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    while psutil.pid_exists(grandchild) and psutil.Process(grandchild).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "the grandchild outlived its test"
+        time.sleep(0.05)
+
+
+@FORMS
+@pytest.mark.slow
+def test_a_test_that_no_signal_reaches_ends_too(form: list[str], tmp_path: Path) -> None:
+    options = re.search(r'PYTEST_ADDOPTS="(.*)"', CI)
+    assert options
+    sooner, count = re.subn(r"faulthandler_timeout=\d+", "faulthandler_timeout=2", options[1])
+    done = run(tmp_path, form, {"test_deaf.py": DEAF}, PYTEST_TIMEOUT="1", PYTEST_ADDOPTS=sooner)
+    assert count == 1 and done.returncode == 1, done
+    assert "in test_hears_nothing" in done.stderr
+
+
+def test_the_limits_of_ci() -> None:
+    """A hanging test may not use up the whole of CI's time; what no signal reaches ends after what a signal does."""
+    limit, last = (int(n) for n in re.findall(r"(?:PYTEST_TIMEOUT|faulthandler_timeout)=(\d+)", CI))
+    assert limit <= 300 < last <= 600
+    stages = re.findall(r'^stage .*pytest -m "(.*?)"', CI, re.MULTILINE)
+    assert stages == ["slow and alone", "slow and not alone"], "each slow test is in one of the two"
