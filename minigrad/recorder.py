@@ -8,7 +8,8 @@ nothing is freed, and the hot walk knows nothing of it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from sys import _getframe
 from typing import Any
 
@@ -40,7 +41,7 @@ class Shadow(Node):
         self.code, self.at, self.guards = real.code, real.at, None
         self.kept = ()  # what the rules need stays with the real node
         if real.hooks is not None:
-            self.hooks = QuietHooks(real.hooks)  # type: ignore[assignment]
+            self.hooks = QuietHooks(real.hooks, recorder, place)  # type: ignore[assignment]
 
     def evaluate(self, g: Any, create_graph: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The walk asks here for the contributions of a node that has no plain rules; a shadow never has."""
@@ -60,21 +61,20 @@ def handed(_g: Any, share: Any) -> Any:
 class QuietHooks:
     """A node's hooks on its gradient, run because they may change it; what they would store is not stored."""
 
-    def __init__(self, hooks: Any) -> None:
-        self.hooks = hooks
+    def __init__(self, hooks: Any, recorder: Recorder, place: int) -> None:
+        self.hooks, self.recorder, self.place = hooks, recorder, place
 
     def arriving(self, g: Any, create_graph: bool, deposit: Any) -> Any:
-        return self.hooks.arriving(g, create_graph, lambda *_: None)
+        return self.recorder.hooked(self.place, self.hooks.arriving(g, create_graph, lambda *_: None), g)
 
 
 class Recorder:
     """Builds the shadows, and fills a Recording while the walk goes through them."""
 
-    def __init__(self, root: Tensor, names: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
-        assert root._node is not None
+    def __init__(self, root: Tensor, nodes: list[Node], names: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
         self.rules = rules
         self.names = Names(names)
-        self.nodes = ancestry(root._node)  # oldest first
+        self.nodes = nodes
         self.place: dict[Node, int] = {}
         self.places: list[Place] = []
         self.edges: list[tuple[int, int, int]] = []
@@ -176,41 +176,56 @@ class Recorder:
     def speak(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
         """A node's gradient is complete: ask its rules, write down the shares, hand them to the walk."""
         node = shadow.real
+        if node.hooks is not None:
+            g = self.hooked(shadow.place, node.hooks.before_node(g, False), g)
         step = Step("node", shadow.place, array_of(g), early=self.early(shadow.place, g))
         if isinstance(g, tuple):
             self.arrivals[shadow.place] = [None if x is None else array_of(x) for x in g]
-        shares: list[Any] = []
-        arguments = node.kept if node.rules is not None else None
-        given = None if node.rules is not None else node.evaluate(g, False)[1]
+        raws = self.answers(node, g)
+        shares = tuple(None if raw is None else tape.fit(raw, p) for raw, p in zip(raws, node.parents, strict=True))
+        if node.hooks is not None:
+            shares = node.hooks.after_node(g, shares, False)
         for slot, parent in enumerate(node.parents):
             if parent is None:
-                shares.append(None)
                 if (shadow.place, slot) in self.cut:
                     step.shares.append(
                         Share(slot, self.cut[shadow.place, slot], reason=self.why_not(node, slot))
                     )
                 continue
             share = Share(slot, self.place[parent])
-            if given is not None:
-                raw = given[slot][0]
+            if shares[slot] is None:
+                whose = "its rule" if operation_of(node) else f"backward of {self.places[shadow.place].symbol}"
+                taken = raws[slot] is not None or g is None
+                share.reason = "a hook took it away" if taken else f"{whose} declares no gradient for this input (None)"
             else:
-                assert node.rules is not None and arguments is not None
-                rule = node.rules[slot]
-                raw = None if rule is None else rule(g, *(arguments[slot] or ()))
-            shares.append(None if raw is None else tape.fit(raw, parent))
-            if raw is None:
-                whose = "its rule" if given is None else f"backward of {self.places[shadow.place].symbol}"
-                share.reason = f"{whose} declares no gradient for this input (None)"
-            else:
-                self.write(share, step, node, parent, raw)
+                self.write(share, step, node, parent, raws[slot], shares[slot])
             step.shares.append(share)
         self.steps.append(step)
-        return tuple(shares)
+        return shares
 
-    def write(self, share: Share, step: Step, node: Node, parent: Node, raw: Any) -> None:
+    def answers(self, node: Node, g: Any) -> tuple[Any, ...]:
+        """What the rules of a node make of its gradient, before it is fitted to the inputs."""
+        rules = type(node).rules if node.rules is None else node.rules  # a hook puts None into the node's own
+        if g is None:  # a hook took it away
+            return (None,) * len(node.parents)
+        if rules is None:
+            return node.contributions(g, False)
+        return tuple(
+            None if parent is None or rule is None else rule(g, *(args or ()))
+            for parent, rule, args in zip(node.parents, rules, node.kept or (), strict=True)
+        )
+
+    def hooked(self, i: int, g: Any, was: Any) -> Any:
+        """The gradient of a place as a hook left it, noted where that is another one."""
+        if not isinstance(g, tuple) and not same(array_of(g), array_of(was)):
+            self.places[i].hooked = array_of(g)
+        return g
+
+    def write(self, share: Share, step: Step, node: Node, parent: Node, raw: Any, fitted: Any) -> None:
         """Everything about one contribution."""
-        share.raw, share.contribution = array_of(raw), array_of(tape.fit(raw, parent))
+        share.raw, share.contribution = array_of(raw), array_of(fitted)
         share.summed = stretched(share.raw.shape, share.contribution.shape)
+        share.hooked = node.hooks is not None and not same(array_of(tape.fit(raw, parent)), share.contribution)
         i = share.parent
         share.before = None if parent.shape is None else self.sums[i]  # several outputs: nothing is added
         share.after = share.contribution if share.before is None else self.meet(share.before, share.contribution)
@@ -223,12 +238,14 @@ class Recorder:
 
     def early(self, i: int, g: Any) -> bool:
         """Whether a node is made to speak before all has arrived: only a broken walk does that."""
-        held = self.sums[i]
+        held = self.sums[i] if self.places[i].hooked is None else None
         return self.arrived[i] < self.expected[i] or (held is not None and not same(held, array_of(g)))
 
     def store(self, shadow: Shadow, g: Any) -> None:
         """A leaf adds what arrived to what its .grad held."""
-        old = self.places[shadow.place].old_grad
+        old, hooks = self.places[shadow.place].old_grad, shadow.real.hooks
+        if hooks is not None:
+            g = self.hooked(shadow.place, hooks.before_node(g, False), g)
         g = array_of(g)
         self.steps.append(Step("leaf", shadow.place, g, before=old, after=g if old is None else old + g))
 
@@ -274,8 +291,9 @@ def record(
         )
     check_names(rules or {})
     seed = tape._start(0, root, gradient)
-    recorder = Recorder(root, names, rules or {})
-    with set_grad_enabled(False), np.errstate(all="ignore"):
+    nodes = ancestry(root._node)  # oldest first
+    with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
+        recorder = Recorder(root, nodes, names, rules or {})
         tape.walk([(recorder.shadows[root._node], seed._data.copy())])
     return Recording(
         recorder.place[root._node],
@@ -285,6 +303,19 @@ def record(
         array_of(seed._data),
         seed_given=gradient is not None,
     )
+
+
+@contextmanager
+def unpacked(nodes: list[Node]) -> Iterator[None]:
+    """Meanwhile nodes hold what saved-tensor hooks packed as what it was: each is asked for once, as in a backward pass."""
+    packed = {node: node.kept for node in nodes if node.rules is None and node.kept and operation_of(node)}
+    for node in packed:
+        node.kept = node.unpacked()
+    try:
+        yield
+    finally:
+        for node, kept in packed.items():
+            node.kept = kept
 
 
 def spot_of(node: Node) -> str:

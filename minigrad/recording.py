@@ -103,6 +103,7 @@ class Place:
     source: str = ""  # the whole line
     value: Array | None = None  # None where nothing kept it
     old_grad: Array | None = None  # what .grad held before this pass
+    hooked: Array | None = None  # the whole gradient as a hook left it, where that is another one
     empty: str = "None"  # what .grad is before any pass; some engines start with 0
     symbol: str = ""  # "*", "@", "relu"
     spot: str = ""  # birthplace as a key: nodes of one loop body share it
@@ -138,6 +139,7 @@ class Share:
     arrived: int = 0
     expected: int = 0
     reason: str = ""  # why there is no contribution, where there is none
+    hooked: bool = False  # whether a hook on the node changed it
     terms: tuple[tuple[str, bool], ...] = ()  # a matrix product's two factors: name, transposed
     operation: str = ""  # its line in the derivative table
     arguments: dict[str, Any] = field(
@@ -304,13 +306,17 @@ class Recording:
         """
         name = self.places[step.node].name
         if step.kind == "leaf":
-            return [leaf_sentence(self.places[step.node], step)]
+            hook = "" if self.places[step.node].hooked is None else f"A hook makes it {short(step.upstream)}. "
+            return [hook + leaf_sentence(self.places[step.node], step)]
         if share is None:
             return [f"{name} needs a gradient, but none of its inputs does: the walk ends here."]
         target = self.places[share.parent].name
         if share.skipped:
             return [f"{name} sends nothing to {target}: {share.reason}."]
-        return (few_words if brief else share_sentences)(name, target, step, share)
+        beats = (few_words if brief else share_sentences)(name, target, step, share)
+        if self.places[step.node].hooked is not None:
+            beats[0] += " A hook made it that."
+        return beats
 
     def start(self) -> str:
         """The sentence that begins the pass: what the seed is and why."""
@@ -365,8 +371,12 @@ class Recording:
                     "words": " ".join(self.sentences(step, share)),
                 }
                 if share.contribution is not None and share.after is not None:
-                    row["contribution"] = short(share.contribution)
+                    hook = f"{short(share.raw)}, a hook makes it " if share.hooked and share.raw is not None else ""
+                    row["contribution"] = hook + short(share.contribution)
                     row["ledger"] = f"{short(share.after)} ({share.arrived} of {share.expected})"
+                    hooked = self.places[share.parent].hooked
+                    if hooked is not None and share.arrived == share.expected:
+                        row["ledger"] += f"; a hook makes it {short(hooked)}"
                 rows.append(row)
         return rows
 
@@ -420,6 +430,7 @@ class Recording:
                 "val": pool.add(p.value),
                 "old": pool.add(p.old_grad),
                 **({} if p.empty == "None" else {"empty": p.empty}),
+                **({} if p.hooked is None else {"hook": pool.add(p.hooked)}),
             }
             for p in self.places
         ]
@@ -568,6 +579,8 @@ def share_sentences(name: str, target: str, step: Step, share: Share) -> list[st
     unchanged = ": g, unchanged" if share.how in ("copy", "slot") else f" is {share.named}"
     beats.append(f"Its rule for {target}{unchanged}" + (f", with {given}." if given else "."))
     beats.append(product_sentence(target, step, share))
+    if share.hooked:
+        beats[-1] += f" {share.note}."
     if share.summed:
         beats.append(
             f"{target} has shape {share.contribution.shape}: it was stretched, so the "

@@ -22,7 +22,7 @@ import numpy as np
 from minigrad import kernels
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
-from minigrad.operations import parameters
+from minigrad.operations import Operation, parameters
 from minigrad.recording import WORD, Array, Kept, Share, Step, bracketed, latex, number, short
 from minigrad.tape import TABLE, Node
 from minigrad.values import array_of, inputs_of, operation_of
@@ -41,7 +41,14 @@ def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> N
     made = operation_of(node)
     if made is None:
         explain_function(share, node, recorder)
-        return
+    else:
+        explain_rule(share, step, node, recorder, made)
+    if share.hooked and share.contribution is not None:
+        share.note = f"A hook makes it {short(share.contribution)}"
+
+
+def explain_rule(share: Share, step: Step, node: Node, recorder: Recorder, made: Operation) -> None:
+    """One rule of the table: its formula in the student's words, what it was given, the arithmetic."""
     slot = share.slot
     names, args = made.arguments[slot], (node.kept or ())[slot] or ()
     formula = settled(formulas_of(made)[slot], dict(zip(names, args, strict=True)))

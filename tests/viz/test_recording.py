@@ -14,6 +14,7 @@ from minigrad.naming import term
 from minigrad.recorder import record
 from minigrad.recording import latex, number, without_g
 from minigrad.tape import TABLE
+from minigrad.utils.checkpoint import checkpoint
 
 from . import cases, graphs
 
@@ -503,3 +504,59 @@ def test_a_ledger_that_lost_something_says_so_in_its_data() -> None:
         steps = record(y, names={"x": x}).to_dict()["steps"]
     assert [step["lost"] for step in steps if "lost" in step] == [True, True]
     assert not any("lost" in step for step in record(x * x + x, names={"x": x}).to_dict()["steps"])
+
+
+def test_hooks_that_change_a_gradient_are_told_and_the_numbers_are_backwards() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    h = x * 3
+    h.register_hook(lambda g: g * 10)
+    x.register_hook(lambda g: g.clamp(max=5.0))
+    loss = (h * h).sum()
+    recording = record(loss)
+    said = [text for step in recording.steps for share in step.shares or [None] for text in recording.sentences(step, share)]
+    assert "h speaks: its gradient is complete, g = [60, 120]. A hook made it that." in said
+    assert said[-1] == "A hook makes it [5, 5]. x is a leaf: x.grad was None and is now [5, 5]."
+    assert not any("too early" in text for text in said)
+    assert "h has [6, 12] (2 of 2); a hook makes it [60, 120]" in str(recording)
+    loss.backward()
+    np.testing.assert_array_equal(recording.grads["x"], x.grad.numpy())
+
+
+def test_hooks_on_a_node_are_told_and_called_once() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    calls = []
+    y.grad_fn.register_prehook(lambda gs: calls.append("before") or (gs[0] + 1,))
+    y.grad_fn.register_hook(lambda into, _: calls.append("after") or (into[0] * 2, None))
+    recording = record(y.sum())
+    assert calls == ["before", "after"]
+    assert "g * 3 = [6, 6], a hook makes it [12, 12]; x has [12, 12] (1 of 1)" in str(recording)
+    np.testing.assert_array_equal(recording.grads["x"], [12, 12])
+
+
+def test_what_a_hook_takes_away_is_told() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    w = torch.tensor(3.0, requires_grad=True)
+    y = x * w
+    y.grad_fn.register_hook(lambda into, _: (None, into[1]))
+    recording = record(y * 1)
+    assert recording.steps[1].shares[0].reason == "a hook took it away"
+    assert list(recording.grads) == ["w"]
+
+
+def test_a_checkpointed_stretch_is_computed_again_once_and_can_be_walked_afterwards() -> None:
+    torch.manual_seed(0)
+    x, w = torch.rand(3, requires_grad=True), torch.rand(3, requires_grad=True)
+    runs = []
+
+    def stretch(a, b):
+        runs.append(1)
+        return torch.tanh(a * b) * a
+
+    loss = checkpoint(stretch, x, w, use_reentrant=False).sum()
+    recording = record(loss)
+    assert len(runs) == 2
+    loss.backward()
+    for name, leaf in (("x", x), ("w", w)):
+        np.testing.assert_array_equal(recording.grads[name], leaf.grad.numpy())
+    assert "g * x" in str(recording)
