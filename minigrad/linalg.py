@@ -9,7 +9,6 @@ All of it works on the last two dimensions; what comes before is a batch. The fo
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from minigrad import errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, cross, matmul, matrix_power
-from minigrad.public import function, register
+from minigrad.public import function, register, return_type
 from minigrad.reductions import vector_norm
 from minigrad.tensor import Tensor, wrap
 
@@ -53,13 +52,6 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
-
-_named: Any = namedtuple
-Eigh: Any = _named("linalg_eigh", ("eigenvalues", "eigenvectors"))
-Svd: Any = _named("linalg_svd", ("U", "S", "Vh"))
-Qr: Any = _named("linalg_qr", ("Q", "R"))
-Slogdet: Any = _named("linalg_slogdet", ("sign", "logabsdet"))
-Lstsq: Any = _named("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
 
 def _square(name: str, x: Tensor) -> None:
@@ -107,9 +99,9 @@ def slogdet(A: Tensor) -> Any:
     _square("linalg.slogdet", A)
     sign, size = np.linalg.slogdet(A._data)
     if not A.requires_grad:
-        return Slogdet(wrap(sign), wrap(size))
+        return return_type("linalg_slogdet")(wrap(sign), wrap(size))
     value = det(A)
-    return Slogdet(wrap(sign), value.abs().log())
+    return return_type("linalg_slogdet")(wrap(sign), value.abs().log())
 
 
 def logdet(input: Tensor) -> Tensor:
@@ -150,8 +142,8 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     _square("linalg.eigh", A)
     values, vectors = np.linalg.eigh(A._data, UPLO="U" if UPLO == "U" else "L")
     if not A.requires_grad:
-        return Eigh(wrap(values), wrap(vectors))
-    return Eigh(*_EighFunction.apply(A, UPLO))
+        return return_type("linalg_eigh")(wrap(values), wrap(vectors))
+    return return_type("linalg_eigh")(*_EighFunction.apply(A, UPLO))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
@@ -232,10 +224,10 @@ class _QrFunction(Function):
 def svd(A: Tensor, full_matrices: bool = True) -> Any:
     """U, S, Vh with A = U diag(S) Vh; gradients for full_matrices=False."""
     if (A.requires_grad and not full_matrices) or (A.requires_grad and A._data.shape[-1] == A._data.shape[-2]):
-        return Svd(*_SvdFunction.apply(A))
+        return return_type("linalg_svd")(*_SvdFunction.apply(A))
     if A.requires_grad:
         raise NotImplementedError("linalg.svd: minigrad has gradients for full_matrices=False only")
-    return Svd(*(wrap(part) for part in np.linalg.svd(A._data, full_matrices=full_matrices)))
+    return return_type("linalg_svd")(*(wrap(part) for part in np.linalg.svd(A._data, full_matrices=full_matrices)))
 
 
 def svdvals(A: Tensor) -> Tensor:
@@ -249,9 +241,10 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
         if A.requires_grad:
             raise NotImplementedError("linalg.qr: minigrad has gradients for the reduced form of high matrices only")
         if mode == "r":
-            return Qr(wrap(np.zeros(0, A._data.dtype)), wrap(np.linalg.qr(A._data, "r")))
-        return Qr(*(wrap(part) for part in np.linalg.qr(A._data, "complete" if mode == "complete" else "reduced")))
-    return Qr(*_QrFunction.apply(A))
+            return return_type("linalg_qr")(wrap(np.zeros(0, A._data.dtype)), wrap(np.linalg.qr(A._data, "r")))
+        parts = np.linalg.qr(A._data, "complete" if mode == "complete" else "reduced")
+        return return_type("linalg_qr")(*map(wrap, parts))
+    return return_type("linalg_qr")(*_QrFunction.apply(A))
 
 
 def _limit(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
@@ -287,7 +280,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     residuals = ((A @ solution - B) ** 2).sum(-2) if high and driver != "gelsy" else wrap(empty)
     values = np.linalg.svd(A._data, compute_uv=False) if driver in ("gelsd", "gelss") else empty
     found = np.zeros(0, np.int64) if driver == "gels" else np.asarray(rank)
-    return Lstsq(solution, residuals, wrap(found), wrap(values))
+    return return_type("linalg_lstsq")(solution, residuals, wrap(found), wrap(values))
 
 
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:

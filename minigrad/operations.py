@@ -8,11 +8,11 @@ it.  `replace` swaps a rule for a student's own, for as long as a `with` block l
 from __future__ import annotations
 
 import linecache
-import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from functools import cached_property
 from sys import _getframe
 from types import FunctionType
 from typing import Any
@@ -36,10 +36,9 @@ class Operation:
         self.forward = forward
         self.view = view
         self.inputs = INPUTS[: len(rules)]
-        self.statics = parameters(forward)[len(rules) :]
-        self.node_name = node_name if re.search(r"Backward\d$", node_name) or node_name in BARE else f"{node_name}Backward0"
+        self.node_name = node_name if node_name[:-1].endswith("Backward") or node_name in BARE else f"{node_name}Backward0"
         self._node: type[Node] | None = None
-        self._take(rules)
+        self.rules = tuple(rules)
         self.function = _unwritten(self)
 
     @property
@@ -51,11 +50,23 @@ class Operation:
             )
         return self._node
 
-    def _take(self, rules: Sequence[Rule | None]) -> None:
-        self.rules = tuple(rules)
-        self.arguments = tuple(() if rule is None else parameters(rule)[1:] for rule in rules)
-        where = {**{name: i for i, name in enumerate(self.inputs)}, "out": len(rules)}
-        self.places = tuple(tuple(where.get(name) for name in names) for names in self.arguments)
+    # Read off the parameters' names when somebody asks: `import minigrad` need not do it two hundred times.
+
+    @cached_property
+    def statics(self) -> tuple[str, ...]:
+        """What the forward function takes besides the inputs."""
+        return parameters(self.forward)[len(self.inputs) :]
+
+    @cached_property
+    def arguments(self) -> tuple[tuple[str, ...], ...]:
+        """What each rule takes besides g."""
+        return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
+
+    @cached_property
+    def places(self) -> tuple[tuple[int | None, ...], ...]:
+        """Which input each of the arguments is: its number, or that after the last for `out`; None for all else."""
+        where = {name: i for i, name in enumerate((*self.inputs, "out"))}
+        return tuple(tuple(where.get(name) for name in names) for names in self.arguments)
 
     @property
     def source(self) -> str:
@@ -66,8 +77,9 @@ class Operation:
     def set_rules(self, rules: Sequence[Rule | None], node: type[Node] | None = None) -> None:
         """Record with these rules from now on; what is recorded already keeps those it was recorded with."""
         self.node.operation = copy(self)
-        self._node = node
-        self._take(rules)
+        self._node, self.rules = node, tuple(rules)
+        for read_off in ("arguments", "places"):
+            self.__dict__.pop(read_off, None)
         self.node.operation, self.node.rules = self, self.rules
         self.write()
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -145,6 +146,29 @@ def into(out: Any, result: Any, name: str) -> Any:
         out._data = np.zeros(result._data.shape, out._data.dtype)
     inplace.commit(out, result)
     return out
+
+
+FIELDS = {
+    "aminmax": "min max",
+    "linalg_eigh": "eigenvalues eigenvectors",
+    "linalg_lstsq": "solution residuals rank singular_values",
+    "linalg_qr": "Q R",
+    "linalg_slogdet": "sign logabsdet",
+    "linalg_svd": "U S Vh",
+}
+
+
+@functools.cache
+def return_type(name: str) -> Any:
+    """A named tuple that prints like PyTorch's: of values and indices, or of FIELDS; made when it is first needed."""
+    named: Any = namedtuple
+    made: Any = named(name, FIELDS.get(name, "values indices"))
+
+    def show(self: Any) -> str:
+        inside = ",\n".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
+        return f"torch.return_types.{name}(\n{inside})"
+
+    return type(name, (made,), {"__repr__": show, "__slots__": ()})
 
 
 def in_place(name: str, operation: Callable[..., Any]) -> None:

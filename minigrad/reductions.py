@@ -12,7 +12,6 @@ from __future__ import annotations
 import builtins
 import math
 import warnings
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -23,28 +22,8 @@ from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import renamed
 from minigrad.operations import operation
-from minigrad.public import FUNCTIONS, function, into, raw, register, wrapped
+from minigrad.public import FUNCTIONS, function, into, raw, register, return_type, wrapped
 from minigrad.tensor import Tensor, wrap
-
-# ------------------------------------------------------------------------------------------- values and indices
-
-
-def _pair(name: str, *fields: str) -> Any:
-    """A named tuple that prints like PyTorch's."""
-    named: Any = namedtuple
-    made: Any = named(name, fields or ("values", "indices"))
-
-    def show(self: Any) -> str:
-        inside = ",\n".join(f"{field}={getattr(self, field)!r}" for field in self._fields)
-        return f"torch.return_types.{name}(\n{inside})"
-
-    return builtins.type(name, (made,), {"__repr__": show, "__slots__": ()})
-
-
-MAX, MIN, MEDIAN, MODE, SORT, TOPK, KTH, CUMMAX, CUMMIN, NANMEDIAN = map(
-    _pair, ("max", "min", "median", "mode", "sort", "topk", "kthvalue", "cummax", "cummin", "nanmedian")
-)
-AMINMAX = _pair("aminmax", "min", "max")
 
 # ------------------------------------------------------------------------------------------- sums and means
 
@@ -243,14 +222,14 @@ def _empty(name: str, input: Tensor) -> None:
         )
 
 
-def _extreme(name: str, whole: Any, along: Any, pair: Any, find: Any, binary: str) -> None:
+def _extreme(name: str, whole: Any, along: Any, find: Any, binary: str) -> None:
     def call(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
         if isinstance(dim, Tensor):
             return FUNCTIONS[binary](input, dim)
         if dim is None:
             _empty(name, input)
             return whole(input)
-        return _by_index(name, input, dim, keepdim, find, along, pair)
+        return _by_index(name, input, dim, keepdim, find, along)
 
     call.__doc__ = f"The {name}imum of all elements; with `dim`, values and indices; of two tensors, elementwise."
     made = function(call, name=name)
@@ -261,7 +240,7 @@ def _extreme(name: str, whole: Any, along: Any, pair: Any, find: Any, binary: st
     register(with_other, name)
 
 
-def _by_index(name: str, input: Tensor, dim: Any, keepdim: bool, find: Any, along: Any, pair: Any) -> Any:
+def _by_index(name: str, input: Tensor, dim: Any, keepdim: bool, find: Any, along: Any) -> Any:
     x = input._data
     where = check_dim(dim, x.ndim)
     if x.ndim and x.shape[where] == 0:
@@ -269,11 +248,11 @@ def _by_index(name: str, input: Tensor, dim: Any, keepdim: bool, find: Any, alon
     places = np.asarray(find(x, where) if x.ndim else 0)
     index = places if not x.ndim else np.expand_dims(places, where)
     values = along(input, where, index, keepdim or not x.ndim)
-    return pair(values, wrapped(index if keepdim and x.ndim else places))
+    return return_type(name)(values, wrapped(index if keepdim and x.ndim else places))
 
 
-_extreme("max", table.max_all, more.max_dim, MAX, lambda x, d: x.argmax(d), "maximum")
-_extreme("min", table.min_all, more.min_dim, MIN, lambda x, d: x.argmin(d), "minimum")
+_extreme("max", table.max_all, more.max_dim, lambda x, d: x.argmax(d), "maximum")
+_extreme("min", table.min_all, more.min_dim, lambda x, d: x.argmin(d), "minimum")
 
 
 @function
@@ -281,7 +260,7 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The median (of an even number of elements the lower one); with `dim`, values and indices."""
     if dim is None:
         return table.median_all(input)
-    return _by_index("median", input, dim, keepdim, kernels.median_index, more.median_dim, MEDIAN)
+    return _by_index("median", input, dim, keepdim, kernels.median_index, more.median_dim)
 
 
 @function
@@ -298,7 +277,7 @@ def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
         number = np.maximum((~np.isnan(x)).sum(d, keepdims=True) - 1, 0) // 2
         return np.take_along_axis(np.argsort(x, axis=d, kind="stable"), number, d).squeeze(d)
 
-    found = _by_index("nanmedian", input, dim, keepdim, find, more.median_dim, NANMEDIAN)
+    found = _by_index("nanmedian", input, dim, keepdim, find, more.median_dim)
     _under_name(found[0], "NanmedianBackward1")
     return found
 
@@ -313,7 +292,7 @@ def _under_name(x: Tensor, name: str) -> Tensor:
 @function
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value along `dim` and where it last occurs."""
-    return _by_index("mode", input, dim, keepdim, kernels.mode_index, more.mode, MODE)
+    return _by_index("mode", input, dim, keepdim, kernels.mode_index, more.mode)
 
 
 @function
@@ -323,7 +302,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     size = input._data.shape[where] if input._data.ndim else 1
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {where}")
-    return _by_index("kthvalue", input, dim, keepdim, lambda x, d: kernels.kth_smallest(x, k, d), more.kthvalue, KTH)
+    return _by_index("kthvalue", input, dim, keepdim, lambda x, d: kernels.kth_smallest(x, k, d), more.kthvalue)
 
 
 @function
@@ -351,7 +330,7 @@ def _full_dims(name: str, input: Tensor, dim: Any) -> tuple[int, ...]:
 def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     """Smallest and largest element."""
     dims = () if dim is None else dim
-    return AMINMAX(amin(input, dims, keepdim), amax(input, dims, keepdim))
+    return return_type("aminmax")(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
 
 def _arg(name: str, find: Any) -> None:
@@ -383,7 +362,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
     """The elements in order along `dim`, and the indices they came from."""
     where = check_dim(dim, input._data.ndim)
     index = np.asarray(kernels.argsort(input._data, where, descending))
-    return SORT(more.sort(input, where, index, True), wrapped(index))
+    return return_type("sort")(more.sort(input, where, index, True), wrapped(index))
 
 
 function(sort)
@@ -411,7 +390,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         raise RuntimeError("topk does not support bool dtypes on CPU")
     index = np.asarray(kernels.argsort(x, where, largest))
     index = index if not x.ndim else np.take(index, range(k), where)
-    return TOPK(more.topk(input, where, index, True), wrapped(index))
+    return return_type("topk")(more.topk(input, where, index, True), wrapped(index))
 
 
 @function
@@ -636,7 +615,7 @@ def cummax(input: Tensor, dim: int) -> Any:
     """The largest element so far along `dim`, and the index of its last occurrence."""
     where = check_dim(dim, input._data.ndim)
     _, index = kernels.cumulative_best(input._data, where, np.greater_equal)
-    return CUMMAX(more.cummax(input, where, np.asarray(index), True), wrap(index))
+    return return_type("cummax")(more.cummax(input, where, np.asarray(index), True), wrap(index))
 
 
 @function
@@ -644,7 +623,7 @@ def cummin(input: Tensor, dim: int) -> Any:
     """The smallest element so far along `dim`, and the index of its last occurrence."""
     where = check_dim(dim, input._data.ndim)
     _, index = kernels.cumulative_best(input._data, where, np.less_equal)
-    return CUMMIN(more.cummin(input, where, np.asarray(index), True), wrap(index))
+    return return_type("cummin")(more.cummin(input, where, np.asarray(index), True), wrap(index))
 
 
 @function
