@@ -35,7 +35,6 @@ from minigrad.dtypes import (
     promote_types,
     set_default_dtype,
 )
-from minigrad.explaining import explain
 from minigrad.operations import replace
 from minigrad.printing import set_printoptions
 from minigrad.random import (
@@ -68,8 +67,9 @@ globals().update({name: getattr(room, name) for room in (_creation, _sampling) f
 from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
-_ROOMS = ("accelerator", "autograd", "backends", "cuda", "func", "nn", "optim", "utils", "viz", "course")
+_ROOMS = ("accelerator", "autograd", "backends", "cuda", "func", "linalg", "nn", "optim", "utils", "viz", "course")
 _LAZY = {
+    "explain": "explaining",
     "record": "recorder",
     "Recording": "recording",
     "broken": "mistakes",
@@ -97,10 +97,12 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY:
         return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+    if name in _public.LATER:
+        return _public.load(name)
     if name in _dtypes.LIMITS:
         return _dtypes.by_name(name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({n for n in globals() if not n.startswith("_")} | set(_ROOMS) | set(_LAZY))
+    return sorted({n for n in globals() if not n.startswith("_")} | set(_ROOMS) | set(_LAZY) | set(_public.LATER))

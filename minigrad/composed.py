@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, inplace, kernels, layers, linalg, picking, products, reductions, shapes
+from minigrad import dtypes, errors, inplace, kernels, picking, products, reductions, shapes
 from minigrad import more_derivatives as more
 from minigrad.devices import check_device
 from minigrad.operations import note_lost, operation
@@ -839,5 +839,5 @@ def cuda(self: Tensor, device: Any = None) -> Tensor:
     raise NotImplementedError("minigrad runs on the CPU only")
 
 
-# The other files of operations attach their methods when they are loaded.
-FILES = (layers, linalg, picking, products, reductions, shapes)
+# The other files of operations attach their methods when they are loaded (layers and linalg: later).
+FILES = (picking, products, reductions, shapes)

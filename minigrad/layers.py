@@ -1,4 +1,4 @@
-"""The heavy functions of neural networks: softmax, convolution, pooling, windows, padding, resizing.
+"""The heavy functions of neural networks: convolution, pooling, windows, padding, resizing; loaded on first use.
 
 Inputs have shape (batch, channels, *sizes) or, without a batch, (channels, *sizes). Where there is one number per
 spatial dimension (stride, padding, ...), a single number stands for all of them. `minigrad.nn.functional` offers all
@@ -21,32 +21,10 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import errors, kernels
 from minigrad import more_derivatives as more
-from minigrad.errors import check_dim
-from minigrad.public import as_one_node, function, index_array, register
+from minigrad.public import function, index_array, register
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
-
-# ------------------------------------------------------------------------------------------- softmax
-
-
-def _softmax(name: str, recorded: Any, kernel: str) -> None:
-    def call(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-        x = input if dtype is None else input.to(dtype)
-        where = check_dim(dim, x._data.ndim)
-        if x._data.dtype.kind != "f" and x._data.size:
-            full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
-            raise errors.not_implemented(full, x.dtype.tensor_name)
-        if not x._data.ndim:
-            return as_one_node(recorded(x.reshape(1), 0).reshape(()), recorded)
-        return recorded(x, where)
-
-    call.__doc__ = f"{name} along `dim`, without overflow."
-    function(call, name=name)
-
-
-_softmax("softmax", table.softmax, "softmax_lastdim_kernel_impl")
-_softmax("log_softmax", table.log_softmax, "log_softmax_lastdim_kernel_impl")
 
 # ------------------------------------------------------------------------------------------- arguments
 
@@ -502,7 +480,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     return input
 
 
-@function
+@function(method=False)
 def constant_pad_nd(input: Tensor, widths: Sequence[int], value: float = 0) -> Tensor:
     """As `pad` with a constant."""
     return pad(input, widths, "constant", value)

@@ -7,7 +7,6 @@ next one runs in a new thread, in the grad mode of the one that waits for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Thread
 from typing import Any
 
 PASSES_A_THREAD = 25
@@ -15,6 +14,8 @@ PASSES_A_THREAD = 25
 
 def in_a_thread(mode: Any, switch: Callable[[bool], None], walk: Callable[..., None], *args: Any) -> None:
     """walk(*args) in a thread of its own; what it raises is raised here."""
+    from threading import Thread  # seldom needed, and not cheap to load
+
     state, recording = dict(mode.__dict__), mode.record is not None
     raised: list[BaseException] = []
 

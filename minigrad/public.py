@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -60,7 +61,6 @@ def function(
         if kind == "Tensor" and 0 < place < implementation.__code__.co_argcount
     )
 
-    @functools.wraps(implementation)
     def call(*args: Any, **keywords: Any) -> Any:
         if keywords:
             return _call_with(own, implementation, args, keywords)
@@ -72,6 +72,8 @@ def function(
         return implementation(*args)
 
     call.__name__ = call.__qualname__ = own
+    call.__doc__, call.__module__ = implementation.__doc__, implementation.__module__
+    call.__wrapped__ = implementation  # type: ignore[attr-defined]
     register(call, own, *names, method=method)
     if inplace:
         for each in (own, *names):
@@ -146,6 +148,43 @@ def into(out: Any, result: Any, name: str) -> Any:
         out._data = np.zeros(result._data.shape, out._data.dtype)
     inplace.commit(out, result)
     return out
+
+
+# What lives in a file that is loaded when one of its functions is first called.
+LATER = {
+    **dict.fromkeys(
+        ("adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "channel_shuffle", "constant_pad_nd", "conv1d", "conv2d",
+         "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "embedding", "max_pool1d",
+         "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices",
+         "pixel_shuffle", "pixel_unshuffle"),
+        "layers",
+    ),
+    **dict.fromkeys(
+        ("cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "matrix_exp", "nuclear_norm",
+         "pinverse", "qr", "slogdet"),
+        "linalg",
+    ),
+}  # fmt: skip
+
+
+def load(name: str) -> Any:
+    """A function of LATER; its file registers all that it has."""
+    importlib.import_module(f"minigrad.{LATER[name]}")
+    return FUNCTIONS[name]
+
+
+def _later(name: str) -> Callable[..., Any]:
+    def call(self: Tensor, *args: Any, **keywords: Any) -> Any:
+        return load(name)(self, *args, **keywords)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"See `minigrad.{name}`."
+    return call
+
+
+for _name, _room in LATER.items():
+    if _room == "linalg" and _name != "nuclear_norm":
+        setattr(Tensor, _name, _later(_name))
 
 
 FIELDS = {

@@ -1,4 +1,4 @@
-"""From many numbers to few: sums, means, extremes, order, norms, running sums.
+"""From many numbers to few: sums, means, extremes, order, norms, running sums; and softmax, which weighs them.
 
 `dim` is one dimension, several, or None for all of them; `keepdim` keeps reduced dimensions as size 1. Functions that
 find an element return values and indices, as a named tuple.
@@ -22,7 +22,7 @@ from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import renamed
 from minigrad.operations import operation
-from minigrad.public import FUNCTIONS, function, into, raw, register, return_type, wrapped
+from minigrad.public import FUNCTIONS, as_one_node, function, into, load, raw, register, return_type, wrapped
 from minigrad.tensor import Tensor, wrap
 
 # ------------------------------------------------------------------------------------------- sums and means
@@ -175,7 +175,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.tensor_name}"
         )
     if p == "nuc":
-        return FUNCTIONS["nuclear_norm"](input, dim, keepdim)
+        return load("nuclear_norm")(input, dim, keepdim)
     order = 2.0 if p in ("fro", None) else float(p)
     return vector_norm(input, order, dim, keepdim, dtype=dtype)
 
@@ -581,6 +581,27 @@ def searchsorted(
             places[at] = np.searchsorted(rows[at], found[at], where)
     return wrapped(places.astype(np.int32) if out_int32 else places)
 
+
+# ------------------------------------------------------------------------------------------- softmax
+
+
+def _softmax(name: str, recorded: Any, kernel: str) -> None:
+    def call(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+        x = input if dtype is None else input.to(dtype)
+        where = check_dim(dim, x._data.ndim)
+        if x._data.dtype.kind != "f" and x._data.size:
+            full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
+            raise errors.not_implemented(full, x.dtype.tensor_name)
+        if not x._data.ndim:
+            return as_one_node(recorded(x.reshape(1), 0).reshape(()), recorded)
+        return recorded(x, where)
+
+    call.__doc__ = f"{name} along `dim`, without overflow."
+    function(call, name=name)
+
+
+_softmax("softmax", table.softmax, "softmax_lastdim_kernel_impl")
+_softmax("log_softmax", table.log_softmax, "log_softmax_lastdim_kernel_impl")
 
 # ------------------------------------------------------------------------------------------- running totals
 

@@ -11,14 +11,13 @@ Second of the four files.  You meet, in this order:
 
 from __future__ import annotations
 
-import threading
+import _thread
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +53,7 @@ FREED = (
 # ---------------------------------------------------------------------------------------------------- grad mode
 
 
-class GradMode(threading.local):
+class GradMode(_thread._local):  # threading.local; the rest of threading would be a fiftieth of `import minigrad`
     """What this thread is doing: whether operations are recorded (`record` is not None), whether in inference mode."""
 
     def __init__(self) -> None:
@@ -152,9 +151,9 @@ class inference_mode:
 def _switch(enabled: bool) -> None:
     mode.record = recording = mode.recorder if enabled else None
     if recording is True and not mode.inference:
-        unusual.discard(get_ident())
+        unusual.discard(_thread.get_ident())
     else:
-        unusual.add(get_ident())
+        unusual.add(_thread.get_ident())
 
 
 def record_with(recorder: Any) -> None:
