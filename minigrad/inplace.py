@@ -335,13 +335,13 @@ def _places(shape: tuple[int, ...], path: Any) -> Any:
 
 
 def _without(x: Any, path: Any) -> Any:
-    copy = np.array(x)
+    copy = np.array(x, order="C")  # so that reshape gives a view
     copy.reshape(-1)[_places(copy.shape, path)] = 0
     return copy
 
 
 def _copied_slice(x: Any, y: Any, path: Any) -> Any:
-    copy = np.array(x)
+    copy = np.array(x, order="C")  # so that reshape gives a view
     copy.reshape(-1)[_places(copy.shape, path)] = np.reshape(y, -1)
     return copy
 

@@ -176,9 +176,10 @@ class Recorder:
     def speak(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
         """A node's gradient is complete: ask its rules, write down the shares, hand them to the walk."""
         node = shadow.real
+        was = g
         if node.hooks is not None:
             g = self.hooked(shadow.place, node.hooks.before_node(g, False), g)
-        step = Step("node", shadow.place, array_of(g), early=self.early(shadow.place, g))
+        step = Step("node", shadow.place, array_of(was if g is None else g), early=self.early(shadow.place, g))
         if isinstance(g, tuple):
             self.arrivals[shadow.place] = [None if x is None else array_of(x) for x in g]
         raws = self.answers(node, g)
@@ -217,7 +218,7 @@ class Recorder:
 
     def hooked(self, i: int, g: Any, was: Any) -> Any:
         """The gradient of a place as a hook left it, noted where that is another one."""
-        if not isinstance(g, tuple) and not same(array_of(g), array_of(was)):
+        if g is not None and not isinstance(g, tuple) and not same(array_of(g), array_of(was)):
             self.places[i].hooked = array_of(g)
         return g
 
@@ -238,7 +239,7 @@ class Recorder:
 
     def early(self, i: int, g: Any) -> bool:
         """Whether a node is made to speak before all has arrived: only a broken walk does that."""
-        held = self.sums[i] if self.places[i].hooked is None else None
+        held = self.sums[i] if self.places[i].hooked is None and g is not None else None
         return self.arrived[i] < self.expected[i] or (held is not None and not same(held, array_of(g)))
 
     def store(self, shadow: Shadow, g: Any) -> None:

@@ -897,3 +897,12 @@ def test_backward_passes_within_one_another_a_thousand_deep(monkeypatch: pytest.
     monkeypatch.setattr(Countdown, "fails", True)
     with pytest.raises(ValueError, match=r"^the deepest$"):
         Countdown.apply(mg.tensor(99.0, requires_grad=True)).sum().backward()
+
+
+def test_a_write_into_part_of_a_turned_tensor_takes_that_parts_gradient_away() -> None:
+    """The gradient of a turned tensor lies in memory in another order than it is read."""
+    a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    y = a.T * 1.5
+    y[0] = y[-1] * 2
+    (y * y).sum().backward()
+    assert a.grad.tolist() == [[0.0, 9.0, 67.5], [0.0, 22.5, 135.0]]
