@@ -901,7 +901,7 @@ def test_backward_passes_within_one_another_a_thousand_deep(monkeypatch: pytest.
 
 def test_a_write_into_part_of_a_turned_tensor_takes_that_parts_gradient_away() -> None:
     """The gradient of a turned tensor lies in memory in another order than it is read."""
-    a = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    a = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
     y = a.T * 1.5
     y[0] = y[-1] * 2
     (y * y).sum().backward()
