@@ -1389,7 +1389,7 @@ LESSON = Lesson(
     idea="A number that remembers its parents, and a walk that lets each of them speak once.",
     introduces=(
         "grad_fn", "next_functions", "Value", "data", "parents", "op", "_backward", "square", "register_hook",
-        "retain_graph", "tanh", "add", "mul", "topological_order",
+        "retain_graph", "tanh", "add", "mul", "topological_order", "badness", "learn",
     ),
     misconceptions=("M09", "M19", "M21", "M24"),
     with_engine=False,

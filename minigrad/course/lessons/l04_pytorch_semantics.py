@@ -79,19 +79,20 @@ EXERCISE_4_3 = prediction(
 )  # fmt: skip
 
 EXERCISE_4_4 = prediction(
-    "4.4", 4,
+    "4.4", 9,
     title="a detached factor",
     minutes=4,
     wrong=[
-        Wrong(12, "M12", "12 is the slope of x**3. One of the two ways from z to x was cut: which?"),
-        Wrong(8, "M12", "8 comes through y. Is that way still open?"),
+        Wrong(27, "M12", "27 is the slope of x**3. One of the two ways from z to x was cut: which?"),
+        Wrong(18, "M12", "18 comes through y. Is that way still open?"),
         Wrong(0, "M12", "One edge was cut, and another one leads to x. Which?"),
         Wrong(None, "M12", "None would mean that no way at all leads from z to x. Follow the second factor."),
-        Wrong(2, "M43", "2 is x. The last product's slope for x is its partner: what is its value?"),
+        Wrong(6, "M04", "6 is the slope of y alone. On which tensor was backward called?"),
+        Wrong(3, "M43", "3 is x. The last product's slope for x is its partner: what is its value?"),
     ],
     hints=[
         "detach cuts one edge. What is on the other side of it counts as a plain number.",
-        "At x = 3, (x + 1).detach() * x has the slope 4.",
+        "At x = 5, (x + 1).detach() * x has the slope 6.",
         "Put the number in: z = ... * x.",
     ],
 )  # fmt: skip

@@ -572,7 +572,7 @@ PREDICTION_6_1A = prediction(
     wrong=[
         Wrong([6, 60], "M28", "The numbers are right. c has two axes, one of them of size 1: what has its "
               "gradient?"),
-        Wrong([[11, 22, 33]], "M52", "You added down the columns. Which numbers did c[0] multiply: a column, "
+        Wrong([[11, 22, 33]], "M52", "You added down the columns. To which numbers was c[0] added: a column, "
               "or a row?",
               name="column sums"),
         Wrong([[2], [20]], "M28", "You averaged. c[0] was used three times."),
