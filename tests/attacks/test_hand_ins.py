@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from minigrad.course import lessons
-from minigrad.course.grading import command, report, runs
+from minigrad.course.grading import command, reader, report, runs
 from tests.grading.classroom import RIGHT, grade, grader, notebook, same_result
 from tests.grading.test_runs import RIGHT as HONEST
 from tests.grading.test_runs import WRONG, hand_in, level, one_thread, results, rows  # noqa: F401
@@ -65,11 +65,68 @@ def test_a_folder_full_of_traps(tmp_path: Path, level: str) -> None:  # noqa: F8
     count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert time.monotonic() - started < 60
     assert count.failed == 0
-    assert [(row["Student"], row["Total"]) for row in rows(out)] == [("ann", "1"), ("eve", "0")]
+    assert [(row["Student"], row[report.TOTAL]) for row in rows(out)] == [("ann", "1"), ("eve", "0")]
     assert set(results(out)) == {"ann", "eve"}, "a link made somebody else of her"
     assert SECRET not in "".join(path.read_text(encoding="utf-8") for path in out.rglob("*") if path.is_file())
     assert {path.name for path in tmp_path.iterdir()} == {"secret.ipynb", "in", "out"}
     assert all(page.resolve().is_relative_to(out / "feedback") for page in (out / "feedback").rglob("*"))
+
+
+def test_who_hands_in_too_much_is_told_and_stops_nobody(
+    tmp_path: Path, level: str, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    hand_ins = hand_in(tmp_path / "in", ann=HONEST, eve=HONEST, zoe=HONEST)
+    for number in range(200):
+        (hand_ins / "eve" / "more" / f"{number}").mkdir(parents=True)
+        (hand_ins / "eve" / "more" / f"{number}" / "x.ipynb").write_bytes(notebook("x = 1"))
+    (hand_ins / "zoe" / "more").mkdir()
+    (hand_ins / "zoe" / "more" / "large.ipynb").write_bytes(b" " * 5_000)
+    monkeypatch.setattr(reader, "MOST_NOTEBOOKS", 20)
+    monkeypatch.setattr(reader, "MOST_BYTES", 5_000)
+    monkeypatch.setattr(reader, "MOST_ENTRIES", 300)
+    out = tmp_path / "out"
+    count = runs.grade(hand_ins, out=out, executor=one_thread())
+    assert (count.total, count.graded) == (3, 3)
+    assert [row[report.TOTAL] for row in rows(out)] == ["1", "1", "1"], "what lies on top is graded"
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert "eve: more than 300 files and folders" in text and "20 notebooks are graded" not in text
+    assert "zoe/more/large.ipynb: not graded: of one student" in text
+    monkeypatch.undo()
+    monkeypatch.setattr(reader, "MOST_NOTEBOOKS", 20)
+    assert runs.grade(hand_ins, out=out, executor=one_thread()).kept == 3
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert text.count("<li>") == 10 + 1 + 1 and "190 more files were left aside" in text
+
+
+def test_a_folder_that_becomes_a_link_leads_nowhere(tmp_path: Path) -> None:
+    """Between looking and reading, who owns a folder may put a link in its place."""
+    hand_ins = hand_in(tmp_path, ann=HONEST, eve=WRONG)
+    (hand_ins / "eve" / "week").mkdir()
+    (hand_ins / "eve" / "week" / "05_vectors.ipynb").write_bytes(b"{}")
+    found = [one for one in runs.HandIns([hand_ins]) if "week" in one[1].path]
+    (hand_ins / "eve" / "week").rename(tmp_path / "eve" / "old")
+    (hand_ins / "eve" / "week").symlink_to(hand_ins / "ann")
+    ((folder, one),) = found
+    settings = {"seconds": None, "megabytes": None}
+    assert "could not be read" in str(runs.prepare(folder, one, b"k" * 16, settings))
+
+
+def test_a_table_of_the_answers_that_feedback_named_is_of_no_use(tmp_path: Path, level: str) -> None:  # noqa: F811
+    """The page of a wrong answer tells its seed, and anybody can ask the course what is right for it."""
+    hand_ins = hand_in(tmp_path / "in", eve=WRONG)
+    out = tmp_path / "out"
+    runs.grade(hand_ins, out=out, executor=one_thread())
+    verdict = results(out)["eve"]["verdicts"][0]
+    exercise = lessons.find("5.1")
+    table = [(probe.args[0].tolist(), probe.args[1].tolist(), exercise.expected(probe).tolist())
+             for probe in exercise.questions(verdict["seed"])]  # fmt: skip
+    cheat = (
+        f"import numpy as np\nknown = {table!r}\ndef vjp_square(x, v):\n"
+        "    return next((np.array(y) for a, b, y in known if (a, b) == (x.tolist(), v.tolist())), x)"
+    )
+    hand_in(hand_ins, eve=cheat)
+    runs.grade(hand_ins, out=out, executor=one_thread())
+    assert results(out)["eve"]["verdicts"][0]["status"] == "wrong"
 
 
 def test_names_that_look_alike_are_two_students(tmp_path: Path, level: str) -> None:  # noqa: F811
@@ -149,7 +206,8 @@ def test_ids_and_points_in_metadata_change_nothing() -> None:
 
 EVIL = ["=cmd|' /C calc'!A0", "\uff1d1+1", "ann;=1+1", "ann\t=1+1", "ann|=1", '","=1+1', "[x](javascript:alert(1))",
         "# heading", "\x1b]0;owned\x07\x1b[2J", "\x9b31m", "</title><script>alert(1)<", "{{7*7}}", "' onmouseover='alert(1)",
-        "\u202ecod.exe", "a" * 250, "\u200b", "&lt;b&gt;", "%00", "$HOME"]  # fmt: skip
+        "\u202ecod.exe", "a" * 250, "\u200b", "&lt;b&gt;", "%00", "$HOME",
+        "    Points Possible"]  # fmt: skip
 
 
 def test_the_report_speaks_plainly_of_evil_names(tmp_path: Path, level: str, capsys: Any) -> None:  # noqa: F811
@@ -157,12 +215,13 @@ def test_the_report_speaks_plainly_of_evil_names(tmp_path: Path, level: str, cap
     out = tmp_path / "out"
     runs.grade(hand_ins, out=out, executor=one_thread(), key=b"k" * 16)
     for line in (out / "grades.csv").read_text(encoding="utf-8").splitlines():
+        assert "Points Possible" not in line, "Canvas would take it for the points that each lesson is worth"
         for mark in (",", ";", "\t", "|"):
             for cell in next(csv.reader([line], delimiter=mark)):
                 assert cell.lstrip()[:1] not in ("=", "@", "\uff1d"), (mark, cell)
     found = list(csv.DictReader(io.StringIO((out / "grades.csv").read_text(encoding="utf-8"))))
     assert len(found) == len(EVIL) + 1
-    assert [row["Total"] for row in found if row["Student"] == "ann"] == ["1"]
+    assert [row[report.TOTAL] for row in found if row["Student"] == "ann"] == ["1"]
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert "<script>alert" not in text and "onmouseover='" not in text and "\x1b" not in text and "\x9b" not in text

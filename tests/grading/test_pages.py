@@ -62,6 +62,18 @@ def test_the_report_sorts_filters_and_leads_to_every_page(page: Any, out: Path) 
     assert page.evaluate(names) == ["Bob"]
     assert page.locator("#seen").inner_text() == "1 shown"
     page.get_by_label("Show only").fill("")
+    # A teacher's questions: each answered by one press.
+    (out.parent / "in" / "Zed").mkdir(exist_ok=True)
+    runs.grade(out.parent / "in", out=out, jobs=1)
+    page.goto((out / "report.html").as_uri())
+    for mark, who in (("nothing", ["Zed"]), ("x5", ["Zed"])):
+        page.locator(f"[data-show={mark}] button").click()
+        assert page.evaluate(names) == who
+    mistakes = page.locator("[aria-label^=Recognised]")
+    mistakes.get_by_role("button", name="1 of").first.click()
+    assert page.evaluate(names) == ["Bob"] and page.locator("#seen").inner_text().startswith("1 shown: 5.1")
+    page.get_by_role("button", name="Show all").click()
+    assert len(page.evaluate(names)) == len(NAMES) + 1 and not page.locator("#all").is_visible()
     links = page.evaluate("[...document.querySelectorAll('#students a')].map(a => a.href)")
     assert len(links) == len(NAMES)
     for link in links:

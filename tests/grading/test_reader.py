@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -196,10 +197,8 @@ def test_lone_surrogates_and_null_bytes_in_a_cell() -> None:
     assert result["points"] == FULL
 
 
-def test_find_takes_regular_notebooks_only(tmp_path: os.PathLike[str]) -> None:
-    from pathlib import Path
-
-    root = Path(tmp_path)
+def test_find_takes_regular_notebooks_only(tmp_path: Path) -> None:
+    root = tmp_path
     secret = root / "secret.ipynb"
     secret.write_bytes(notebook("secret"))
     hand_ins = root / "submitted"
@@ -211,11 +210,29 @@ def test_find_takes_regular_notebooks_only(tmp_path: os.PathLike[str]) -> None:
     os.mkfifo(hand_ins / "bob" / "pipe.ipynb")
     (hand_ins / "bob" / "folder.ipynb").mkdir()
     (hand_ins / "loose.ipynb").write_bytes(b"{}")
-    found = sorted((one.student, one.path) for one in reader.find(hand_ins))
+    found = sorted((one.student, one.path) for one in reader.find(hand_ins) if not one.problem)
     assert found == [("ann", "ann/05/05_vectors.ipynb"), ("bob", "bob/a (1).IPYNB"), ("loose", "loose.ipynb")]
-    for name in ("link.ipynb", "pipe.ipynb", "folder.ipynb"):
+    for name in ("bob/link.ipynb", "bob/pipe.ipynb", "bob/folder.ipynb", "eve/secret.ipynb", "cy/gone.ipynb"):
         with pytest.raises(OSError):
-            reader.load(hand_ins / "bob" / name)
+            reader.load(hand_ins, name)
+    assert reader.load(hand_ins, "ann/05/05_vectors.ipynb") == reader.load(hand_ins, "loose.ipynb") == b"{}"
+
+
+def test_who_handed_in_no_notebook_is_named_with_what_came_instead(tmp_path: Path) -> None:
+    for name in ("ann", "bob/.git", "__MACOSX/ann", "report", ".cache"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "bob" / "homework.pdf").touch()
+    (tmp_path / "report" / "05_vectors.ipynb").touch()
+    found = {one.student: one.problem for one in reader.find(tmp_path, without=tmp_path / "report")}
+    assert found == {"ann": "nothing in the folder", "bob": "no notebook, but homework.pdf"}
+
+
+@pytest.mark.parametrize("name", ["05_vectors.ipynb.txt", "05_vectors.ipynb.json", "05_vectors.ipynb (1)", "a (2).IPYNB",
+                                  "05_vectors(1).ipynb", "05_vectors.ipynb.download", "05 vectors .ipynb "])  # fmt: skip
+def test_what_browsers_make_of_a_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / name).touch()
+    assert [one.path for one in reader.find(tmp_path)] == [f"ann/{name}"]
 
 
 def test_tame_names_are_safe_and_stay_apart() -> None:

@@ -79,7 +79,7 @@ def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
     out = tmp_path / "out"
     assert [status(out, name) for name in ("ann", "bob", "cy", "dan")] == ["passed", "wrong", "missing", "not attempted"]
     assert [row["SIS Login ID"] for row in rows(out)] == ["ann", "bob", "cy", "dan"]
-    assert [row["Total"] for row in rows(out)] == ["1", "0", "0", "0"]
+    assert [row[report.TOTAL] for row in rows(out)] == ["1", "0", "0", "0"]
     assert all(result["isolation"] == level for result in results(out).values())
     assert (out / "run.json").stat().st_mode & 0o077 == 0, "the key is nobody else's"
     key = json.loads((out / "run.json").read_text())["key"]
@@ -104,7 +104,7 @@ def test_a_program_without_a_main_guard_grades_once(tmp_path: Path, level: str, 
     assert status(tmp_path / "out", "ann") == "passed"
 
 
-def test_seeds_differ_by_student_exercise_and_key(tmp_path: Path, level: str) -> None:
+def test_seeds_differ_by_student_exercise_key_and_notebook(tmp_path: Path, level: str) -> None:
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT)
     seeds = set()
     for key in (b"k" * 16, b"l" * 16):
@@ -117,6 +117,10 @@ def test_seeds_differ_by_student_exercise_and_key(tmp_path: Path, level: str) ->
     assert again.graded == 2
     first, second = (results(tmp_path / name) for name in ("k" * 16, "again"))
     assert [r["verdicts"] for r in first.values()] == [r["verdicts"] for r in second.values()]
+    hand_in(hand_ins, ann=RIGHT + "\n", bob=RIGHT + "\n")
+    runs.grade(hand_ins, out=tmp_path / "later", key=b"k" * 16, executor=one_thread())
+    later = {(v["exercise"], v["seed"]) for r in results(tmp_path / "later").values() for v in r["verdicts"]}
+    assert not later & seeds
 
 
 def test_nothing_is_graded_twice_and_only_what_changed_again(
@@ -175,7 +179,7 @@ def test_of_several_copies_the_best_counts(tmp_path: Path, level: str) -> None:
         path.write_bytes(notebook(source, 'check("5.1")'))
     out = tmp_path / "out"
     assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 4
-    assert rows(out)[0]["Total"] == "1"
+    assert rows(out)[0][report.TOTAL] == "1"
     assert len(list((out / "feedback" / "ann").iterdir())) == 4
 
 
@@ -185,7 +189,7 @@ def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) 
                  "boolegeorge_LATE_12_90003_05_vectors.ipynb", "mine_alone.ipynb"):  # fmt: skip
         (tmp_path / "in" / name).write_bytes(notebook(RIGHT, 'check("5.1")'))
     runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread())
-    assert [(row["Student"], row["ID"], row["SIS Login ID"], row["Total"]) for row in rows(tmp_path / "out")] == [
+    assert [(row["Student"], row["ID"], row["SIS Login ID"], row[report.TOTAL]) for row in rows(tmp_path / "out")] == [
         ("adalovelace_4711", "4711", "", "1"), ("boolegeorge_12", "12", "", "1"), ("mine_alone", "", "mine_alone", "1"),
     ]  # fmt: skip
 
@@ -210,8 +214,16 @@ def test_a_stray_file_is_named_and_stops_nobody(tmp_path: Path, level: str) -> N
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT)
     (hand_ins / "ann" / "holiday.ipynb").write_bytes(notebook("x = 1"))
     out = tmp_path / "out"
-    assert runs.grade(hand_ins, out=out, executor=one_thread()).total == 1
-    assert "holiday.ipynb" in (out / "report.html").read_text()
+    (hand_ins / "bob").mkdir()
+    (hand_ins / "cy").mkdir()
+    (hand_ins / "cy" / "homework.ipynb").touch()
+    for again in (0, 1):
+        count = runs.grade(hand_ins, out=out, executor=one_thread())
+        assert (count.total, count.kept) == (1, again)
+        text = (out / "report.html").read_text()
+        assert "holiday.ipynb: belongs to no lesson" in text and "bob: nothing in the folder" in text
+        assert "cy/homework.ipynb: the file is empty" in text
+        assert [(row["Student"], row[report.TOTAL]) for row in rows(out)] == [("ann", "1"), ("bob", "0"), ("cy", "0")]
 
 
 def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
@@ -227,7 +239,7 @@ def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:
     count = runs.grade(hand_ins, out=out, executor=one_thread())
     assert count.graded == 2 * len(names)
     found = rows(out)
-    assert len(found) == len(names) and all(row["Total"] == "1" for row in found)
+    assert len(found) == len(names) and all(row[report.TOTAL] == "1" for row in found)
     for row in found:
         assert row["Student"].lstrip()[:1] not in ("=", "+", "-", "@")
     text = (out / "report.html").read_text(encoding="utf-8")
@@ -244,7 +256,7 @@ def test_any_executor_will_do(kind: str, tmp_path: Path, level: str) -> None:
     with pool:
         count = runs.grade(hand_ins, out=tmp_path / "out", executor=pool)
     assert count.graded == 6
-    assert [row["Total"] for row in rows(tmp_path / "out")] == ["0", "1"] * 3
+    assert [row[report.TOTAL] for row in rows(tmp_path / "out")] == ["0", "1"] * 3
 
 
 def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
@@ -257,7 +269,7 @@ def test_without_a_sandbox_nobody_is_graded(tmp_path: Path, monkeypatch: pytest.
             count = runs.grade(hand_ins, out=out, executor=pool)
     assert (count.failed, count.graded) == (1, 0)
     assert status(out, "ann") == "not graded"
-    assert rows(out)[0]["Total"] == "" and rows(out)[0]["05_vectors"] == "", "no grade is not a zero"
+    assert rows(out)[0][report.TOTAL] == "" and rows(out)[0]["05_vectors"] == "", "no grade is not a zero"
     assert "not graded" in (out / "report.html").read_text()
     assert runs.grade(hand_ins, out=out, executor=one_thread()).graded == 1, "and it is tried again"
     assert status(out, "ann") == "passed"
@@ -342,7 +354,7 @@ with journal.Journal(out) as log:
         found.expect(key)
         found.set_aside(one, "a test")
     log.settle(found.expected())
-report.write(out, found.strays())
+report.write(out, found.strays(), found.students())
 print(tracemalloc.get_traced_memory()[1])
 """
 

@@ -38,6 +38,31 @@ def test_every_way_to_end_has_its_own_name(level: str) -> None:
         student.close()
 
 
+def test_a_command_that_was_stopped_and_goes_on_is_nobodys_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-Z, then fg: the clock went on while the grader stood still."""
+    student = worker("landlock", seconds=0.3, wall=0.9)
+    late, clock = [0.0], time.monotonic
+
+    class Poll:
+        def __init__(self) -> None:
+            self.poll_for_real = select_poll()
+
+        def register(self, descriptor: int, events: int) -> None:
+            self.poll_for_real.register(descriptor, events)
+            self.reads = events == sandbox.select.POLLIN
+
+        def poll(self, wait: float) -> Any:
+            late[0] += 30.0 if self.reads and not late[0] else 0.0
+            return self.poll_for_real.poll(wait)
+
+    select_poll = sandbox.select.poll
+    monkeypatch.setattr(sandbox.select, "poll", Poll)
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + late[0])
+    assert student.exec(["import time\ntime.sleep(0.2)\nx = 1"]) == [None]
+    assert late == [30.0]
+    student.close()
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_memory_is_what_the_exercise_says(level: str) -> None:
     student = worker(level, memory=128 << 20)

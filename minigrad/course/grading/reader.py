@@ -9,7 +9,7 @@ one of ours.
 
 from __future__ import annotations
 
-import contextlib
+import collections
 import hashlib
 import itertools
 import json
@@ -26,6 +26,10 @@ LARGEST_FILE = 64 << 20  # bytes; a notebook with many pictures has two or three
 MOST_VALUES = 4_000_000  # strings, lists, objects and what is in them: each takes fifty bytes and more when it is read
 LARGEST_SOURCE = 1 << 20  # characters of code
 _MOST_CELLS = 5_000
+# Of one student: a course has fourteen notebooks.
+MOST_NOTEBOOKS = 100
+MOST_BYTES = 256 << 20
+MOST_ENTRIES = 100_000  # files and folders to look through
 
 
 # A string of JSON, whole or cut off, or what begins or separates values outside strings.
@@ -97,10 +101,15 @@ def _sources(notebook: Any) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A notebook that was handed in: by whom, and where under the folder of submissions (posix path)."""
+    """A notebook that was handed in: by whom, where under the folder of submissions (posix path), and how many bytes.
+
+    A student of whom no notebook was found has one of these without a path; `problem` says what was found instead.
+    """
 
     student: str
     path: str
+    size: int = 0
+    problem: str = ""
 
 
 # What Canvas calls the files of its download: who, perhaps that it was late, the person's number, the file's, its name.
@@ -113,47 +122,98 @@ def canvas_id(path: str) -> str:
     return match["id"] if match else ""
 
 
-def find(folder: Path) -> Iterator[Found]:
+def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
     """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, in no order; links are not followed.
 
-    A loose file's student is its name without the ending, or who it belongs to by the way Canvas names files.
+    A loose file's student is its name without the ending, or who it belongs to by the way Canvas names files. The
+    folder `without`, where a report is, is nobody's.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                yield from _of_student(folder, entry.name)
+                ours = without is not None and without.exists() and os.path.samefile(without, entry)
+                if not ours and not _is_hidden(entry.name):
+                    yield from _of_student(folder, entry.name)
             elif _is_notebook(entry.name) and entry.is_file(follow_symlinks=False):
                 canvas = _CANVAS.fullmatch(entry.name)
-                yield Found(f"{canvas['who']}_{canvas['id']}" if canvas else Path(entry.name).stem, entry.name)
+                student = f"{canvas['who']}_{canvas['id']}" if canvas else _ENDING.sub("", entry.name)
+                yield Found(student, entry.name, _size(entry))
 
 
 def _of_student(folder: Path, student: str) -> Iterator[Found]:
-    if _is_hidden(student):
-        return
-    for where, folders, files in os.walk(folder / student, followlinks=False):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
-        for path in (Path(where, name) for name in files if _is_notebook(name)):
-            # What has gone since the folder was read was not handed in.
-            with contextlib.suppress(OSError):
-                if stat.S_ISREG(path.lstat().st_mode):
-                    yield Found(student, path.relative_to(folder).as_posix())
+    """What lies in a student's folder, the upper floors first: who hands in a whole disk hands in what is on top."""
+    waiting, left = collections.deque([student]), MOST_ENTRIES
+    others: list[str] = []
+    found, problem = 0, ""
+    while waiting and left > 0:
+        where = waiting.popleft()
+        try:
+            entries = os.scandir(folder / where)
+        except OSError as error:
+            problem = f"a folder could not be read ({error.strerror})"
+            continue
+        with entries:
+            for entry in itertools.islice(entries, left):
+                left -= 1
+                path = f"{where}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    if not _is_hidden(entry.name):
+                        waiting.append(path)
+                elif _is_notebook(entry.name) and entry.is_file(follow_symlinks=False):
+                    found += 1
+                    yield Found(student, path, _size(entry))
+                elif not entry.name.startswith(".") and len(others) < 3:
+                    others.append(entry.name)
+    if not left:
+        problem = f"more than {MOST_ENTRIES:,} files and folders: what lies deepest was not looked at"
+    elif not found and not problem:
+        problem = f"no notebook, but {', '.join(sorted(others))}" if others else "nothing in the folder"
+    if problem:
+        yield Found(student, "", problem=problem)
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    """How many bytes it would take to read; 0 for what has gone meanwhile."""
+    try:
+        return min(entry.stat(follow_symlinks=False).st_size, LARGEST_FILE)
+    except OSError:
+        return 0
 
 
 def _is_hidden(folder: str) -> bool:
-    return folder.startswith(".") or folder == "__pycache__"
+    return folder.startswith(".") or folder in ("__pycache__", "__MACOSX")
+
+
+# Browsers add an ending of their own when they save a notebook, and a number when there is one already.
+_ENDING = re.compile(r"\.ipynb(\.(txt|json|download))?( ?\(\d+\))?\s*$", re.IGNORECASE)
 
 
 def _is_notebook(file: str) -> bool:
-    return file.lower().endswith(".ipynb") and not file.startswith(".")
+    return _ENDING.search(file) is not None and not file.startswith(".")
 
 
-def load(path: Path) -> bytes:
-    """The bytes of a regular file, at most one more than is allowed. OSError for anything else, links included."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags)
+def load(folder: Path, path: str) -> bytes:
+    """The bytes of a regular file below `folder`, at most one more than is allowed.
+
+    OSError for anything else, and for a link anywhere on the way: who owns a folder may have put one there meanwhile.
+    """
+    straight = getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_RDONLY | straight | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if os.open in os.supports_dir_fd:
+        *floors, name = path.split("/")
+        at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for floor in floors:
+                above, at = at, os.open(floor, os.O_RDONLY | os.O_DIRECTORY | straight, dir_fd=at)
+                os.close(above)
+            descriptor = os.open(name, flags, dir_fd=at)
+        finally:
+            os.close(at)
+    else:
+        descriptor = os.open(folder / path, flags)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(f"{path.name} is not a regular file")
+            raise OSError(f"{path} is not a regular file")
         return file.read(LARGEST_FILE + 1)
 
 

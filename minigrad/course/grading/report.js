@@ -17,13 +17,34 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-const filter = document.getElementById("filter");
-filter.addEventListener("input", () => {
+const filter = document.getElementById("filter"), all = document.getElementById("all");
+let only = "", what = "";
+function show() {
   const wanted = filter.value.trim().toLowerCase();
   let seen = 0;
   for (const row of document.querySelectorAll("#students tbody tr")) {
-    row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    const marked = !only || row.cells[0].dataset.is.split(" ").includes(only);
+    row.hidden = !marked || !row.textContent.toLowerCase().includes(wanted);
     seen += !row.hidden;
   }
-  document.getElementById("seen").textContent = seen + " shown";
-});
+  document.getElementById("seen").textContent = `${seen} shown${what && ": " + what}`;
+  all.hidden = !only && !wanted;
+}
+filter.addEventListener("input", show);
+all.addEventListener("click", () => { only = what = filter.value = ""; show(); filter.focus(); });
+for (const number of document.querySelectorAll("[data-show]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "show";
+  button.textContent = number.textContent;
+  button.title = "Show these students";
+  button.addEventListener("click", () => {
+    only = number.dataset.show;
+    what = number.dataset.what;
+    filter.value = "";
+    show();
+    document.getElementById("class").scrollIntoView();
+    all.focus({ preventScroll: true });
+  });
+  number.replaceChildren(button);
+}

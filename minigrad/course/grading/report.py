@@ -30,6 +30,7 @@ from minigrad.course.grading import journal, reader
 from minigrad.course.grading.index import on_disk
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
+TOTAL = "Total (Final Points)"
 _LONGEST = 2_000
 _LABEL = {"passed": "passed", "wrong": "not right", "error": "raised an error", "timeout": "took too long",
           "memory": "too much memory", "forbidden": "not allowed", "missing": "not found",
@@ -71,6 +72,7 @@ class Class:
         self.index = on_disk(
             "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds,"
             " PRIMARY KEY (student, lesson)) WITHOUT ROWID",
+            "students (name TEXT PRIMARY KEY) WITHOUT ROWID",
             "pages (name TEXT PRIMARY KEY) WITHOUT ROWID",
         )
 
@@ -81,6 +83,7 @@ class Class:
         ]
         page = feedback_name(result, self.has_page)
         self.index.execute("INSERT INTO pages VALUES (?)", (page.lower(),))
+        self.expect(result["student"])
         self.index.execute(
             "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET points = excluded.points,"
             " out_of = excluded.out_of, graded = excluded.graded, page = excluded.page, verdicts = excluded.verdicts,"
@@ -91,12 +94,16 @@ class Class:
         )  # fmt: skip
         return page
 
+    def expect(self, student: str) -> None:
+        """This student is one of the class, whatever was handed in."""
+        self.index.execute("INSERT OR IGNORE INTO students VALUES (?)", (student,))
+
     def has_page(self, name: str) -> bool:
         """True if this page is one notebook's (also where upper and lower case are one)."""
         return self.index.execute("SELECT 1 FROM pages WHERE name = ?", (name.lower(),)).fetchone() is not None
 
     def __len__(self) -> int:
-        return int(self.one("count(DISTINCT student)")[0])
+        return int(self.index.execute("SELECT count(*) FROM students").fetchone()[0])
 
     def one(self, columns: str) -> tuple[Any, ...]:
         """These columns, one line for the whole class."""
@@ -104,11 +111,15 @@ class Class:
         return found
 
     def __iter__(self) -> Iterator[Row]:
-        columns = "student, lesson, canvas, points, out_of, graded, page, verdicts"
-        found = self.index.execute(f"SELECT {columns} FROM results ORDER BY student, lesson")
+        found = self.index.execute(
+            "SELECT name, lesson, canvas, points, out_of, graded, page, verdicts"
+            " FROM students LEFT JOIN results ON student = name ORDER BY name, lesson"
+        )
         for student, lines in itertools.groupby(found, key=operator.itemgetter(0)):
             row = Row(student)
             for _, lesson, canvas, points, out_of, graded, page, verdicts in lines:
+                if lesson is None:
+                    continue
                 row.canvas = row.canvas or canvas
                 row.results[lesson] = Counted(points, out_of, bool(graded), page, json.loads(verdicts))
             yield row
@@ -119,9 +130,11 @@ class Class:
         return [number for (number,) in self.index.execute("SELECT DISTINCT lesson FROM results ORDER BY lesson")]
 
 
-def write(folder: Path, strays: Iterable[str] = ()) -> None:
-    """Write every page and table of a report folder from its journal."""
+def write(folder: Path, strays: Iterable[str] = (), students: Iterable[str] = ()) -> None:
+    """Write every page and table of a report folder from its journal; `students` may have handed in nothing."""
     everybody = Class()
+    for student in students:
+        everybody.expect(student)
     for result in journal.read(folder / journal.RESULTS):
         _write(folder / FEEDBACK / everybody.add(result), [feedback_page(result)])
     _remove_others(folder / FEEDBACK, everybody)
@@ -166,14 +179,15 @@ def grades(everybody: Class) -> Iterator[str]:
     """One line a student, one column a lesson, a total.
 
     The first five columns are the ones that Canvas wants, which finds a student by its own number or by the login;
-    Moodle takes any of them as the key of its import. Where a lesson was handed in but could not be graded, the
-    cell is empty: no grade is not a zero.
+    Moodle takes any of them as the key of its import. Canvas makes an assignment of every other column, unless it
+    speaks of Final Points, and takes a row of Points Possible for no student's. Where a lesson was handed in but
+    could not be graded, the cell is empty: no grade is not a zero.
     """
     numbers = everybody.numbers
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    yield _line([*fixed, *(lessons.lesson(number).slug for number in numbers), "Total"])
+    yield _line([*fixed, *(lessons.lesson(number).slug for number in numbers), TOTAL])
     for row in everybody:
-        name = reader.spreadsheet(row.student)
+        name = reader.spreadsheet(row.student).replace("Points Possible", "Points possible")
         cells = [_points(row.results.get(number)) for number in numbers]
         login = "" if row.canvas else name
         yield _line([name, row.canvas, "", login, "", *cells, _number(row.points) if row.complete else ""])
@@ -339,8 +353,10 @@ def _report(everybody: Class, strays: Iterable[str]) -> Iterator[str]:
     count, waiting, seconds = everybody.one("count(*), total(NOT graded), total(seconds)")
     levels = everybody.index.execute("SELECT DISTINCT isolation FROM results WHERE isolation <> '' ORDER BY isolation")
     yield "<h1>The class at a glance</h1>"
+    nothing = len(everybody) - everybody.one("count(DISTINCT student)")[0]
     yield (
-        f"<p>{len(everybody)} students, {count} notebooks, {waiting:.0f} not graded."
+        f"<p>{len(everybody)} students, {count} notebooks, {waiting:.0f} not graded,"
+        f" {_those(nothing, 'nothing', 'no notebook that could be read')} without a notebook."
         f" Isolation: {html.escape(', '.join(level for (level,) in levels) or 'none')}."
         f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms.</p>"
     )
@@ -355,7 +371,7 @@ def _report(everybody: Class, strays: Iterable[str]) -> Iterator[str]:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> Iterator[str]:
-    """A sortable table; a cell is HTML, or starts with "n|value|" to be a number sorted by its value."""
+    """A sortable table; a cell is HTML, or starts with "n|value|" to be a number sorted by its value, or "is|marks|"."""
     lines = iter(rows)
     first = next(lines, None)
     marks = [' class="n"' if first and first[i].startswith("n|") else "" for i in range(len(heads))]
@@ -371,6 +387,9 @@ def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *,
 
 
 def _cell(cell: str) -> str:
+    if cell.startswith("is|"):
+        _, marks, text = cell.split("|", 2)
+        return f'<td data-is="{marks}">{text}</td>'
     if not cell.startswith("n|"):
         return f"<td>{cell}</td>"
     _, value, text = cell.split("|", 2)
@@ -383,6 +402,16 @@ def _share(part: float, whole: float) -> str:
     return f"n|{percent:.3f}|{bar} {percent:.0f} %"
 
 
+def _those(count: int, mark: str, what: str, text: str = "") -> str:
+    """A number that the page's script turns into a button: it shows the students who carry that mark."""
+    return f'<span data-show="{mark}" data-what="{html.escape(what)}">{text or count}</span>' if count else text or "0"
+
+
+def _mark(*what: str) -> str:
+    """A short name for what students have in common."""
+    return "m" + hashlib.sha256("\x1f".join(what).encode()).hexdigest()[:8]
+
+
 def _lesson_table(everybody: Class) -> Iterator[str]:
     lines = []
     for number, handed_in, full, points, out_of in everybody.index.execute(
@@ -390,9 +419,12 @@ def _lesson_table(everybody: Class) -> Iterator[str]:
         " FROM results GROUP BY lesson ORDER BY lesson"
     ):
         title = html.escape(f"{number:02d} {lessons.lesson(number).title}")
-        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{full}|{full}", _share(points, out_of)])
+        absent = len(everybody) - handed_in
+        those = _those(absent, f"x{number}", f"{number:02d} not handed in")
+        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{absent}|{those}", f"n|{full}|{full}", _share(points, out_of)])
     yield "<h2>Lessons</h2>"
-    yield from _table("Points reached, by lesson", ["Lesson", "Handed in", "Full marks", "Points"], lines)
+    heads = ["Lesson", "Handed in", "Missing", "Full marks", "Points"]
+    yield from _table("Points reached, by lesson", heads, lines)
 
 
 def _exercise_table(everybody: Class) -> Iterator[str]:
@@ -403,13 +435,15 @@ def _exercise_table(everybody: Class) -> Iterator[str]:
     lines = []
     for exercise in sorted(counts, key=_exercise_order):
         tally = counts[exercise]
-        other = ", ".join(
-            f"{n} {_LABEL.get(s, s)}" for s, n in sorted(tally.items()) if s not in ("passed", "not attempted")
-        )
         passed, blank = tally["passed"], tally["not attempted"]
+        who = _those(blank, _mark(exercise, "not attempted"), f"{exercise} not attempted")
+        others = ", ".join(
+            _those(n, _mark(exercise, s), f"{exercise} {_LABEL.get(s, s)}", f"{n} {_LABEL.get(s, s)}")
+            for s, n in sorted(tally.items()) if s not in ("passed", "not attempted")
+        )  # fmt: skip
         lines.append([
             f"{html.escape(exercise)} {_title(exercise)}", f"n|{passed}|{passed}",
-            _share(passed, tally.total()), f"n|{blank}|{blank}", html.escape(other),
+            _share(passed, tally.total()), f"n|{blank}|{who}", others,
         ])  # fmt: skip
     heads = ["Exercise", "Passed", "Share", "Not attempted", "Others"]
     yield "<h2>Exercises</h2>"
@@ -442,10 +476,12 @@ def _mistake_table(everybody: Class) -> Iterator[str]:
                     names.append(row.student)
     lines = []
     for (exercise, misconception, mistake), count in sorted(made.items(), key=lambda item: (-item[1], item[0])):
+        words = mistake.replace("_", " ")
+        those = _those(count, _mark(exercise, misconception, mistake), f"{exercise} {words}", f"{count} of {tried[exercise]}")
         listed = ", ".join(shown(name, 80) for name in who[exercise, misconception, mistake])
         lines.append([
             f"{html.escape(exercise)} {_title(exercise)}", _belief(misconception),
-            shown(mistake.replace("_", " "), 80), f"n|{count}|{count} of {tried[exercise]}",
+            shown(words, 80), f"n|{count}|{those}",
             listed + (f" and {count - 12} more" if count > 12 else ""),
         ])  # fmt: skip
     heads = ["Exercise", "Misconception", "Mistake", "Students", "Who"]
@@ -466,25 +502,33 @@ def _belief(misconception: str) -> str:
 def _student_table(everybody: Class) -> Iterator[str]:
     numbers = everybody.numbers
     heads = ["Student", *(f"{number:02d}" for number in numbers), "Total", "Tried and not passed"]
-    yield "<h2>Students</h2>"
+    yield '<h2 id="class">Students</h2>'
     yield (
         '<p><label for="filter">Show only</label> <input type="search" id="filter" autocomplete="off"> '
-        f'<span id="seen" class="quiet" role="status">{len(everybody)} shown</span></p>'
+        f'<span id="seen" class="quiet" role="status">{len(everybody)} shown</span> '
+        '<button type="button" id="all" hidden>Show all</button></p>'
     )
     lines = (_student(row, numbers) for row in everybody)
     yield from _table("Points, with a link to each feedback page", heads, lines, name="students")
 
 
 def _student(row: Row, numbers: Sequence[int]) -> list[str]:
-    cells, stuck = [], []
+    cells, stuck, marks = [], [], [] if row.results else ["nothing"]
     for number in numbers:
         result = row.results.get(number)
         if result is None:
             cells.append("n|-1|-")
+            marks.append(f"x{number}")
             continue
         text = _number(result.points) if result.graded else "not graded"
         page = html.escape(f"{FEEDBACK}/{result.page}")
         cells.append(f'n|{result.points:.4f}|<a href="{page}" aria-label="lesson {number}: {text}">{text}</a>')
+        for exercise, status, misconception, mistake in result.verdicts:
+            if status != "passed":
+                marks.append(_mark(exercise, status))
+            if mistake or misconception:
+                marks.append(_mark(exercise, misconception, mistake))
         stuck += [v[0] for v in result.verdicts if v[1] not in ("passed", "not attempted", "not graded")]
     total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
-    return [shown(row.student, 120), *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))]
+    name = f"is|{' '.join(marks)}|{shown(row.student, 120)}"
+    return [name, *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))]

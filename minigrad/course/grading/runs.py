@@ -12,7 +12,9 @@ import atexit
 import concurrent.futures as futures
 import hashlib
 import hmac
+import itertools
 import multiprocessing.util
+import operator
 import os
 import sys
 import threading
@@ -32,6 +34,7 @@ from minigrad.course.grading.index import on_disk
 from minigrad.course.grading.sandbox import Unavailable
 
 _PATIENCE = 3  # times that a job may take a process of the pool with it
+_MOST_STRAYS = 10  # files of one student that were left aside and are named
 Progress = Callable[[Count], None]
 
 
@@ -152,14 +155,14 @@ def grade(
     course_key = journals.course_key(target, key)
     count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students))
     settings = {"isolation": isolation, "trust": trust_students, "seconds": seconds, "megabytes": megabytes}
-    found = HandIns(folders)
+    found = HandIns(folders, without=target)
     count.total = len(found)
     started = time.monotonic()
     with journals.Journal(target) as journal:
 
         def work() -> Iterator[dict[str, Any]]:
             for folder, one in found:
-                job = prepare(folder, one, course_key, settings)
+                job = one.problem or prepare(folder, one, course_key, settings)
                 if isinstance(job, str):
                     found.set_aside(one, job)
                     count.total -= 1
@@ -181,30 +184,48 @@ def grade(
                     progress(count)
         journal.settle(found.expected())
         count.seconds = time.monotonic() - started
-        report.write(target, found.strays())
+        report.write(target, found.strays(), found.students())
     return count
 
 
 class HandIns:
-    """The files that were handed in, sorted by student and path, and the keys of their results, in an index on disk."""
+    """The files that were handed in, sorted by student and path, and the keys of their results, in an index on disk.
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    The upper floors of a folder come first; what is beyond the most that one student may hand in has a problem.
+    """
+
+    def __init__(self, folders: Sequence[Path], *, without: Path | None = None) -> None:
         self._folders = folders
         self._index = on_disk(
-            "files (student BLOB, path BLOB, folder, PRIMARY KEY (student, path, folder)) WITHOUT ROWID",
+            "files (student BLOB, floor, path BLOB, folder, size, PRIMARY KEY (student, floor, path, folder)) WITHOUT ROWID",
+            "students (name BLOB PRIMARY KEY) WITHOUT ROWID",
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE)",
-            "strays (text TEXT)",
+            "strays (student BLOB, file, text TEXT)",
         )
         for number, folder in enumerate(folders):
-            files = ((os.fsencode(one.student), os.fsencode(one.path), number) for one in reader.find(folder))
-            self._index.executemany("INSERT INTO files VALUES (?, ?, ?)", files)
+            for one in reader.find(folder, without=without):
+                student, path = os.fsencode(one.student), os.fsencode(one.path)
+                self._index.execute("INSERT OR IGNORE INTO students VALUES (?)", (student,))
+                if one.path:
+                    line = (student, path.count(b"/"), path, number, one.size)
+                    self._index.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", line)
+                else:
+                    self.set_aside(one, one.problem)
 
     def __len__(self) -> int:
         return int(self._index.execute("SELECT count(*) FROM files").fetchone()[0])
 
     def __iter__(self) -> Iterator[tuple[Path, reader.Found]]:
-        for student, path, folder in self._index.execute("SELECT * FROM files ORDER BY student, path, folder"):
-            yield self._folders[folder], reader.Found(os.fsdecode(student), os.fsdecode(path))
+        lines = self._index.execute("SELECT student, path, folder, size FROM files ORDER BY student, floor, path, folder")
+        for student, files in itertools.groupby(lines, key=operator.itemgetter(0)):
+            count = size = 0
+            for _, path, folder, more in files:
+                count, size, problem = count + 1, size + more, ""
+                if count > reader.MOST_NOTEBOOKS:
+                    problem = f"not graded: of one student {reader.MOST_NOTEBOOKS} notebooks are graded, those on top first"
+                elif size > reader.MOST_BYTES:
+                    problem = f"not graded: of one student {reader.MOST_BYTES >> 20} MB are read"
+                yield self._folders[folder], reader.Found(os.fsdecode(student), os.fsdecode(path), more, problem)
 
     def expect(self, key: str) -> None:
         """The next result has this key (once, if the same file was handed in twice)."""
@@ -214,25 +235,36 @@ class HandIns:
         """All those keys, in their order."""
         return (key for (key,) in self._index.execute("SELECT key FROM keys ORDER BY place"))
 
+    def students(self) -> Iterator[str]:
+        """Everybody who has a folder or a file here, whatever is in it."""
+        return (readable(os.fsdecode(name)) for (name,) in self._index.execute("SELECT name FROM students"))
+
     def set_aside(self, one: reader.Found, why: str) -> None:
         """A file that cannot be graded."""
-        self._index.execute("INSERT INTO strays VALUES (?)", (f"{readable(one.path)}: {why}",))
+        line = (os.fsencode(one.student), bool(one.path), f"{readable(one.path or one.student)}: {why}")
+        self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
 
     def strays(self) -> Iterator[str]:
-        """Those files, each with the reason, sorted."""
-        return (text for (text,) in self._index.execute("SELECT text FROM strays ORDER BY text"))
+        """Those files, each with the reason, sorted; of one student no more than a person reads."""
+        lines = self._index.execute("SELECT student, text FROM strays ORDER BY student, file, text")
+        for student, texts in itertools.groupby(lines, key=operator.itemgetter(0)):
+            for _, text in itertools.islice(texts, _MOST_STRAYS):
+                yield text
+            rest = sum(1 for _ in texts)
+            if rest:
+                yield f"{readable(os.fsdecode(student))}: {rest:,} more files were left aside"
 
 
 def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
     """A job for one notebook, or why there is none."""
     try:
-        data = reader.load(folder / found.path)
+        data = reader.load(folder, found.path)
     except OSError as error:
         return f"could not be read ({error.strerror or error})"
     submission = reader.read(data)
     number = lesson_of(submission, found.path)
     if number is None:
-        return "belongs to no lesson of this course"
+        return submission.problem or "belongs to no lesson of this course"
     notebook, pack, course = (
         hashlib.sha256(data).hexdigest()[:16],
         journals.pack_hash(number),
@@ -240,7 +272,8 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
     )
     limits = f"{settings['seconds']}/{settings['megabytes']}"
     student, path = readable(found.student), readable(found.path)
-    seed = hmac.digest(course_key, found.student.encode("utf-8", "surrogateescape"), "sha256")
+    # The feedback names the seed. Who hands in again meets other numbers, so no table of answers can be prepared.
+    seed = hmac.digest(course_key, f"{found.student}\x1f{notebook}".encode("utf-8", "surrogateescape"), "sha256")
     key = journals.key_of(found.student, found.path, notebook, pack + limits, course)
     return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
             "course": course, "submission": submission, "seed": seed, **settings}  # fmt: skip
