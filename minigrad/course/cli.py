@@ -34,8 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run: Run = options.run
     try:
         return run(options)
-    except (WrongUse, ValueError, FileNotFoundError, NotADirectoryError, PermissionError) as error:
+    except (WrongUse, ValueError) as error:
         print(f"minigrad {options.command}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:  # a file that is not there, may not be read, or has no room
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"minigrad {options.command}: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         print(f"minigrad {options.command}: {missing(error)}", file=sys.stderr)

@@ -85,7 +85,7 @@ def read(file: Path) -> Notebook:
     """
     try:
         nb = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{file} is not a notebook: {error}") from None
     if not isinstance(nb, dict) or not isinstance(nb.get("cells"), list):
         raise ValueError(f"{file} is not a notebook of format 4: it has no list of cells")

@@ -42,12 +42,20 @@ def test_the_weak_level_is_named_as_such(hand_ins: Path, tmp_path: Path, capsys:
     assert result["isolation"] == "process"
 
 
-@pytest.mark.parametrize("more", [["--key", "missing"], ["--diff", "missing"], ["--timeout", "0"], ["--key", "short"]])
+@pytest.mark.parametrize("more", [["--key", "missing"], ["--diff", "missing"], ["--timeout", "0"], ["--key", "short"],
+                                  ["--key", "/dev/zero"], ["--out", "short"], ["--out", "short/report"]])  # fmt: skip
 def test_wrong_use_is_two(more: list[str], hand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("short").write_text("abc")
     assert cli.main(["grade", str(hand_ins), "--out", str(tmp_path / "out"), *more]) == 2
     assert cli.main(["grade", str(tmp_path / "nowhere"), "--out", str(tmp_path / "out")]) == 2
+
+
+def test_a_folder_without_hand_ins_is_not_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in" / "ann").mkdir(parents=True)
+    assert cli.main(["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out")]) == 1
+    shown = capsys.readouterr().out
+    assert "No notebook of this course was found" in shown and "report names: 1." in shown
 
 
 def test_the_bar_has_rate_and_time_left() -> None:

@@ -81,6 +81,18 @@ def test_a_file_that_is_no_notebook(command: str, folder: Path, capsys: pytest.C
     assert run(command, "a.ipynb") == 2
     assert "is not a notebook" in capsys.readouterr().err
     assert Path("a.ipynb").read_text(encoding="utf-8") == "hello"
+    Path("deep.ipynb").write_text("[" * 100_000, encoding="utf-8")
+    assert run(command, "deep.ipynb") == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["lab", "--dir", "file"], ["lab", "--dir", "file/x"], ["build", "--nbgrader", "file"], ["progress", "--dir", "file"]],
+)
+def test_a_file_where_a_folder_is_wanted(arguments: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("file").touch()
+    assert run(*arguments) == 2
+    assert "file" in capsys.readouterr().err
 
 
 def test_an_unknown_lesson_cannot_be_built(capsys: pytest.CaptureFixture[str]) -> None:

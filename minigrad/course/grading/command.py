@@ -17,6 +17,8 @@ _KEY_FILE = (
     " (default: drawn at the first start and kept in REPORT/run.json)"
 )
 
+_LONGEST_KEY = 65_536
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `minigrad grade`."""
@@ -41,15 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Grade; 0 if everything was graded, 1 if something was not or nothing holds students' code in."""
+    """Grade; 0 if everything was graded, 1 if something was not, nothing was there, or nothing holds students' code in."""
     from minigrad.course.grading import report, runs
     from minigrad.course.grading.sandbox import Unavailable
 
     if options.timeout is not None and not 0 < options.timeout < 86_400:
         raise ValueError("--timeout wants seconds, more than none")
-    key = options.key.read_bytes().strip() if options.key else None
-    if key is not None and len(key) < 16:
-        raise ValueError(f"{options.key}: a key of fewer than 16 bytes can be guessed")
+    key = _key(options.key) if options.key else None
     if options.diff is not None and not (options.diff / "results.jsonl").is_file():
         raise ValueError(f"{options.diff} is no report folder: it has no results.jsonl")
     bar = Bar(sys.stderr)
@@ -67,11 +67,17 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
+    except KeyboardInterrupt:
+        bar.end()
+        print("Stopped. What was graded is kept: the same command goes on from here.", file=sys.stderr)
+        return 1
     finally:
         if cluster:
             cluster[0].close()
     bar.end()
     print(summary(count, options.out))
+    if not count.total:
+        print(f"No notebook of this course was found: {options.submissions} should hold one folder a student.")
     if options.diff is not None:
         moved, first = report.write_differences(options.out, options.diff)
         for m in first:
@@ -81,7 +87,18 @@ def run(options: argparse.Namespace) -> int:
                 )
             )
         print(f"{moved} verdicts moved since {options.diff}: {options.out / report.DIFFERENCES}")
-    return 1 if count.failed else 0
+    return 1 if count.failed or not count.total else 0
+
+
+def _key(path: Path) -> bytes:
+    """The course key in a file. ValueError if it is too short to be a secret, or too long to be a key."""
+    with open(path, "rb") as file:
+        key = file.read(_LONGEST_KEY + 1).strip()
+    if len(key) < 16:
+        raise ValueError(f"{path}: a key of fewer than 16 bytes can be guessed")
+    if len(key) > _LONGEST_KEY:
+        raise ValueError(f"{path} is longer than a key ({_LONGEST_KEY} bytes)")
+    return key
 
 
 def summary(count: Count, out: Path) -> str:
@@ -93,6 +110,8 @@ def summary(count: Count, out: Path) -> str:
     ]
     if count.isolation == "process":
         lines.insert(1, "The level process is not a security boundary: these submissions ran with your rights.")
+    if count.aside:
+        lines.insert(1, f"Left aside, for reasons that the report names: {count.aside}.")
     if count.failed:
         lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again.")
     return "\n".join(lines)

@@ -53,7 +53,10 @@ def prctl_if_linux(option: int, argument: int) -> None:
 
 def leave_root(uid: int) -> None:
     """Become a user that owns nothing on this machine: no file, no process, no group."""
-    os.setgroups([])
+    try:
+        os.setgroups([])
+    except PermissionError as error:  # as in a container without any powers
+        raise PermissionError(error.errno, "root may not become another user here; start it as another user") from None
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     if os.getuid() == 0 or os.geteuid() == 0:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 @dataclass
 class Count:
-    """Files in all, taken over from an earlier run, graded now, not graded; seconds; the isolation level."""
+    """Files in all, taken over from an earlier run, graded now, not graded; left aside; seconds; the isolation level."""
 
     total: int = 0
     kept: int = 0
     graded: int = 0
     failed: int = 0
+    aside: int = 0
     seconds: float = 0.0
     isolation: str = ""
 

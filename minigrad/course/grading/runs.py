@@ -183,6 +183,7 @@ def grade(
                 if progress is not None:
                     progress(count)
         journal.settle(found.expected())
+        count.aside = found.aside()
         count.seconds = time.monotonic() - started
         report.write(target, found.strays(), found.students())
     return count
@@ -243,6 +244,10 @@ class HandIns:
         """A file that cannot be graded."""
         line = (os.fsencode(one.student), bool(one.path), f"{readable(one.path or one.student)}: {why}")
         self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
+
+    def aside(self) -> int:
+        """How many those are."""
+        return int(self._index.execute("SELECT count(*) FROM strays").fetchone()[0])
 
     def strays(self) -> Iterator[str]:
         """Those files, each with the reason, sorted; of one student no more than a person reads."""
