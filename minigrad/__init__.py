@@ -67,7 +67,9 @@ globals().update({name: getattr(room, name) for room in (_creation, _sampling) f
 from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
-_ROOMS = ("accelerator", "autograd", "backends", "cuda", "func", "linalg", "nn", "optim", "utils", "viz", "course")
+_ROOMS = (
+    "accelerator", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim", "utils", "viz", "course",
+)
 _LAZY = {
     "explain": "explaining",
     "record": "recorder",

@@ -20,6 +20,7 @@ from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, cross, matmul, matrix_power
 from minigrad.public import function, register, return_type
 from minigrad.reductions import vector_norm
+from minigrad.shapes import cat
 from minigrad.tensor import Tensor, wrap
 
 __all__ = [
@@ -174,6 +175,27 @@ class _EighFunction(Function):
         return v @ (inner + more.put_diagonal(gw, tuple(v._data.shape), 0, n - 1, n)) @ v.mT, None
 
 
+class _QrRefused(Function):
+    """The QR decompositions that have no gradient: they say so when one is asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mode: str) -> tuple[Tensor, Tensor]:
+        ctx.mode = mode
+        if mode == "r":
+            return wrap(np.zeros(0, x._data.dtype)), wrap(np.linalg.qr(x._data, "r"))
+        q, r = np.linalg.qr(x._data, "complete")
+        return wrap(q), wrap(r)
+
+    @staticmethod
+    def backward(ctx: Any, gq: Tensor, gr: Tensor) -> Tensor:
+        if ctx.mode == "r":
+            raise RuntimeError(
+                "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+                "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
+            )
+        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+
+
 class _SvdFunction(Function):
     """The reduced singular value decomposition."""
 
@@ -222,12 +244,25 @@ class _QrFunction(Function):
 
 
 def svd(A: Tensor, full_matrices: bool = True) -> Any:
-    """U, S, Vh with A = U diag(S) Vh; gradients for full_matrices=False."""
-    if (A.requires_grad and not full_matrices) or (A.requires_grad and A._data.shape[-1] == A._data.shape[-2]):
-        return return_type("linalg_svd")(*_SvdFunction.apply(A))
-    if A.requires_grad:
-        raise NotImplementedError("linalg.svd: minigrad has gradients for full_matrices=False only")
-    return return_type("linalg_svd")(*(wrap(part) for part in np.linalg.svd(A._data, full_matrices=full_matrices)))
+    """U, S, Vh with A = U diag(S) Vh."""
+    if not A.requires_grad:
+        return return_type("linalg_svd")(*map(wrap, np.linalg.svd(A._data, full_matrices=full_matrices)))
+    u, s, vh = _SvdFunction.apply(A)
+    if full_matrices and A._data.shape[-1] != A._data.shape[-2]:  # what is added to U or Vh has no gradient
+        count, (more_u, _, more_vh) = s._data.shape[-1], np.linalg.svd(A._data)
+        u = cat([u, wrap(more_u[..., count:])], -1)
+        vh = cat([vh, wrap(more_vh[..., count:, :])], -2)
+    return return_type("linalg_svd")(u, s, vh)
+
+
+def old_svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """`torch.svd`: U, S and V (not V transposed), reduced if `some`; without `compute_uv`, U and V are zeros."""
+    if not compute_uv:
+        *batch, rows, columns = input._data.shape
+        zeros = (wrap(np.zeros((*batch, n, n), input._data.dtype)) for n in (rows, columns))
+        return return_type("svd")(next(zeros), svdvals(input), next(zeros))
+    u, s, vh = svd(input, not some)
+    return return_type("svd")(u, s, vh.mT)
 
 
 def svdvals(A: Tensor) -> Tensor:
@@ -237,14 +272,18 @@ def svdvals(A: Tensor) -> Tensor:
 
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R, with Q R = A."""
-    if mode != "reduced" or A._data.shape[-2] < A._data.shape[-1]:
-        if A.requires_grad:
-            raise NotImplementedError("linalg.qr: minigrad has gradients for the reduced form of high matrices only")
+    rows, columns = A._data.shape[-2:]
+    if not A.requires_grad:
         if mode == "r":
             return return_type("linalg_qr")(wrap(np.zeros(0, A._data.dtype)), wrap(np.linalg.qr(A._data, "r")))
         parts = np.linalg.qr(A._data, "complete" if mode == "complete" else "reduced")
         return return_type("linalg_qr")(*map(wrap, parts))
-    return return_type("linalg_qr")(*_QrFunction.apply(A))
+    if mode == "r" or (mode == "complete" and rows > columns):
+        return return_type("linalg_qr")(*_QrRefused.apply(A, mode))
+    if rows >= columns:
+        return return_type("linalg_qr")(*_QrFunction.apply(A))
+    q, r = _QrFunction.apply(A[..., :rows])  # of a wide matrix: the left square, and what Q makes of the rest
+    return return_type("linalg_qr")(q, cat([r, q.mT @ A[..., rows:]], -1))
 
 
 def _limit(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
@@ -369,7 +408,13 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
         triangle = triangle - more.put_diagonal(
             triangle.diagonal(0, -2, -1) - 1, A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1
         )
-    return solve(triangle, B, left=left)
+    return _solve_matrix(triangle, B, left)
+
+
+def _solve_matrix(A: Tensor, B: Tensor, left: bool = True) -> Tensor:
+    """`solve` of a matrix B, which it would take for a batch of vectors where A is a batch."""
+    missing = A._data.ndim - B._data.ndim
+    return solve(A, B.reshape((*(1,) * missing, *B._data.shape)) if missing > 0 else B, left=left)
 
 
 def matrix_exp(A: Tensor) -> Tensor:
@@ -389,15 +434,19 @@ def matrix_exp(A: Tensor) -> Tensor:
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X with A X = B, given the Cholesky factor L of A."""
-    lower = L.mT if upper else L
-    return solve_triangular(lower.mT, solve_triangular(lower, B, upper=False), upper=True)
+    return _solve_matrix(_whole(L, upper), B)
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor."""
-    lower = more.triu(L, 0).mT if upper else more.tril(L, 0)
-    half = more.inv(lower)
-    return half.mT @ half
+    return more.inv(_whole(L, upper))
+
+
+def _whole(L: Tensor, upper: bool) -> Tensor:
+    """A from its Cholesky factor. Only its triangle counts, yet the gradient is that of the whole matrix."""
+    lower = L.mT if upper else L
+    lower = lower - more.triu(lower.detach(), 1)
+    return lower @ lower.mT
 
 
 def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
@@ -406,6 +455,7 @@ def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tenso
 
 
 register(nuclear_norm, "nuclear_norm", method=False)
+register(old_svd, "svd")
 register(cholesky_solve, "cholesky_solve")
 register(cholesky_inverse, "cholesky_inverse")
 for _call, *_names in (

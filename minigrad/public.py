@@ -161,7 +161,7 @@ LATER = {
     ),
     **dict.fromkeys(
         ("cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "matrix_exp", "nuclear_norm",
-         "pinverse", "qr", "slogdet"),
+         "pinverse", "qr", "slogdet", "svd"),
         "linalg",
     ),
 }  # fmt: skip
@@ -194,6 +194,7 @@ FIELDS = {
     "linalg_qr": "Q R",
     "linalg_slogdet": "sign logabsdet",
     "linalg_svd": "U S Vh",
+    "svd": "U S V",
 }
 
 

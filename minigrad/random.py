@@ -228,8 +228,9 @@ class Generator:
 
     def poisson(self, rates: Array) -> Array:
         """A number from the Poisson distribution for each rate, in its dtype."""
-        counts: Array = self._twister().poisson(rates).astype(rates.dtype)
-        return counts
+        from minigrad.rejection import poissons
+
+        return poissons(rates, self)
 
     def exponential(self, shape: Sequence[int], rate: float = 1.0, dtype: Any = _FLOAT32) -> Array:
         """Exponentially distributed numbers with mean 1 / rate."""

@@ -118,7 +118,7 @@ def multinomial(
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """For each rate in `input`, a number from the Poisson distribution (not the very numbers PyTorch draws)."""
+    """For each rate in `input`, a number from the Poisson distribution."""
     if (input._data < 0).any():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return wrap(_source(generator).poisson(np.asarray(input._data)))

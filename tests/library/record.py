@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.library import cases, trajectories
+from tests.library import cases, programs, trajectories
 
 DATA = Path(__file__).parents[1] / "data" / "library"
 
@@ -48,6 +48,13 @@ def record_texts(torch: Any) -> None:
     (DATA / "texts.json").write_text(json.dumps(texts, indent=0))
 
 
+def record_programs() -> None:
+    """One line a program, so that a change shows in a diff."""
+    every = [program for area in programs.AREAS.values() for program in area]
+    lines = [f"{json.dumps(program)}: {json.dumps(programs.run('torch', program))}" for program in dict.fromkeys(every)]
+    (DATA / "programs.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
 if __name__ == "__main__":
     import torch
 
@@ -56,3 +63,4 @@ if __name__ == "__main__":
     record_trajectories(torch)
     record_random(torch)
     record_texts(torch)
+    record_programs()
