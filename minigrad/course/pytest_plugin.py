@@ -6,6 +6,7 @@ same every time. Addresses of objects are mapped to one, unless the caller bring
 """
 
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,16 @@ import pytest
 SETTINGS = {"MINIGRAD_CHECK": "raise", "MINIGRAD_DISPLAY": "static"}
 SANITIZER = Path(__file__).parent / "data" / "nbval_sanitize.cfg"
 
+# nbval loads jsonschema, and that this module if it is there: a grammar that takes a second to build, for addresses
+# that no notebook holds. So it is not there until all plugins are loaded (`-p minigrad` loads this one before nbval).
+SLOW_TO_LOAD = "rfc3987_syntax"
+sys.modules.setdefault(SLOW_TO_LOAD, None)  # type: ignore[arg-type]  # None: an ImportError
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give nbval the course's sanitizer file, unless another is given."""
+    if sys.modules.get(SLOW_TO_LOAD, True) is None:
+        del sys.modules[SLOW_TO_LOAD]
     if _runs_notebooks(config) and not config.getoption("nbval_sanitize_with", default=None):
         config.option.nbval_sanitize_with = str(SANITIZER)
 
