@@ -64,8 +64,6 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     RuntimeError for a leaf that requires grad, a result of another shape or a wider type, memory that overlaps itself.
     """
     __tracebackhide__ = True
-    if mode.record is None and operation in DIRECT and _written_directly(target, DIRECT[operation], args[0]):
-        return target
     check_writable(target)
     check_overlap(target, args)
     result = operation(target, *args)
@@ -77,9 +75,12 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
 
 def assignment(operation: Any) -> Callable[[Tensor, Any], Any]:
     """The method behind an augmented assignment, `x += y`."""
+    ufunc = DIRECT.get(operation)
 
     def assign(self: Tensor, other: Any) -> Any:
         __tracebackhide__ = True
+        if ufunc is not None and mode.record is None and _written_directly(self, ufunc, other):
+            return self
         return write(self, operation, other)
 
     return assign
@@ -127,9 +128,8 @@ def _written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
         return False
     if value.dtype is not array.dtype or value.shape != array.shape or array.dtype.kind != "f":
         return False
-    if array.base is not None and 0 in array.strides:
-        return False
-    if (array.base is not None or value.base is not None) and np.may_share_memory(array, value):
+    views = array.base is not None or value.base is not None
+    if views and (0 in array.strides or np.may_share_memory(array, value)):
         return False
     ufunc(array, value, array)
     touch(counter)

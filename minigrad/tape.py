@@ -311,7 +311,7 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
         return
     last_write = tick()
     version[0] += 1
-    frame = caller()
+    frame = outside(_getframe(1))
     note = (writer and weakref.ref(writer), frame.f_code, frame.f_lasti)
     if len(version) > 1:
         version[1] = note
