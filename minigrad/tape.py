@@ -15,6 +15,7 @@ import _thread
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
@@ -469,21 +470,24 @@ def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
         return g
     shape, dtype, have = node.shape, node.dtype, g.shape
     if have != shape:
-        lead = len(have) - len(shape)
-        if lead < 0:
+        over = _stretched(shape, have)
+        if over is None:
             raise _misfit(have, node, giver)
-        stretched = tuple(range(lead))
-        if have[lead:] != shape:
-            stretched += tuple([lead + i for i, n in enumerate(shape) if have[lead + i] != n])
-            if any(shape[i - lead] != 1 for i in stretched[lead:]):
-                raise _misfit(have, node, giver)
         if isinstance(g, Tensor):
-            g = g.sum(stretched, keepdim=True).reshape(shape)
+            g = g.sum(over, keepdim=True).reshape(shape)
         else:
-            g = total(g, stretched, True).reshape(shape) if len(stretched) > lead else total(g, stretched)
+            g = total(g, over) if len(have) - len(over) == len(shape) else total(g, over, True).reshape(shape)
     if isinstance(g, Tensor):
         return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))  # type: ignore[arg-type]
     return g if g.dtype is dtype else g.astype(dtype)[()]
+
+
+@lru_cache(maxsize=256)
+def _stretched(shape: tuple[int, ...], have: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The dimensions along which broadcasting takes one shape to another; None if it does not."""
+    lead = len(have) - len(shape)
+    inside = [lead + i for i, n in enumerate(shape) if lead >= 0 and have[lead + i] != n]
+    return None if lead < 0 or any(shape[i - lead] != 1 for i in inside) else (*range(lead), *inside)
 
 
 def _misfit(have: tuple[int, ...], node: Node, giver: Node | None) -> RuntimeError:
