@@ -1,7 +1,8 @@
 """`save` and `load`: tensors and state dicts in a file.
 
 A file is a pickle that `load` reads with a short list of what may be in it: tensors, parameters, numbers, strings and
-containers of them.  Anything else is refused, for a pickle from a stranger can run code.
+containers of them.  Anything else, a whole module too, is refused unless `weights_only=False` says that the file can be
+trusted: a pickle from a stranger can run code.
 """
 
 from __future__ import annotations
@@ -41,17 +42,19 @@ def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
 
 
 def load(f: str | PathLike[str] | IO[bytes], map_location: Any = None, weights_only: bool = True) -> Any:
-    """Read what `save` wrote.  UnpicklingError for a file that holds anything but data."""
+    """Read what `save` wrote.  UnpicklingError for a file that holds anything but data, if `weights_only`."""
+    reader = _Reader if weights_only else pickle.Unpickler
     if not isinstance(f, (str, PathLike)):
-        return _Reader(f).load()
+        return reader(f).load()
     with open(f, "rb") as file:
-        return _Reader(io.BytesIO(file.read())).load()
+        return reader(io.BytesIO(file.read())).load()
 
 
 class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in ALLOWED:
             raise pickle.UnpicklingError(
-                f"this file wants to load {module}.{name}: minigrad.load reads tensors, numbers and containers only"
+                f"this file wants to load {module}.{name}: minigrad.load reads tensors, numbers and containers only "
+                "(weights_only=False reads everything: only for a file that you trust)"
             )
         return super().find_class(module, name)

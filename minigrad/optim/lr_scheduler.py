@@ -8,6 +8,7 @@ compute the next rate from the present one, so that two schedulers can work on t
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
 from bisect import bisect_right
@@ -44,6 +45,7 @@ class LRScheduler:
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
+        self._is_initial = self._get_lr_called_within_step = False  # in PyTorch's state dict, of no use here
         self._last_lr: list[float] = []
         optimizer._stepped = False
         self._advance()
@@ -102,7 +104,9 @@ class LambdaLR(LRScheduler):
         return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+        state = super().state_dict()
+        del state["lr_lambdas"]
+        return {**state, "lr_lambdas": [None] * len(self.lr_lambdas)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
@@ -265,6 +269,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_cur -= self.T_i
             self.T_i *= self.T_mult
         super()._advance()
+        self._step_count -= 1  # PyTorch does not count these
 
 
 class OneCycleLR(LRScheduler):
@@ -296,7 +301,6 @@ class OneCycleLR(LRScheduler):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self.total_steps = total_steps
-        self.anneal = _cosine if anneal_strategy == "cos" else _line
         up = pct_start * total_steps - 1
         phases = [(up, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
@@ -304,9 +308,11 @@ class OneCycleLR(LRScheduler):
             phases.append((total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
         else:
             phases.append((total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"))
-        self.phases = phases
+        names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+        self._schedule_phases = [dict(zip(names, phase, strict=True)) for phase in phases]
+        self._anneal_func_type = anneal_strategy
         tops = max_lr if isinstance(max_lr, (list, tuple)) else [max_lr] * len(optimizer.param_groups)
-        self.cycle_momentum = cycle_momentum
+        self.cycle_momentum, self.use_beta1 = cycle_momentum, "betas" in optimizer.param_groups[0]
         for group, top in zip(optimizer.param_groups, tops, strict=True):
             if last_epoch == -1:
                 group["initial_lr"] = top / div_factor
@@ -325,15 +331,16 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
             )
-        rates = []
+        rates, anneal = [], _cosine if self._anneal_func_type == "cos" else _line
         for group in self.optimizer.param_groups:
             start = 0.0
-            for number, (end, first, last, first_momentum, last_momentum) in enumerate(self.phases):
-                if self.last_epoch <= end or number == len(self.phases) - 1:
+            for number, phase in enumerate(self._schedule_phases):
+                end: Any = phase["end_step"]
+                if self.last_epoch <= end or number == len(self._schedule_phases) - 1:
                     part = (self.last_epoch - start) / (end - start)
-                    rates.append(self.anneal(group[first], group[last], part))
+                    rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], part))
                     if self.cycle_momentum:
-                        momentum = self.anneal(group[first_momentum], group[last_momentum], part)
+                        momentum = anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], part)
                         if "betas" in group:
                             group["betas"] = (momentum, *group["betas"][1:])
                         else:
@@ -376,6 +383,7 @@ class SequentialLR(LRScheduler):
             group["lr"] = group["initial_lr"]
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
+        self._schedulers[0]._step_count -= 1
         self._schedulers[0]._advance()
         self._last_lr = self._schedulers[0].get_last_lr()
 
@@ -424,12 +432,14 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer = optimizer
-        self.factor, self.patience, self.cooldown, self.eps = factor, patience, cooldown, eps
-        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
-        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
-        self.best = math.inf if mode == "min" else -math.inf
-        self.last_epoch = self.num_bad_epochs = self.cooldown_counter = 0
+        self.factor, several = factor, isinstance(min_lr, (list, tuple))
+        self.default_min_lr = None if several else min_lr
+        self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
+        self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = self._present()
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     def step(self, metrics: Any = None, epoch: int | None = None) -> None:
         """Look at this epoch's metric, and lower the rates if it has been bad for too long."""
@@ -494,18 +504,24 @@ class CyclicLR(LRScheduler):
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size: float = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
-        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
-        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
+        self.mode, self.gamma, self.scale_mode = mode, gamma, scale_mode
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum, self._scale_fn_custom = cycle_momentum, scale_fn
         self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum:
             if "momentum" not in optimizer.defaults and not self.use_beta1:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            self.base_momentums, self.max_momentums = [base_momentum] * len(groups), [max_momentum] * len(groups)
             for group in groups:
                 group["base_momentum"], group["max_momentum"] = base_momentum, max_momentum
         super().__init__(optimizer, last_epoch)
         self.base_lrs = list(lows)
+
+    def state_dict(self) -> dict[str, Any]:
+        state = super().state_dict()
+        custom = state.pop("_scale_fn_custom")  # a function is not saved
+        return {**state, "_scale_fn_custom": None if inspect.isroutine(custom) else custom}
 
     def scale_fn(self, x: float) -> float:
         """How high a cycle (or step) rises, of the whole height."""

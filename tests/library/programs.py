@@ -8,7 +8,10 @@ and the tensors x (2, 3) and w (3,), of float64, which want gradients; random nu
 
 from __future__ import annotations
 
+import collections
+import copy
 import importlib
+import io
 import math
 import warnings
 from typing import Any
@@ -132,7 +135,104 @@ L = t.linalg.cholesky(m @ m.mT + 5 * t.eye(m.shape[-2]).double()); o = t.linalg.
 """.strip().splitlines()
 LINALG = [make + asked for make in MATRICES for asked in ON_MATRICES]
 
-AREAS: dict[str, list[str]] = {"distributions": DISTRIBUTIONS, "linalg": LINALG}
+SAVING = r"""
+net = nn.Sequential(nn.Linear(2,3),nn.ReLU(),nn.Linear(3,1)); net.load_state_dict({})
+net = nn.Sequential(nn.Linear(2,3),nn.Linear(3,1)); sd=net.state_dict(); sd['foo']=t.ones(1); net.load_state_dict(sd)
+net = nn.Sequential(nn.Linear(2,3),nn.Linear(3,1)); sd=net.state_dict(); sd['foo']=t.ones(1); del sd['0.bias']; r=net.load_state_dict(sd,strict=False); r, r.missing_keys, r.unexpected_keys
+net = nn.Sequential(nn.Linear(2,3),nn.Linear(3,1)); sd=net.state_dict(); sd['0.weight']=t.ones(5,2); sd['0.bias']=t.ones(5); net.load_state_dict(sd)
+net = nn.Sequential(nn.Linear(2,3),nn.Linear(3,1)); sd=net.state_dict(); sd['0.weight']=t.ones(5,2); del sd['1.bias']; sd['x']=1; net.load_state_dict(sd)
+net = nn.Linear(2,3); net.load_state_dict({'weight':np.ones((3,2)),'bias':t.ones(3)})
+net = nn.Linear(2,3); net.load_state_dict({'weight':[1,2],'bias':t.ones(3)})
+net = nn.Linear(2,3); net.load_state_dict([1,2])
+net = nn.Linear(2,3); net.load_state_dict(None)
+net = nn.Linear(2,3); net.load_state_dict({'weight':t.ones(3,2).double(),'bias':t.ones(3)}); net.weight.dtype, net.weight.requires_grad, net.weight.is_leaf
+net = nn.Linear(2,3); r=net.load_state_dict(net.state_dict()); r
+net = nn.BatchNorm1d(3); net.load_state_dict({'weight':t.ones(3)})
+net = nn.BatchNorm1d(3); list(net.state_dict()), net.state_dict()['num_batches_tracked'].dtype
+net = nn.BatchNorm1d(3); sd=net.state_dict(); sd.pop('num_batches_tracked'); net.load_state_dict(sd)
+net = nn.BatchNorm1d(3,affine=False,track_running_stats=False); net.state_dict()
+net = nn.Linear(2,3); net.state_dict(prefix='a.')
+net = nn.Linear(2,3); list(net.state_dict(keep_vars=True).values())[0].requires_grad
+net = nn.Linear(2,3); d={}; list(net.state_dict(destination=collections.OrderedDict(),prefix='m.'))
+net = nn.Linear(2,3); net.state_dict()._metadata
+net = nn.Sequential(nn.Linear(2,3),nn.BatchNorm1d(3)); net.state_dict()._metadata
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('a',t.ones(2)); m.register_buffer('b',t.ones(2),persistent=False); list(m.state_dict()), [n for n,_ in m.named_buffers()], m.load_state_dict({'a':t.zeros(2)}), m.a
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('a',t.ones(2)); m.register_buffer('b',t.ones(2),persistent=False); m.load_state_dict({'a':t.zeros(2),'b':t.zeros(2)})
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('a',None); m.state_dict(), m.a
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('a',t.ones(2)); m.register_buffer('a.b',t.ones(2))
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('',t.ones(2))
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('a',3)
+M=type('M',(nn.Module,),{}); m=M(); m.a=3; m.register_buffer('a',t.ones(2))
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer(3,t.ones(2))
+M=type('M',(nn.Module,),{}); m=M(); m.register_buffer('a',t.ones(2)); m.a=3
+M=type('M',(nn.Module,),{}); m=M(); m.register_parameter('a',t.ones(2))
+M=type('M',(nn.Module,),{}); m=M(); m.register_parameter('a',nn.Parameter(t.ones(2))*2)
+M=type('M',(nn.Module,),{}); m=M(); m.register_parameter('a.b',nn.Parameter(t.ones(2)))
+M=type('M',(nn.Module,),{}); m=M(); m.a=nn.Parameter(t.ones(2)); m.a=t.ones(2)
+M=type('M',(nn.Module,),{}); m=M(); m.a=nn.Linear(1,1); m.a=3
+M=type('M',(nn.Module,),{}); m=M(); m.add_module('a',3)
+M=type('M',(nn.Module,),{}); m=M(); m.add_module('a.b',nn.Linear(1,1))
+M=type('M',(nn.Module,),{}); m=M(); m.add_module('train',nn.Linear(1,1))
+net=nn.Sequential(nn.Linear(1,1)); net.get_submodule('0'), net.get_submodule('3')
+net=nn.Sequential(nn.Linear(1,1)); net.get_parameter('0.weight').shape, net.get_parameter('0.x')
+net=nn.Sequential(nn.Linear(1,1)); net.get_buffer('0.weight')
+net=nn.Sequential(collections.OrderedDict(a=nn.Linear(2,2),b=nn.Sequential(nn.Linear(2,1)))); sd=net.state_dict(); list(sd), net.load_state_dict({k.replace('b.','c.'):v for k,v in sd.items()})
+net=nn.ModuleList([nn.Linear(1,2),nn.ModuleDict({'q':nn.Linear(1,1)})]); list(net.state_dict())
+net=nn.ParameterList([nn.Parameter(t.ones(2)),t.ones(3)]); list(net.state_dict()), net.load_state_dict({'0':t.ones(3)},strict=False)
+net=nn.Linear(2,2); f=io.BytesIO(); t.save(net.state_dict(),f); f.seek(0); sd=t.load(f); list(sd), type(sd).__name__, net.load_state_dict(sd)
+net=nn.Linear(2,2); net2=copy.deepcopy(net); net2.weight.data.fill_(0); (net.weight==0).any()
+net=nn.Linear(2,2); sd=net.state_dict(); sd['weight'].zero_(); net.weight
+net=nn.Linear(2,2); net.load_state_dict({k:t.ones_like(v) for k,v in net.state_dict().items()},assign=True); net.weight, type(net.weight).__name__
+net=nn.Linear(2,2); net.load_state_dict({'weight':t.ones(2,2,dtype=t.int64),'bias':t.ones(2)}); net.weight
+net=nn.Linear(2,2,bias=False); net.load_state_dict({'weight':t.ones(2,2),'bias':t.ones(2)})
+net=nn.Embedding(3,2); net.load_state_dict({'weight':t.ones(4,2)})
+net=nn.LSTM(2,3,num_layers=2,bidirectional=True); list(net.state_dict())
+net=nn.MultiheadAttention(4,2); list(net.state_dict())
+net=nn.TransformerEncoderLayer(4,2,8); list(net.state_dict())
+net=nn.Linear(2,2); net.load_state_dict({'weight':t.ones(4),'bias':t.ones(2)})
+net=nn.Linear(2,2); net.load_state_dict({'weight':t.ones(()),'bias':t.ones(2)})
+p=[nn.Parameter(t.ones(2)),nn.Parameter(t.ones(3))]; o=optim.Adam(p,lr=.1); o.state_dict()
+p=[nn.Parameter(t.ones(2)),nn.Parameter(t.ones(3))]; o=optim.SGD([{'params':[p[0]]},{'params':[p[1]],'lr':1.}],lr=.1,momentum=.9); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.Adam(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.AdamW(p,lr=.1,amsgrad=True); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1,momentum=.9); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.RMSprop(p,lr=.1,centered=True,momentum=.5); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.Adagrad(p,lr=.1); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.Adadelta(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.Adamax(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.NAdam(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.RAdam(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.Rprop(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.ASGD(p,lr=.1); p[0].grad=t.ones(2); o.step(); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.LBFGS(p,lr=.1); o.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.Adam(p,lr=.1); o.load_state_dict({'state':{},'param_groups':[]})
+p=[nn.Parameter(t.ones(2))]; o=optim.Adam(p,lr=.1); o2=optim.Adam([nn.Parameter(t.ones(2)),nn.Parameter(t.ones(2))],lr=.1); o.load_state_dict(o2.state_dict())
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); sd=o.state_dict(); sd['param_groups'][0]['lr']=5.; o.load_state_dict(sd); o.param_groups[0]['lr'], o
+p=[nn.Parameter(t.ones(2))]; o=optim.Adam(p,lr=.1); o.load_state_dict({})
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.OneCycleLR(o,.1,total_steps=10); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.StepLR(o,2); o.state_dict(), s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.CosineAnnealingLR(o,2); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.ReduceLROnPlateau(o); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.LambdaLR(o,lambda e:.5); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.MultiStepLR(o,[2,3,3]); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.CyclicLR(o,.1,.2); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.SequentialLR(o,[optim.lr_scheduler.ConstantLR(o),optim.lr_scheduler.ExponentialLR(o,.9)],[2]); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.CosineAnnealingWarmRestarts(o,2); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.LinearLR(o); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); s=optim.lr_scheduler.PolynomialLR(o); s.state_dict()
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); o.add_param_group({'params':p})
+p=[nn.Parameter(t.ones(2))]; o=optim.SGD(p,lr=.1); o.add_param_group([1])
+net=nn.Linear(2,2); o=optim.SGD(net.named_parameters(),lr=.1); o.state_dict()
+net=nn.Linear(2,2); net.load_state_dict({'weight':t.ones(2,2),'bias':t.ones(2)},strict=False,foo=1)
+net=nn.Linear(2,2); net.requires_grad_(False); net.load_state_dict({'weight':t.ones(2,2),'bias':t.ones(2)}); net.weight
+t.load('/nonexistent/x.pt')
+f=io.BytesIO(); t.save({'a':t.arange(3),'b':[t.ones(2),1,'x']},f); f.seek(0); t.load(f)
+f=io.BytesIO(); t.save(nn.Linear(1,1),f); f.seek(0); type(t.load(f,weights_only=False)).__name__
+f=io.BytesIO(); x=t.ones(2,requires_grad=True); t.save(x,f); f.seek(0); t.load(f)
+f=io.BytesIO(); x=t.ones(2); t.save([x,x],f); f.seek(0); y=t.load(f); y[0].add_(1); y[1]
+""".strip().splitlines()
+
+AREAS: dict[str, list[str]] = {"distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING}
 
 
 def space(library: str) -> dict[str, Any]:
@@ -145,7 +245,8 @@ def space(library: str) -> dict[str, Any]:
     numbers = np.random.default_rng(0).standard_normal(9)
     x = t.tensor(numbers[:6].reshape(2, 3), requires_grad=True)
     w = t.tensor(numbers[6:], requires_grad=True)
-    return {"t": t, "F": nn.functional, "nn": nn, "D": t.distributions, "x": x, "w": w, "np": np, "math": math}
+    return {"t": t, "F": nn.functional, "nn": nn, "optim": importlib.import_module(f"{library}.optim"), "D": t.distributions, "x": x, "w": w, "np": np, "math": math,
+            "io": io, "copy": copy, "collections": collections}  # fmt: skip
 
 
 def plain(value: Any) -> Any:

@@ -533,7 +533,7 @@ class Module:
         missing: list[str] = []
         unexpected: list[str] = []
         errors: list[str] = []
-        self._load_tree(state_dict, "", assign, missing, unexpected, errors)
+        self._load_tree(state_dict, "", assign, getattr(state_dict, "_metadata", {}), missing, unexpected, errors)
         if strict and missing:
             errors.insert(0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing)))
         if strict and unexpected:
@@ -545,13 +545,16 @@ class Module:
             )
         return _IncompatibleKeys(missing, unexpected)
 
-    def _load_tree(self, state: Mapping[str, Any], prefix: str, assign: bool, *found: list[str]) -> None:
-        self._load_from_state_dict(state, prefix, {"assign_to_params_buffers": assign}, True, *found)
+    def _load_tree(
+        self, state: Mapping[str, Any], prefix: str, assign: bool, metadata: Mapping[str, Any], *found: list[str]
+    ) -> None:
+        local = {**metadata.get(prefix[:-1], {}), "assign_to_params_buffers": assign}
+        self._load_from_state_dict(state, prefix, local, True, *found)
         for name, module in self._modules.items():
             if module is not None:
                 below = f"{prefix}{name}."
                 part = {key: value for key, value in state.items() if key.startswith(below)}
-                module._load_tree(part, below, assign, *found)
+                module._load_tree(part, below, assign, metadata, *found)
 
     def _load_from_state_dict(
         self,

@@ -168,8 +168,9 @@ class _RunningNorm(Module):
         self, state_dict: Mapping[str, Any], prefix: str, local_metadata: dict[str, Any], *rest: Any
     ) -> None:
         key = prefix + "num_batches_tracked"
-        if self.num_batches_tracked is not None and key not in state_dict and prefix + "running_mean" in state_dict:
-            state_dict = {**state_dict, key: self.num_batches_tracked}  # saved before batches were counted
+        old = local_metadata.get("version", 1) < 2  # saved before batches were counted
+        if old and self.num_batches_tracked is not None and key not in state_dict:
+            state_dict = {**state_dict, key: self.num_batches_tracked}
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:
