@@ -746,7 +746,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise RuntimeError(
             f"output with shape {list(self._data.shape)} doesn't match the broadcast shape {list(together)}"
         )
-    return inplace.write(self, more.copied, value)
+    inplace.copy(self, more.copied, value)
+    return self
 
 
 @method

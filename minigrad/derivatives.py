@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, kernels
-from minigrad.kernels import count, floating, fold_rows, largest, power_slope, smallest, total
+from minigrad.kernels import count, floating, fold_rows, in_order, largest, power_slope, smallest, total
 from minigrad.operations import operation
 from minigrad.tape import TABLE
 from minigrad.tensor import Tensor, wrap
@@ -127,12 +127,12 @@ sum_dims = operation(
 mean_all = operation(
     "MeanBackward0",
     kernels.mean_all,
-    lambda g, x_shape: expand(g / count(x_shape), x_shape),
+    lambda g, x_shape: stretch(g / count(x_shape), x_shape),
 )
 mean_dims = operation(
     "MeanBackward1",
     kernels.mean_dims,
-    lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
+    lambda g, x_shape, dims, keepdim: stretch(kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
 )
 max_all, min_all, median_all = (
     operation(name, forward, lambda g, x, out: where(g * tied(x, out, None), 0.0, attained(x, out)))
@@ -151,8 +151,8 @@ amax, amin = (
         ),
     )
     for name, forward in (
-        ("Amax", lambda x, dims, keepdim: largest(x, dims, None, None, keepdim)),
-        ("Amin", lambda x, dims, keepdim: smallest(x, dims, None, None, keepdim)),
+        ("Amax", lambda x, dims, keepdim: in_order(largest(x, dims, None, None, keepdim))),
+        ("Amin", lambda x, dims, keepdim: in_order(smallest(x, dims, None, None, keepdim))),
     )
 )
 softmax = operation("Softmax", kernels.softmax, lambda g, out, dim: (g - sum_dims(g * out, (dim,), True)) * out)
@@ -162,6 +162,12 @@ log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dim: g
 def kept(g: Any, x_shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Any:
     """g with the reduced dimensions back, as size 1."""
     return g if keepdim else g.reshape(tuple(1 if i in dims else n for i, n in enumerate(x_shape)))
+
+
+def stretch(g: Any, shape: Shape) -> Any:
+    """g repeated to this shape; a Tensor, which may be written into, in memory of its own."""
+    wide = expand(g, shape)
+    return clone(wide) if isinstance(wide, Tensor) else wide
 
 
 # ------------------------------------------------------------------------------------------- shapes

@@ -95,6 +95,12 @@ def parse(index: Any, shape: Shape) -> Index:
     return Index(tuple(basic), _advanced(picks, tuple(view)), "Index", is_mask)
 
 
+def picks(index: Any, ndim: int) -> bool:
+    """Whether lists or tensors pick elements, from no more dimensions than there are."""
+    items = [getattr(item, "_data", item) for item in (index if isinstance(index, tuple) else (index,))]
+    return any(isinstance(i, list) or getattr(i, "ndim", 0) for i in items) and sum(map(_consumes, items)) <= ndim
+
+
 def _is_bool(item: Any) -> bool:
     return isinstance(item, bool)
 

@@ -69,8 +69,20 @@ def write(target: Tensor, operation: Any, *args: Any) -> Tensor:
     result = operation(target, *args)
     if result is NotImplemented:
         return result  # type: ignore[no-any-return]
+    check_order(target, args, result)
     commit(target, result)
     return target
+
+
+def copy(target: Tensor, operation: Any, source: Tensor) -> None:
+    """Write the numbers of another tensor, stretched to the target's shape (PyTorch stretches first, and so looks less)."""
+    __tracebackhide__ = True
+    check_writable(target)
+    if source._data.shape == target._data.shape:
+        check_overlap(target, (source,))
+    result = operation(target, source)
+    check_order(target, (source,), result)
+    commit(target, result)
 
 
 def assignment(operation: Any) -> Callable[[Tensor, Any], Any]:
@@ -90,7 +102,7 @@ def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
     """As `write`, also where elements share their memory: only those that change are written, in order."""
     __tracebackhide__ = True
     check_history(target)
-    check_overlap(target, args)
+    check_overlap(target, tuple(a for a in args if isinstance(a, Tensor) and a._data.ndim))  # a single number is read first
     commit(target, operation(target, *args))
     return target
 
@@ -132,7 +144,7 @@ def _written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
     if views and (0 in array.strides or np.may_share_memory(array, value)):
         return False
     ufunc(array, value, array)
-    touch(counter)
+    unrecorded(counter)
     return True
 
 
@@ -178,23 +190,59 @@ def _check_view(target: Tensor) -> None:
 
 
 def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
-    """Raise if one of these tensors shares part of the memory that is written to."""
+    """Raise if one of these tensors shares part of the memory that is written to, and neither has gaps in it."""
     array = target._data
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
-        if not isinstance(data, np.ndarray) or not isinstance(array, np.ndarray) or data is array:
-            continue
-        if np.may_share_memory(array, data) and not _same_place(array, data) and np.shares_memory(array, data):
+        if _shared(array, data) and _is_dense(array) and _is_dense(data):
             raise RuntimeError(PARTIAL_OVERLAP)
 
 
-def _same_place(a: Any, b: Any) -> bool:
-    return bool(a.ctypes.data == b.ctypes.data and _layout(a) == _layout(b))
+def check_order(target: Tensor, args: tuple[Any, ...], result: Tensor) -> None:
+    """Raise if a number is read where another has just been written: PyTorch's result is a matter of luck then.
+
+    What lies further on in memory than the number that is being written has not been written yet.
+    """
+    array = target._data
+    for other in args:
+        data = other._data if isinstance(other, Tensor) else None
+        if data is None or not _shared(array, data) or data.ndim > array.ndim:
+            continue
+        written, read = _addresses(array), _addresses(np.broadcast_to(data, array.shape))
+        changed = written[np.asarray(result._data != array)]
+        if np.isin(read[read < written], changed).any():
+            raise RuntimeError(PARTIAL_OVERLAP)
+
+
+def _shared(array: Any, data: Any) -> bool:
+    """Whether two arrays share memory, but are not the same elements in the same order."""
+    if data is array or not isinstance(data, np.ndarray) or not isinstance(array, np.ndarray):
+        return False
+    same = array.ndim == data.ndim and array.ctypes.data == data.ctypes.data and _layout(array) == _layout(data)
+    return np.may_share_memory(array, data) and not same
 
 
 def _layout(array: Any) -> list[tuple[int, int]]:
     """Size and stride of each dimension that has more than one element."""
     return [(n, s) for n, s in zip(array.shape, array.strides, strict=True) if n > 1]
+
+
+def _is_dense(array: Any) -> bool:
+    """Whether the elements lie side by side, in whatever order, each in a place of its own."""
+    step = array.itemsize
+    for n, stride in sorted(_layout(array), key=operator.itemgetter(1)):
+        if stride != step:
+            return False
+        step *= n
+    return True
+
+
+def _addresses(array: Any) -> Any:
+    """Where in memory each element lies."""
+    places = np.asarray(array.ctypes.data)
+    for n, stride in zip(array.shape, array.strides, strict=True):
+        places = places[..., None] + stride * np.arange(n)
+    return places
 
 
 def commit(target: Tensor, result: Tensor) -> None:
@@ -219,9 +267,11 @@ def commit(target: Tensor, result: Tensor) -> None:
         array[changed] = np.asarray(value)[changed]
     else:
         array[...] = value
-    touch(target._counter, node)
-    if node is not None:
-        _move_guards(node, result._counter, target._counter)
+    if node is None:
+        unrecorded(target._counter)
+    else:
+        touch(target._counter, node)
+        move_guards(node, result._counter, target._counter)
         rewrite_history(target, node)
 
 
@@ -240,9 +290,9 @@ def _keep_old(node: Node, target: Tensor) -> None:
     node.__dict__["_own_x"] = True
 
 
-def _move_guards(node: Node, old: list[Any], now: list[Any]) -> None:
+def move_guards(node: Node | None, old: list[Any], now: list[Any]) -> None:
     """A node that kept its own result kept what is now in the target's memory: watch the target's counter."""
-    if node.guards:
+    if node is not None and node.guards:
         pairs = list(node.guards)
         for i in range(0, len(pairs), 2):
             if pairs[i] is old:
@@ -288,12 +338,24 @@ def rewrite_history(target: Tensor, node: Node) -> None:
             node.parents = tuple(again if p is old else p for p in node.parents)
         parents = (base._node, node)
         kept = tuple(None if p is None else (path,) for p in parents)
-        base._node = tape.record(COPY_SLICES.node, parents, kept, None, base._data)
+        made = tape.record(COPY_SLICES.node, parents, kept, None, base._data)
+        _move_retained(base._node, made)
+        base._node = made
         base._counter[1] = weakref.ref(base._node), *base._counter[1][1:]  # it is the latest writer now
     for reference in list(base._counter[2:]):
         view = reference()
         if view is not None:
             _follow_base(view, base)
+
+
+def unrecorded(counter: list[Any]) -> None:
+    """Note a write that nobody records: views of that memory are read anew from their bases, as in PyTorch."""
+    touch(counter)
+    views = [v for v in map(operator.call, counter[2:]) if v is not None and root_of(v)._node is not None]
+    if views:
+        with tape.enable_grad():
+            for view in views:
+                _follow_base(view, root_of(view))
 
 
 def _follow_base(view: Tensor, base: Tensor) -> None:
@@ -385,7 +447,7 @@ def reshaped_in_place(target: Tensor, view: Any, *args: Any, **keywords: Any) ->
     check_history(target)
     before = wrap(target._writable(), target._node)  # what the tensor was: views of that go on as views of the memory
     before._counter = target._counter
-    related = [v for v in map(operator.call, target._counter[2:]) if v is not None and v is not target and v._view]
+    related = [v for v in map(operator.call, target._counter[2:]) if v is not None and v is not target and root_of(v) is target]
     if target._view is not None:
         before._view = target._view
     result = view(before, *args, **keywords)

@@ -356,7 +356,7 @@ def gather(x: Array, dim: int, index: Array) -> Array:
 
 def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
     """A copy of x with source (cut to the shape of index) added at `index`; repeated indices all count."""
-    out = np.array(x)
+    out = np.array(x, order="C")
     if not index.size:
         return out
     if out.ndim == 0 or np.ndim(index) == 0:
@@ -369,7 +369,7 @@ def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
 
 def scatter(x: Array, dim: int, index: Array, source: Any) -> Array:
     """A copy of x with source (an array, or one number) written at `index`."""
-    out = np.array(x)
+    out = np.array(x, order="C")
     value = source if np.ndim(source) == 0 and np.ndim(index) else _cut(np.asarray(source), index.shape)
     if out.ndim == 0 or np.ndim(index) == 0:
         out.reshape(-1)[np.asarray(index).reshape(-1)] = np.asarray(value).reshape(-1)
@@ -386,8 +386,12 @@ def _cut(source: Array, shape: Shape) -> Array:
 
 def indexed(x: Array, index: Any) -> Array:
     """x[index], its elements in order in memory, as PyTorch has them (so that it may be viewed in another shape)."""
-    out: Array = x[index]
-    return out if out.flags.c_contiguous else out.copy()
+    return in_order(x[index])
+
+
+def in_order(x: Array) -> Array:
+    """x with its elements in order in memory: numpy lays many results out as their inputs are, where PyTorch does not."""
+    return x if x.flags.c_contiguous else x.copy()
 
 
 def put(shape: Shape, index: Any, g: Array) -> Array:
@@ -417,11 +421,11 @@ def add_rows(out: Array, index: Array, rows: Array) -> None:
 
 
 def cumsum(x: Array, dim: int) -> Array:
-    return x.cumsum(dim, x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
+    return in_order(x.cumsum(dim, x.dtype if x.dtype.kind == "f" else np.int64)) if x.ndim else x.copy()
 
 
 def cumprod(x: Array, dim: int) -> Array:
-    return x.cumprod(dim, x.dtype if x.dtype.kind == "f" else np.int64) if x.ndim else x.copy()
+    return in_order(x.cumprod(dim, x.dtype if x.dtype.kind == "f" else np.int64)) if x.ndim else x.copy()
 
 
 def cumulative_sum_reversed(x: Array, dim: int) -> Array:
@@ -555,7 +559,7 @@ def softmax(x: Array, dim: int) -> Array:
         y = x - largest_of_rows(x, dim)
         np.exp(y, y)
     y /= total(y, dim, True)
-    return y
+    return in_order(y)
 
 
 def log_softmax(x: Array, dim: int) -> Array:
@@ -565,7 +569,7 @@ def log_softmax(x: Array, dim: int) -> Array:
         return x.copy()
     y = x - largest_of_rows(x, dim)
     y -= np.log(total(np.exp(y), dim, True))
-    return y
+    return in_order(y)
 
 
 def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
@@ -736,7 +740,7 @@ def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     """x / y rounded down ("floor") or towards zero ("trunc"); an integer divided by zero raises."""
     refuse_booleans(f"div_{mode}_cpu", x)
     if x.dtype.kind != "f":
-        _check_divisor(y)
+        _check_divisor(x, y)
         down = np.floor_divide(x, y)
         if mode == "floor":
             return down
@@ -748,8 +752,8 @@ def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     return quotient.astype(x.dtype)[()]
 
 
-def _check_divisor(y: Array) -> None:
-    if not np.all(y):
+def _check_divisor(x: Array, y: Array) -> None:
+    if not np.all(y) and np.size(x):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -757,7 +761,7 @@ def remainder(x: Array, y: Array) -> Array:
     """x % y with the sign of y."""
     refuse_booleans("remainder_cpu", x)
     if x.dtype.kind != "f":
-        _check_divisor(y)
+        _check_divisor(x, y)
         return np.remainder(x, y)
     rest = np.fmod(x, y)  # a rest of 0 keeps the sign of x
     return np.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)[()]
@@ -767,7 +771,7 @@ def fmod(x: Array, y: Array) -> Array:
     """x % y with the sign of x."""
     refuse_booleans("fmod_cpu", x)
     if x.dtype.kind != "f":
-        _check_divisor(y)
+        _check_divisor(x, y)
     return np.fmod(x, y)
 
 
@@ -1200,10 +1204,11 @@ _add: Any = np.add.reduce
 def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
     if x.size < 256 or dims is None or x.dtype.char not in "fd":
-        return _add(x, dims, None, None, keepdim)
+        sums = _add(x, dims, None, None, keepdim)
+        return sums if x.ndim < 3 else in_order(sums)
     first, flat, left = _as_product(x.shape, dims, keepdim)
     if flat is None:
-        return _add(x, dims, None, None, keepdim)
+        return in_order(_add(x, dims, None, None, keepdim))
     if len(x.shape) > 2:
         x = x.reshape(flat)
     sums = _ones(flat[0], x.dtype).dot(x) if first else x.dot(_ones(flat[1], x.dtype))
@@ -1249,7 +1254,8 @@ def mean_dims(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
 
 
 def var(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
-    centred = x - mean_dims(x, dims, True)
+    centred = x - x[tuple(slice(0, 1) if d in dims else slice(None) for d in range(x.ndim))]  # exactly 0 for equal numbers
+    centred -= mean_dims(centred, dims, True)
     free = max(count(x.shape, dims) - correction, 0)
     return total(centred * centred, dims, keepdim) / (free or x.dtype.type(0))
 
@@ -1384,7 +1390,7 @@ def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
 
 def index_put(x: Array, y: Array, index: Any, accumulate: bool) -> Array:
     """A copy of x with y written at `index`, or added."""
-    out = np.array(x)
+    out = np.array(x, order="C")
     if accumulate:
         np.add.at(out, index, y)
     else:
@@ -1412,7 +1418,7 @@ def scatter_reduce(x: Array, y: Array, dim: int, index: Array, how: str, include
     edges = (-np.inf, np.inf) if x.dtype.kind == "f" else (False, True) if x.dtype.kind == "b" else None
     low, high = edges or (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
     neutral = {"prod": 1, "amax": low, "amin": high}[how]
-    out = np.array(x) if include_self else scatter(x, dim, index, neutral)
+    out = np.array(x, order="C") if include_self else scatter(x, dim, index, neutral)
     if not index.size:
         return np.array(x)
     if out.ndim == 0 or index.ndim == 0:

@@ -320,7 +320,7 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
     if not isinstance(a, np.ndarray):
         return [0]
     owner = c.base
-    if c is not a and (owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c))):
+    if c is not a and c.size and (owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c))):
         return [0]
     views = x._counter
     out._view = (x, apply, statics, mode.record is not None)

@@ -19,7 +19,7 @@ from minigrad import dtypes, errors, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
 from minigrad.public import as_one_node, converted, function, in_place, index_array, owned, raw, register, wrapped
-from minigrad.tape import mode, touch
+from minigrad.tape import mode
 from minigrad.tensor import Tensor, method, wrap
 
 VIEWS = {
@@ -53,7 +53,7 @@ def _part(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
 
 @method
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
-    if isinstance(index, Tensor):
+    if type(index) is not int and indexing.picks(index, self._data.ndim):
         inplace.check_history(self)
     parsed = indexing.parse(index, self._data.shape)
     source = value if isinstance(value, Tensor) else wrap(np.asarray(_number(value, self)))
@@ -70,7 +70,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         source = table.reshape(source, fitting)
     if parsed.advanced is None:
         inplace.check_writable(_part(self, parsed.basic))
-        inplace.check_overlap(wrap(whole), (source,))
+        if source._data.shape == target:
+            inplace.check_overlap(wrap(whole), (source,))
     else:
         inplace.check_history(self)
         inplace.warn_if_stretched(self, "masked_fill" if _is_mask(index) and not source._data.ndim else "index_put")
@@ -80,10 +81,10 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             whole[...] = array
         else:
             self._writable()[parsed.basic][parsed.advanced] = array
-        touch(self._counter)
+        inplace.unrecorded(self._counter)
         return
     if parsed.advanced is None:
-        inplace.write(_part(self, parsed.basic), more.copied, _cast(source, self))
+        inplace.copy(_part(self, parsed.basic), more.copied, _cast(source, self))
     else:
         view = _part(self, parsed.basic)
         inplace.overwrite(view, more.index_put, _cast(source, view), parsed.advanced, False)

@@ -20,7 +20,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
-from minigrad.inplace import renamed
+from minigrad.inplace import move_guards, renamed
 from minigrad.operations import operation
 from minigrad.public import FUNCTIONS, as_one_node, function, into, load, raw, register, return_type, wrapped
 from minigrad.tensor import Tensor, wrap
@@ -260,6 +260,7 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The median (of an even number of elements the lower one); with `dim`, values and indices."""
     if dim is None:
         return table.median_all(input)
+    kernels.refuse_booleans("median_out", input._data)
     return _by_index("median", input, dim, keepdim, kernels.median_index, more.median_dim)
 
 
@@ -593,7 +594,10 @@ def _softmax(name: str, recorded: Any, kernel: str) -> None:
             full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
             raise errors.not_implemented(full, x.dtype.tensor_name)
         if not x._data.ndim:
-            return as_one_node(recorded(x.reshape(1), 0).reshape(()), recorded)
+            column = recorded(x.reshape(1), 0)
+            result = as_one_node(column.reshape(()), recorded)
+            move_guards(column._node, column._counter, result._counter)
+            return result
         return recorded(x, where)
 
     call.__doc__ = f"{name} along `dim`, without overflow."

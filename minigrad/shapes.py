@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors
+from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
@@ -324,7 +324,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
                 f"{next(n for d, (m, n) in enumerate(zip(first, shape)) if m != n and d != where)} for tensor number {i} in "
                 "the list."
             )
-    array = np.concatenate([x._data for x in real], where)
+    array = kernels.in_order(np.concatenate([x._data for x in real], where))
     parts, start = [], 0
     for x in given:
         stop = start + (x._data.shape[where] if x._data.shape != (0,) or len(first) == 1 else 0)
@@ -354,7 +354,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
                 f"{list(x._data.shape)} at entry {i}"
             )
     where = check_dim(dim, len(first) + 1)
-    array = np.stack([x._data for x in given], where)
+    array = kernels.in_order(np.stack([x._data for x in given], where))
     keys = [(slice(None),) * where + (i, Ellipsis) for i in range(len(given))]
     parts = [lambda g, key=key: table.select(g, key) for key in keys]
     result = joined("StackBackward0", given, array, parts)

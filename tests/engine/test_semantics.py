@@ -906,3 +906,110 @@ def test_a_write_into_part_of_a_turned_tensor_takes_that_parts_gradient_away() -
     y[0] = y[-1] * 2
     (y * y).sum().backward()
     assert a.grad.tolist() == [[0.0, 9.0, 67.5], [0.0, 22.5, 135.0]]
+
+
+# ------------------------------------------------------------------------------------------- one memory, two tensors
+
+
+def test_the_differentiable_gradient_of_a_mean_may_be_written_into() -> None:
+    x = leaf(1.0, 3.0)
+    for mean in (x.mean(), x.mean(0), x.mean(-1, keepdim=True)):
+        (g,) = grad((mean * mean).sum(), x, create_graph=True)
+        assert g.mul_(2).tolist() == [4.0, 4.0] and not g._is_view()
+
+
+def test_what_softmax_of_one_number_kept_is_watched() -> None:
+    for name in ("softmax", "log_softmax"):
+        y = getattr(leaf(1.5)[0], name)(-1)
+        y.mul_(3)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()
+
+
+@pytest.mark.parametrize(
+    ("write", "after"),
+    [
+        ("a[0] = a[0, 1]", [[2, 2, 2], [4, 5, 6], [7, 8, 9]]),
+        ("a[a > 3] = a[0, 0]", [[1, 2, 3], [1, 1, 1], [1, 1, 1]]),
+        ("a.fill_(a[2, 2])", [[9, 9, 9]] * 3),
+        ("a[0].mul_(a[:, 0])", [[1, 8, 21], [4, 5, 6], [7, 8, 9]]),
+        ("a[:, :2] = a[:, 1:]", [[2, 3, 3], [5, 6, 6], [8, 9, 9]]),
+        ("a.copy_(a[2])", [[7, 8, 9]] * 3),
+        ("a[::2].mul_(a[1])", [[4, 10, 18], [4, 5, 6], [28, 40, 54]]),
+    ],
+)
+def test_a_tensor_may_be_written_from_its_own_numbers(write: str, after: list[list[float]]) -> None:
+    a = mg.arange(1.0, 10.0).reshape(3, 3)
+    exec(write, {"a": a})
+    assert a.tolist() == after
+
+
+@pytest.mark.parametrize(
+    "write",
+    ["a[1:] = a[:-1]", "a.add_(a.t())", "a.mul_(a[0, 0])", "a[:1].mul_(a[0])", "a[:, 1:] += a[:, :-1]", "a[1:].copy_(a[:2])"],
+)
+def test_but_not_where_the_order_of_writing_would_matter(write: str) -> None:
+    a = mg.arange(1.0, 10.0).reshape(3, 3)
+    with pytest.raises(RuntimeError, match=r"^unsupported operation: some elements of the input tensor and the written-to"):
+        exec(write, {"a": a})
+    assert a.tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+def test_a_write_that_nobody_records_makes_views_be_read_anew() -> None:
+    a = leaf(1.0, 2.0, 3.0) * 2
+    c = a[1:]
+    s = c.sum()
+    with mg.no_grad():
+        a.mul_(1)
+    assert grad(s, c, allow_unused=True, retain_graph=True) == (None,)  # s came from what c was
+    assert type(c.grad_fn).__name__ == "AsStridedBackward0" and grad(c.sum(), a)[0].tolist() == [0.0, 1.0, 1.0]
+    d = a[1:]
+    a.data.mul_(2)  # unnoticed
+    assert type(d.grad_fn).__name__ == "SliceBackward0"
+
+
+def test_what_a_tensor_retains_follows_it_also_when_a_view_of_it_is_written() -> None:
+    a = leaf(1.0, 2.0, 3.0) * 2
+    a.retain_grad()
+    a[1:].mul_(2)
+    a.sum().backward()
+    assert a.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_views_of_nothing_are_views() -> None:
+    b = mg.zeros(0, 3)
+    d = b.diagonal()
+    b.zero_()
+    assert d._version == 1
+
+
+def test_a_detached_tensor_is_turned_in_place_beside_its_relatives() -> None:
+    b = mg.tensor([2.0, 3.0]).expand(2, -1)
+    f = b.detach()
+    f.transpose_(0, -1)
+    assert f.tolist() == [[2.0, 2.0], [3.0, 3.0]] and b.tolist() == [[2.0, 3.0]] * 2
+
+
+def test_too_many_masks_are_noticed_before_a_leaf_is() -> None:
+    x = leaf(1.0, 2.0)
+    with pytest.raises(IndexError, match="too many indices"):
+        x[mg.zeros(2, 2) > 0] = 1.0
+    with pytest.raises(RuntimeError, match=r"^a leaf Variable"):
+        x[[0, 9]] = 1.0
+
+
+def test_what_is_overwritten_twice_through_a_turned_tensor_gets_no_gradient() -> None:
+    b, x = leaf(1.0, 2.0), mg.ones(3, 2, dtype=mg.float64, requires_grad=True)
+    a = (x * 1).T
+    a[:, 0] = b * 2
+    a[:, 0] = 0.5
+    weights = mg.arange(6.0, dtype=mg.float64).reshape(3, 2)
+    (a.T * weights).sum().backward()
+    assert b.grad.tolist() == [0.0, 0.0]
+    assert x.grad.tolist() == [[0.0, 0.0], [2.0, 3.0], [4.0, 5.0]]
+
+
+def test_new_tensors_lie_in_order_also_where_their_inputs_do_not() -> None:
+    e, p = mg.arange(6.0).reshape(2, 3).T, mg.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    for made in (mg.cat([e, e]), mg.stack([e, e]), e.softmax(0), e.cumsum(0), p.mean(1), p.amax(1), p.sum(1)):
+        assert made.view(-1).shape == (made.numel(),)

@@ -385,7 +385,7 @@ def test_a_rule_shows_what_a_student_may_write() -> None:
     assert rule(x.permute(2, 0, 1)) == "g.permute(1, 2, 0)" and rule(x.transpose(0, 2)) == "g.transpose(0, 2)"
     assert rule(w.permute(0, 1)) == "g.permute(0, 1)"
     assert rule(torch.roll(w, 1, 0)) == "roll(g, (-1,), (0,))"
-    assert next(iter(record(w.mean()).steps[0])).named == "expand(g / 6, (2, 3))"
+    assert next(iter(record(w.mean()).steps[0])).named == "stretch(g / 6, (2, 3))"
 
 
 @pytest.mark.parametrize("line", sorted(TABLE))
