@@ -734,8 +734,6 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
     have, want = input._data.shape, target._data.shape
-    if len(have) == 2 and want == have[:1] and target._data.dtype == LONG:
-        return
     if not have:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if len(have) > 1 and have[:1] != (want[:1] or (1,)):
@@ -769,10 +767,11 @@ def nll_loss(
 
 
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
-    _check_classes(input, target)
-    rows = input if input._data.ndim > 1 else input.reshape((1, -1))
-    shape, classes = rows._data.shape, target._data
-    if classes.ndim != 1 or len(shape) != 2 or classes.dtype != LONG:
+    rows, shape, classes = input, input._data.shape, target._data
+    if len(shape) != 2 or classes.shape != shape[:1] or classes.dtype != LONG:
+        _check_classes(input, target)
+        rows = input if len(shape) > 1 else input.reshape((1, -1))
+        shape = rows._data.shape
         classes = np.asarray(classes, np.int64).reshape(shape[:1] + shape[2:])
     weights = share = None
     if weight is not None:
@@ -831,7 +830,8 @@ def cross_entropy(
 
     With `label_smoothing` s, each target is mixed with s of the uniform distribution.
     """
-    reduction = _legacy(size_average, reduce, reduction)
+    if size_average is not None or reduce is not None:
+        reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
