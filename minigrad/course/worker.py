@@ -173,7 +173,9 @@ class Server:
             thing = self.resolve(name)
         except LookupMissing:
             own = [n for n in self.namespace if type(n) is str and not n.startswith("_")]
-            near = difflib.get_close_matches(name.split(".")[0], own, n=2, cutoff=0.75)
+            wanted = name.split(".")[0]
+            alike = [n for n in own if n.lower() == wanted.lower()]
+            near = alike[:2] or difflib.get_close_matches(wanted, own, n=2, cutoff=0.75)
             return {"state": "missing", "type": "", "near": [n for n in near if n != name.split(".")[0]]}
         return {"state": blankness(thing), "type": type(thing).__name__, "near": []}
 
@@ -230,7 +232,7 @@ def compiled(code: str, filename: str) -> tuple[types.CodeType, types.CodeType |
 
 def without_magics(source: str) -> str:
     """The cell with lines that only IPython understands replaced, line numbers kept."""
-    lines = source.split("\n")
+    lines = without_prompts(source).split("\n")
     if lines[0].startswith("%%") and not re.match(r"%%(time|timeit|capture|prun)\b", lines[0]):
         return "\n".join("# " + line for line in lines)
     goes_on = False  # a command that is continued on the next line
@@ -249,6 +251,14 @@ def without_magics(source: str) -> str:
             lines[i] = indent + "pass"
         goes_on = bool(magic) and line.rstrip().endswith("\\")
     return "\n".join(lines)
+
+
+def without_prompts(source: str) -> str:
+    """The cell without the prompts of an interpreter, if it begins with one: they were copied from a page."""
+    for begins, prompt in ((r">>> ", r"^(>>>|\.\.\.)( |$)"), (r"In \[\d+\]: ", r"^(In \[\d+\]: |\s*\.{3,}: ?)")):
+        if re.match(begins, source):
+            return re.sub(prompt, "", source, flags=re.MULTILINE)
+    return source
 
 
 def packed(value: Any) -> bytes:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from minigrad.course import lessons, notebooks
 from minigrad.course.grading import reader, runs
-from tests.grading.classroom import COUNTER, FULL, RIGHT, SLOPE, grade, notebook, same_result, statuses
+from tests.grading.classroom import COUNTER, FULL, RIGHT, SLOPE, grade, grader, notebook, same_result, statuses
 
 BLANK = "def slope(x, g):\n    ...  # your code here"
 
@@ -105,6 +106,12 @@ ACCIDENTS = {
     "a solution pasted at the end": ("import numpy as np", BLANK, "slope = lambda x, g: 0 * x", *RIGHT[2:], SLOPE),
     "an answer in unicode names": ("import numpy as np", "def slope(\u03be, \u03b3):\n    return 3 * \u03be**2 * \u03b3",
         *RIGHT[2:]),
+    "prompts copied from a page": (
+        RIGHT[0], ">>> def slope(x, g):\n...     return 3 * x**2 * g\n>>> y = [1,\n...      2]",
+        "In [4]: class Counter:\n   ...:     def __init__(self):\n   ...:         self.total = self.count = 0\n   ...: \n"
+        "   ...:     def add(self, n):\n   ...:         self.total += n\n   ...:         self.count += 1", *RIGHT[3:]),
+    "a cell that is indented as a whole": (
+        RIGHT[0], "\n".join("    " + line for line in SLOPE.splitlines()), "\tanswer = 66.0\n\tx = answer", COUNTER),
     "one cell never ends": (RIGHT[0], "while True:\n    pass", *RIGHT[1:]),
     "one cell ends the process": (RIGHT[0], "import os\nos._exit(0)", *RIGHT[1:]),
     "one cell takes all memory": (RIGHT[0], "big = [bytearray(10**9) for _ in range(100)]", *RIGHT[1:]),
@@ -135,6 +142,43 @@ def test_metadata_of_others_and_old_formats_do_no_harm() -> None:
     assert same_result(grade(notebook(*RIGHT).decode().encode("utf-16")), plain)
     assert same_result(grade(notebook(*RIGHT).replace(b'"metadata"', b'"meta\xe9"')), plain)
     assert same_result(grade(notebook(*RIGHT).replace(b"\n", b"\r\n")), plain)
+    for code in ("utf-16-le", "utf-16-be", "utf-32"):
+        assert same_result(grade(notebook(*RIGHT).decode().encode(code)), plain)
+    for tail in (b"\0" * 100, b"\n\nhello", b"}", notebook("slope = 0")):
+        assert same_result(grade(notebook(*RIGHT) + tail), plain)
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw", "heading"])
+def test_an_answer_in_a_cell_that_became_text(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One key in Jupyter makes text of a code cell. It is used for what is not there, and replaces nothing."""
+    monkeypatch.setattr("minigrad.course.grading.grader.CELLS_SECONDS", 0.5)
+
+    def mixed(*cells: tuple[str, str]) -> bytes:
+        return json.dumps({"cells": [{"cell_type": k, "source": s} for k, s in cells]}).encode()
+
+    code = [("code", source) for source in RIGHT]
+    assert grade(mixed(code[0], (kind, SLOPE), (kind, f"```python\n{COUNTER}\n```"), code[3]))["points"] == FULL
+    assert grade(mixed((kind, SLOPE), (kind, COUNTER)))["points"] == FULL - 1
+    wrong = "def slope(x, g):\n    return x"
+    assert grade(mixed(*code, (kind, wrong), (kind, "def slope is a word, and this no code")))["points"] == FULL
+    assert statuses(grade(mixed(("code", BLANK), (kind, SLOPE))))[0] == "not attempted"
+    result = grade(mixed(*code, (kind, "def helper(): pass\nwhile True: pass")))
+    assert (result["points"], result["cells"]) == (FULL, [])
+
+
+def test_imports_of_the_lesson_that_were_deleted_are_there() -> None:
+    solved = notebooks.code_cells(notebooks.read(notebooks.path("solutions", "05_vectors")))
+    cells = [source for source in solved if not source.startswith(("import", "from"))]
+    assert len(cells) < len(solved)
+    for more in ((), ("import os\nos._exit(0)",)):
+        result = grader("landlock").grade(notebook(*more, *cells), lessons.lesson(5), b"seed")
+        assert result["points"] == result["out_of"], result["verdicts"]
+
+
+def test_the_lesson_in_place_of_its_exercises() -> None:
+    result = grade(notebook("x = 1"))
+    assert "folder exercises" in result["problem"]
+    assert grade(notebook("slope = 1"))["problem"] == ""
 
 
 def test_the_verdict_names_cell_and_line() -> None:
@@ -224,7 +268,7 @@ def test_who_handed_in_no_notebook_is_named_with_what_came_instead(tmp_path: Pat
     (tmp_path / "bob" / "homework.pdf").touch()
     (tmp_path / "report" / "05_vectors.ipynb").touch()
     found = {one.student: one.problem for one in reader.find(tmp_path, without=tmp_path / "report")}
-    assert found == {"ann": "nothing in the folder", "bob": "no notebook, but homework.pdf"}
+    assert found == {"ann": "nothing in the folder", "bob": "no notebook, but .git, homework.pdf"}
 
 
 @pytest.mark.parametrize("name", ["05_vectors.ipynb.txt", "05_vectors.ipynb.json", "05_vectors.ipynb (1)", "a (2).IPYNB",

@@ -16,7 +16,7 @@ import linecache
 import re
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from minigrad.course import wire, worker
 from minigrad.course.wire import Failure
 
 _ABSENT = object()
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*$", re.MULTILINE)
 MOST_MISSING = 10  # imports of one cell that may fail
 
 
@@ -36,22 +37,32 @@ class Notebook(worker.Server):
         self.early: dict[int, str] = {}  # cells that asked for a name that was not there yet
         self.modules: dict[str, str] = {}  # what the notebook's own imports are called
 
-    def exec(self, cells: list[str], first: int = 1, previous: str = "", last: bool = True) -> list[Failure | None]:
+    def exec(
+        self, cells: list[str], first: int = 1, previous: str = "", last: bool = True, given: str = "",
+        parked: Sequence[str] = (),
+    ) -> list[Failure | None]:  # fmt: skip
         """Run cells numbered from `first`, which come after the cell `previous`.
 
-        After the `last` of them, what could not run before has its second chance: an empty cell with its number is
-        enough to be told how that went.
+        `given` are imports that the lesson's own notebook begins with, should the student have lost them. After the
+        `last` cell come the texts that are `parked` in cells of another kind, for names that are not there, and what
+        could not run before has its second chance: an empty cell with its number is enough to be told how that went.
         """
+        if given:
+            self.attempt(given, 0)
         results: list[Failure | None] = []
         for number, source in enumerate(cells, first):
             outcome = self.cell(source, number) if source.strip() else None
             if _continues(outcome) and previous and self.cell(previous + "\n" + source, number) is None:
                 outcome = None
+            elif outcome is not None and outcome.type == "IndentationError" and source[:1] in " \t":
+                outcome = self.cell(unindented(source), number)
             results.append(outcome)
             if outcome is not None and outcome.type == "NameError":
                 self.early[number] = source
             previous = source or previous
         if last:
+            for number, source in enumerate(parked, 1):
+                self.cell(_FENCE.sub("", source), -number, only_new=True)
             for number, source in self.early.items():
                 outcome = self.cell(source, number, only_new=True)
                 if 0 <= number - first < len(results):
@@ -123,6 +134,12 @@ def without_import(line: str, message: str) -> str:
     parts = [part.strip() for part in rest.split(",")] if word == "import" else []
     kept = [part for part in parts if missing not in (part.split()[:1] or [""])[0].split(".") + part.split()[:1]]
     return f"{indent}import {', '.join(kept)}" if kept and len(kept) < len(parts) else indent + "pass"
+
+
+def unindented(source: str) -> str:
+    """The cell as IPython takes it: what its first line is indented by counts for none."""
+    indent = source[: len(source) - len(source.lstrip(" \t"))]
+    return "\n".join(line.removeprefix(indent) for line in source.split("\n"))
 
 
 def _continues(outcome: Failure | None) -> bool:

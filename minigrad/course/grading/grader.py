@@ -9,9 +9,11 @@ drew is in it. What goes wrong on our side is `not graded`, which is no score.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import hmac
 import os
+import re
 import tempfile
 import time
 from collections.abc import Sequence
@@ -20,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from minigrad.course import notebooks
 from minigrad.course.exercise import Exercise, Lesson
 from minigrad.course.grading import package, reader
 from minigrad.course.grading.sandbox import Sandbox, Unavailable, Worker
@@ -31,6 +34,7 @@ CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
 MOST_TOLD = 20  # cells that did not run through; who has more has read enough
 MOST_LEFT_OUT = 2  # cells that never end; who has more of them is not waited for
 NOT_GRADED = "not graded"
+_ANOTHER = "none of this lesson's exercises is in the file: hand in the notebook from the folder exercises"
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,15 @@ def seed_of(key: bytes, *parts: str) -> int:
     """The seed that belongs to a course key, a student and an exercise; nobody without the key can tell it."""
     message = "\x1f".join(parts).encode("utf-8", "surrogateescape")
     return int.from_bytes(hmac.new(key, message, hashlib.sha256).digest()[:4], "big")
+
+
+@functools.cache
+def given(lesson: str) -> str:
+    """The imports that the exercises of a lesson begin with, which a student may have deleted with their cell."""
+    file = notebooks.path("exercises", lesson)
+    cells = notebooks.code_cells(notebooks.read(file)) if file.is_file() else []
+    lines = [cell.splitlines() for cell in cells]
+    return "\n".join(line for cell in lines if all(re.match("(import|from) ", one) for one in cell) for line in cell)
 
 
 class Grader:
@@ -89,7 +102,7 @@ class Grader:
         finally:
             session.close()
         return {
-            "problem": submission.problem,
+            "problem": submission.problem or (_ANOTHER if {v["status"] for v in verdicts} == {"missing"} else ""),
             "isolation": self.level,
             "graded": all(verdict["status"] != NOT_GRADED for verdict in verdicts),
             "points": sum(verdict["points"] for verdict in verdicts),
@@ -126,13 +139,14 @@ class Session:
         self.grader, self.lesson, self.submission = grader, lesson, submission
         self.worker: Worker | None = None
         self.room = (0, False)  # bytes, and whether the engine is there
+        self.parked = submission.parked
         self.left_out: dict[int, Failure] = {}
         self.failures: dict[int, Failure] = {}
         self.ready = self.one_by_one = False
 
     def verdict(self, exercise: Exercise, seed: int) -> dict[str, Any]:
         """The verdict on one exercise, with the cell and line of what was raised."""
-        if not self.submission.cells:
+        if not self.submission.cells and not self.submission.parked:
             lines = (f"Nothing could be read: {self.submission.problem}.",)
             return record(Verdict(exercise.id, "missing", 0.0, exercise.points, lines, seed=seed))
         try:
@@ -177,12 +191,13 @@ class Session:
         cells = self.submission.cells
         sources = ["" if cell.number in self.left_out else cell.source for cell in cells]
         if not self.one_by_one:
-            outcomes = worker.exec(sources)
+            outcomes = worker.exec(sources, given=given(self.lesson.slug), parked=list(self.parked))
             if not isinstance(outcomes, Failure):
                 self.failures.update((c.number, o) for c, o in zip(cells, outcomes, strict=True) if o is not None)
                 return None
             self.one_by_one = True
             worker = self.fresh()
+        worker.exec([], given=given(self.lesson.slug), last=False)
         previous = ""
         for cell, source in zip(cells, sources, strict=True):
             outcome = (
@@ -194,8 +209,11 @@ class Session:
                 self.failures[cell.number] = outcome[0]
             previous = source or previous
         early = [number for number, failure in self.failures.items() if failure.type == "NameError"]
-        again = worker.exec([""] * len(cells), last=True)
+        again = worker.exec([""] * len(cells), last=True, parked=list(self.parked))
         if isinstance(again, Failure):
+            if self.parked:  # it was no code cell: it may not cost one
+                self.parked = ()
+                return self.run_cells(self.fresh())
             return early[0] if early else cells[-1].number
         for number in early:
             second = again[number - 1]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course import lessons
+from minigrad.course.grading.grader import given
 from minigrad.course.grading.index import on_disk
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -48,7 +49,7 @@ def pack_hash(number: int) -> str:
         files += sorted(
             path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("course", "viz")
         )
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(given(lesson.slug).encode())
     for path in files:
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -32,6 +32,9 @@ MOST_BYTES = 256 << 20
 MOST_ENTRIES = 100_000  # files and folders to look through
 
 
+_MOST_PARKED = 100
+_DEFINES = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+\w", re.MULTILINE)
+
 # A string of JSON, whole or cut off, or what begins or separates values outside strings.
 _VALUES = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)
 
@@ -46,10 +49,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """The code cells of one file, or the reason why there are none."""
+    """The code cells of one file, or the reason why there are none.
+
+    `parked` are the texts of other cells that define something: one wrong key makes text of a code cell.
+    """
 
     cells: tuple[Cell, ...]
     problem: str = ""
+    parked: tuple[str, ...] = ()
 
 
 def read(data: bytes) -> Submission:
@@ -60,26 +67,31 @@ def read(data: bytes) -> Submission:
         return Submission((), f"the file is larger than {LARGEST_FILE >> 20} MB")
     if len(data) > MOST_VALUES and sum(1 for _ in itertools.islice(_VALUES.finditer(data), MOST_VALUES)) == MOST_VALUES:
         return Submission((), "the file holds more lists and numbers than a notebook does")
-    # Some editors save UTF-16; a byte that is no text spoils one character, not the whole.
-    code = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    # Some editors save UTF-16; a byte that is no text spoils one character, not the whole; what follows it, nothing.
     try:
-        notebook = json.loads(data.decode(code, "replace"))
+        notebook, _ = json.JSONDecoder().raw_decode(data.decode(json.detect_encoding(data), "replace").lstrip())
     except (ValueError, RecursionError, MemoryError):
         return Submission((), "the file is cut off or is no notebook: it is not complete JSON")
     cells: list[Cell] = []
+    parked: list[str] = []
     size = 0
-    for source in _sources(notebook):
+    for code, source in _sources(notebook):
+        if not code:
+            if _DEFINES.search(source) and size + len(source) <= LARGEST_SOURCE and len(parked) < _MOST_PARKED:
+                size += len(source)
+                parked.append(source)
+            continue
         size += len(source)
         if size > LARGEST_SOURCE or len(cells) == _MOST_CELLS:
             return Submission((), "the notebook holds more code than a person writes")
         cells.append(Cell(len(cells) + 1, source))
-    if not any(cell.source.strip() for cell in cells):
+    if not parked and not any(cell.source.strip() for cell in cells):
         return Submission(tuple(cells), "the notebook has no code in it")
-    return Submission(tuple(cells))
+    return Submission(tuple(cells), parked=tuple(parked))
 
 
-def _sources(notebook: Any) -> Iterator[str]:
-    """The text of each code cell; format 3 keeps them in worksheets and calls the text input."""
+def _sources(notebook: Any) -> Iterator[tuple[bool, str]]:
+    """The text of each cell, and whether it is code; format 3 keeps them in worksheets and calls the text input."""
     if not isinstance(notebook, dict):
         return
     groups = [notebook]
@@ -88,12 +100,13 @@ def _sources(notebook: Any) -> Iterator[str]:
     for group in groups:
         cells = group.get("cells")
         for cell in cells if isinstance(cells, list) else ():
-            if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            if isinstance(cell, dict):
                 text = cell.get("source", cell.get("input", ""))
                 if isinstance(text, list):
                     text = "".join(line for line in text if isinstance(line, str))
                 # A lone surrogate is legal JSON and no legal text.
-                yield text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else ""
+                plain = text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else ""
+                yield cell.get("cell_type") == "code", plain
 
 
 # ------------------------------------------------------------------ finding
@@ -162,7 +175,7 @@ def _of_student(folder: Path, student: str) -> Iterator[Found]:
                 elif _is_notebook(entry.name) and entry.is_file(follow_symlinks=False):
                     found += 1
                     yield Found(student, path, _size(entry))
-                elif not entry.name.startswith(".") and len(others) < 3:
+                if where == student and len(others) < 3:
                     others.append(entry.name)
     if not left:
         problem = f"more than {MOST_ENTRIES:,} files and folders: what lies deepest was not looked at"
@@ -253,4 +266,5 @@ def ids(submission: Submission) -> list[int]:
 
 def names(submission: Submission) -> set[str]:
     """The names that the notebook defines, by their look."""
-    return {a or b for cell in submission.cells for a, b in _NAMED.findall(cell.source)}
+    texts = [cell.source for cell in submission.cells] + list(submission.parked)
+    return {a or b for text in texts for a, b in _NAMED.findall(text)}
