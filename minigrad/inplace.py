@@ -351,6 +351,8 @@ def rewrite_history(target: Tensor, node: Node) -> None:
 def unrecorded(counter: list[Any]) -> None:
     """Note a write that nobody records: views of that memory are read anew from their bases, as in PyTorch."""
     touch(counter)
+    if len(counter) <= 2:
+        return  # there are no views
     views = [v for v in map(operator.call, counter[2:]) if v is not None and root_of(v)._node is not None]
     if views:
         with tape.enable_grad():
