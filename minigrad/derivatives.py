@@ -58,7 +58,7 @@ power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * powe
 power_tensor = operation(
     "PowBackward1",
     kernels.power_tensor,
-    lambda g, x, y, out: where(g * y * x ** (y - 1), 0.0, y != 0),
+    lambda g, x, y, out: where(g * (y * x ** (y - 1)), 0.0, y != 0),
     lambda g, x, y, out: g * where(0.0, out * log(x), (x == 0) & (y >= 0)),
 )
 power_base = operation(

@@ -132,7 +132,11 @@ class FunctionCtx(Node):
                 f"minigrad: saved by {self.function.__name__}{quoted(self.code, self.at)}, changed in place since."
             )
             raise error
-        return tensor if output is None else wrap(tensor, self._node_of(output))
+        if output is None:
+            return tensor  # type: ignore[no-any-return]
+        made = wrap(tensor, self._node_of(output))
+        made._counter = counter
+        return made
 
     def _node_of(self, i: int) -> Node:
         n = len(self._outputs)

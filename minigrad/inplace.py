@@ -344,7 +344,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
         base._counter[1] = weakref.ref(base._node), *base._counter[1][1:]  # it is the latest writer now
     for reference in list(base._counter[2:]):
         view = reference()
-        if view is not None:
+        if view is not None and root_of(view) is base:
             _follow_base(view, base)
 
 

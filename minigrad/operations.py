@@ -63,6 +63,11 @@ class Operation:
         return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
 
     @cached_property
+    def watched(self) -> dict[tuple[bool, ...], tuple[int, ...]]:
+        """Which places the guards of its nodes belong to, by what was wanted (see versions.py)."""
+        return {}
+
+    @cached_property
     def places(self) -> tuple[tuple[int | None, ...], ...]:
         """Which input each of the arguments is: its number, or that after the last for `out`; None for all else."""
         where = {name: i for i, name in enumerate((*self.inputs, "out"))}
@@ -78,7 +83,7 @@ class Operation:
         """Record with these rules from now on; what is recorded already keeps those it was recorded with."""
         self.node.operation = copy(self)
         self._node, self.rules = node, tuple(rules)
-        for read_off in ("arguments", "places"):
+        for read_off in ("arguments", "places", "watched"):
             self.__dict__.pop(read_off, None)
         self.node.operation, self.node.rules = self, self.rules
         self.write()

@@ -30,7 +30,7 @@ from minigrad.hooks import Handle, Hook, Hooks, Pass
 from minigrad.kernels import total
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
-from minigrad.versions import check_versions
+from minigrad.versions import check_versions, counters_of
 
 if TYPE_CHECKING:
     from minigrad.operations import Operation
@@ -205,10 +205,14 @@ class Node:
 
     def lift(self, kept: Any) -> tuple[Any, ...]:
         """What was kept, as Tensors tied to the nodes they came from: what a differentiable backward works on."""
-        sources = (*self.parents, self)
+        sources, counters = (*self.parents, self), counters_of(self)
 
         def lifted(value: Any, source: int | None) -> Any:
-            return value if source is None or not hasattr(value, "dtype") else wrap(value, sources[source])
+            if source is None or not hasattr(value, "dtype"):
+                return value
+            tensor = wrap(value, sources[source])
+            tensor._counter = counters.get(source) or tensor._counter  # a write to what was kept is a write to this
+            return tensor
 
         return tuple(
             args and tuple(map(lifted, args, places)) for args, places in zip(kept, self.operation.places, strict=True)

@@ -81,6 +81,18 @@ def counter_of(node: Node, name: str) -> list[Any] | None:
     return counter
 
 
+def counters_of(node: Node) -> dict[int, list[Any]]:
+    """The version counter of each tensor that this node kept, by its place: inputs in order, then the result."""
+    if not node.guards:
+        return {}
+    made = node.operation
+    key = (*(p is None for p in node.parents), "_own_x" in node.__dict__)
+    if key not in made.watched:
+        places = {**{name: i for i, name in enumerate(made.inputs)}, "out": len(made.inputs)}
+        made.watched[key] = tuple(places[name] for name in guarded_names(node))
+    return dict(zip(made.watched[key], node.guards[::2], strict=True))
+
+
 def guarded_names(node: Node) -> list[str]:
     """Which inputs (or "out") the pairs of a node's guards belong to, in order."""
     made = node.operation

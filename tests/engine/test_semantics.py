@@ -1013,3 +1013,20 @@ def test_new_tensors_lie_in_order_also_where_their_inputs_do_not() -> None:
     e, p = mg.arange(6.0).reshape(2, 3).T, mg.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
     for made in (mg.cat([e, e]), mg.stack([e, e]), e.softmax(0), e.cumsum(0), p.mean(1), p.amax(1), p.sum(1)):
         assert made.view(-1).shape == (made.numel(),)
+
+
+def test_what_a_differentiated_backward_pass_kept_is_watched_too() -> None:
+    for compute in (lambda c, w: c / w, lambda c, w: c * w, lambda c, w: c @ w):
+        c, w = leaf(1.0, 2.0), mg.tensor([3.0, 4.0], dtype=mg.float64)
+        f = compute(c, w)
+        (g,) = grad((f * f).sum(), c, create_graph=True)
+        w.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            grad(g.sum(), f)
+
+
+def test_writes_do_not_reach_views_of_a_detached_tensor() -> None:
+    a = leaf(1.0, 2.0) * 2
+    part = a.detach()[1:]
+    a.mul_(2)
+    assert part.tolist() == [8.0] and not part.requires_grad
