@@ -68,7 +68,8 @@ from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
 _ROOMS = (
-    "accelerator", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim", "utils", "viz", "course",
+    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim", "testing", "utils",
+    "viz", "course",
 )
 _LAZY = {
     "explain": "explaining",
@@ -89,6 +90,7 @@ _LAZY = {
          "set_float32_matmul_precision", "set_num_threads", "use_deterministic_algorithms"),
         "settings",
     ),
+    "autocast": "amp",
     "save": "files",
     "load": "files",
 }

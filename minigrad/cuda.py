@@ -1,5 +1,6 @@
 """torch.cuda: there is none here, and asking is allowed."""
 
+import importlib
 from typing import Any
 
 
@@ -31,7 +32,11 @@ def memory_allocated(device: Any = None) -> int:
     return 0
 
 
-max_memory_allocated = memory_allocated
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing to reset."""
 
 
 def synchronize(device: Any = None) -> None:
@@ -39,4 +44,10 @@ def synchronize(device: Any = None) -> None:
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
-current_device = get_device_name = get_device_properties = synchronize
+set_device = current_device = get_device_name = get_device_properties = synchronize
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return importlib.import_module("minigrad.amp")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

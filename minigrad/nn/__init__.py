@@ -4,9 +4,19 @@
 `parameter.py` what is trained; `utils.py` gradient clipping; `rules.py` the derivatives that only this room needs.
 """
 
+import importlib as _importlib
+
 from minigrad.nn import functional, init, modules, utils
 from minigrad.nn.modules import *  # noqa: F403
 from minigrad.nn.modules import __all__ as _modules
 from minigrad.nn.parameter import Parameter
 
 __all__ = [*_modules, "Parameter", "functional", "init", "modules", "utils"]
+
+
+def __getattr__(name: str) -> object:
+    """What few programs use is loaded when it is asked for."""
+    if name in ("DataParallel", "parallel"):
+        room = _importlib.import_module("minigrad.nn.parallel")
+        return room if name == "parallel" else room.DataParallel
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -9,6 +9,7 @@ function here.
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -1301,3 +1302,10 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with mode "bilinear", corners upon corners."""
     return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is loaded when it is asked for."""
+    if name in ("affine_grid", "grid_sample"):
+        return getattr(importlib.import_module("minigrad.nn.spatial"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

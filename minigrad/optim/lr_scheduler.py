@@ -309,7 +309,7 @@ class OneCycleLR(LRScheduler):
         else:
             phases.append((total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"))
         names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
-        self._schedule_phases = [dict(zip(names, phase, strict=True)) for phase in phases]
+        self._schedule_phases: list[dict[str, Any]] = [dict(zip(names, phase, strict=True)) for phase in phases]
         self._anneal_func_type = anneal_strategy
         tops = max_lr if isinstance(max_lr, (list, tuple)) else [max_lr] * len(optimizer.param_groups)
         self.cycle_momentum, self.use_beta1 = cycle_momentum, "betas" in optimizer.param_groups[0]

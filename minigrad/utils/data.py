@@ -6,6 +6,7 @@ The order of a shuffled loader is PyTorch's own for the same seed.  Everything i
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -373,3 +374,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}"
     )
+
+# PyTorch keeps these in several files: `from torch.utils.data.dataset import Dataset`.
+for _name in ("dataset", "dataloader", "sampler"):
+    globals()[_name] = sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]

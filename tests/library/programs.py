@@ -232,15 +232,94 @@ f=io.BytesIO(); x=t.ones(2,requires_grad=True); t.save(x,f); f.seek(0); t.load(f
 f=io.BytesIO(); x=t.ones(2); t.save([x,x],f); f.seek(0); y=t.load(f); y[0].add_(1); y[1]
 """.strip().splitlines()
 
-AREAS: dict[str, list[str]] = {"distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING}
+GRIDS = [
+    f"im = t.tensor(np.random.default_rng(1).standard_normal((2, 3, 4, 5)), requires_grad=True); "
+    f"g = t.tensor(np.random.default_rng(2).uniform(-1.7, 1.7, (2, 3, 2, 2)), requires_grad=True); "
+    f"o = F.grid_sample(im, g, {mode!r}, {outside!r}, {align}); o, t.autograd.grad((o**2).sum(), (im, g))"
+    for mode in ("bilinear", "nearest")
+    for outside in ("zeros", "border", "reflection")
+    for align in (True, False)
+]
+GRIDS += """
+im = t.arange(48.0).reshape(1, 2, 2, 3, 4); g = t.tensor(np.random.default_rng(2).uniform(-1.2, 1.2, (1, 2, 2, 2, 3)).astype("float32")); F.grid_sample(im, g, align_corners=False), F.grid_sample(im, g, mode="nearest", align_corners=True)
+th = t.tensor([[[1.0, 0.2, 0.1], [-0.3, 0.9, 0.0]]], requires_grad=True); o = F.affine_grid(th, (1, 2, 3, 4), align_corners=False); o, t.autograd.grad((o**2).sum(), th)
+F.affine_grid(t.eye(2, 3).unsqueeze(0), (1, 1, 3, 1), align_corners=True)
+F.affine_grid(t.eye(3, 4).unsqueeze(0), (1, 1, 2, 3, 2), align_corners=False)
+F.affine_grid(t.eye(2, 3), (1, 1, 3, 1))
+F.affine_grid(t.ones(1, 2, 3).long(), (1, 1, 3, 3))
+F.grid_sample(t.ones(1, 1, 2, 2), t.ones(2, 1, 1, 2))
+F.grid_sample(t.ones(1, 1, 2, 2), t.ones(1, 1, 1, 3))
+F.grid_sample(t.ones(1, 2, 2), t.ones(1, 1, 1, 2))
+F.grid_sample(t.ones(1, 1, 2, 2), t.ones(1, 1, 1, 2), mode="cubic")
+F.grid_sample(t.ones(1, 1, 2, 2), t.ones(1, 1, 1, 2), padding_mode="wrap")
+""".strip().splitlines()
+
+REWEIGHTED = """
+P = nn.utils.parametrizations; l = P.weight_norm(nn.Linear(3, 2)); o = l(t.ones(1, 3)); o.sum().backward(); repr(l), list(l.state_dict()), o, l.parametrizations.weight.original0.grad, l.parametrizations.weight.original1.grad
+P = nn.utils.parametrizations; l = P.weight_norm(nn.Conv2d(2, 3, 3), dim=None); l.weight
+P = nn.utils.parametrizations; l = P.spectral_norm(nn.Linear(3, 4)); o = l(t.ones(1, 3)); o.sum().backward(); repr(l), list(l.state_dict()), o, l.parametrizations.weight.original.grad, l.weight
+P = nn.utils.parametrizations; l = P.spectral_norm(nn.Conv2d(2, 3, 3)).eval(); l.weight, l.weight
+P = nn.utils.parametrizations; l = P.spectral_norm(nn.ConvTranspose2d(2, 3, 3), n_power_iterations=2); l.weight
+P = nn.utils.parametrizations; P.spectral_norm(nn.Linear(2, 2), name="foo")
+l = nn.utils.weight_norm(nn.Linear(3, 2)); o = l(t.ones(1, 3)); o.sum().backward(); list(l.state_dict()), o, l.weight_g.grad, l.weight_v.grad
+l = nn.utils.weight_norm(nn.Linear(3, 2)); l.weight_g.data.mul_(2); l = nn.utils.remove_weight_norm(l); list(l.state_dict()), l.weight
+nn.utils.weight_norm(nn.utils.weight_norm(nn.Linear(3, 2)))
+nn.utils.remove_weight_norm(nn.Linear(3, 2))
+l = nn.utils.spectral_norm(nn.Linear(3, 2)); o = l(t.ones(1, 3)); o.sum().backward(); list(l.state_dict()), o, l.weight_orig.grad
+l = nn.utils.spectral_norm(nn.Linear(3, 2)); o = l(t.ones(1, 3)); l = nn.utils.remove_spectral_norm(l); list(l.state_dict()), l.weight
+nn.utils.remove_spectral_norm(nn.Linear(3, 2))
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v.triu() + v.triu(1).transpose(-1, -2)}); l = nn.Linear(3, 3); r = Z.register_parametrization(l, "weight", S()) is l; r, l.weight, Z.is_parametrized(l), Z.is_parametrized(l, "bias"), repr(l), [n for n, _ in l.named_parameters()]
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v.exp(), "right_inverse": lambda self, v: v.log()}); l = nn.Linear(2, 2); l.weight.data.abs_(); r = Z.register_parametrization(l, "weight", S()); l.weight = t.ones(2, 2) * 2; l.weight, l.parametrizations.weight.original
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v * 2}); l = nn.Linear(2, 2); r = Z.register_parametrization(l, "weight", S()); r = Z.register_parametrization(l, "weight", S()); w1 = l.weight; r = Z.remove_parametrizations(l, "weight"); w1, l.weight, type(l).__name__, list(l.state_dict())
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v * 2}); l = nn.Linear(2, 2); r = Z.register_parametrization(l, "weight", S()); r = Z.remove_parametrizations(l, "weight", leave_parametrized=False); l.weight
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v * 2}); l = nn.Linear(2, 2); Z.register_parametrization(l, "foo", S())
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v.sum()}); l = nn.Linear(2, 2); Z.register_parametrization(l, "weight", S())
+Z = nn.utils.parametrize; Z.remove_parametrizations(nn.Linear(2, 2), "weight")
+Z = nn.utils.parametrize; S = type("S", (nn.Module,), {"forward": lambda self, v: v * 2}); l = nn.Linear(2, 2); r = Z.register_parametrization(l, "weight", S()); l.weight = t.ones(2, 2)
+l = nn.Linear(2, 1); del l.weight; l.weight = t.ones(1, 2); l(t.ones(1, 2)), list(l.state_dict())
+l = nn.DataParallel(nn.Linear(2, 1)); repr(l), list(l.state_dict()), l(t.ones(1, 2)), l.module.weight
+""".strip().splitlines()
+
+CLOSE = """
+t.testing.assert_close(t.ones(2), t.ones(2))
+t.testing.assert_close(t.tensor([1.0, 2.0, 3.0]), t.tensor([1.0, 2.5, 3.0]))
+t.testing.assert_close(t.tensor([[1.0, 2.0], [3.0, 4.1]]), t.tensor([[1.0, 2.0], [3.0, 4.0]]), rtol=0.01, atol=0.0)
+t.testing.assert_close(t.tensor([1, 2]), t.tensor([1, 3]))
+t.testing.assert_close(t.tensor(1.0), t.tensor(2.0))
+t.testing.assert_close(1.0, 1.5)
+t.testing.assert_close(1, 2)
+t.testing.assert_close(t.ones(2), t.ones(3))
+t.testing.assert_close(t.ones(2), t.ones(2).double())
+t.testing.assert_close(t.ones(2), t.ones(2).double(), check_dtype=False)
+t.testing.assert_close(t.ones(2).long(), t.ones(2))
+t.testing.assert_close(t.ones(2), t.ones(2) * 2, msg="mine")
+t.testing.assert_close(t.ones(2), t.ones(2) * 2, msg=lambda m: "before: " + m)
+t.testing.assert_close(t.ones(2), t.ones(2) * 2, rtol=0, atol=0)
+t.testing.assert_close(t.ones(2), t.ones(2) * 2, rtol=0.1)
+t.testing.assert_close(t.tensor([math.nan]), t.tensor([math.nan]))
+t.testing.assert_close(t.tensor([math.nan]), t.tensor([math.nan]), equal_nan=True)
+t.testing.assert_close([t.ones(2), t.zeros(1)], [t.ones(2), t.ones(1)])
+t.testing.assert_close([t.ones(2)], [t.ones(2), t.ones(1)])
+t.testing.assert_close({"a": t.ones(1)}, {"a": t.zeros(1)})
+t.testing.assert_close({"a": t.ones(1)}, {"b": t.zeros(1)})
+t.testing.assert_close("a", "a")
+t.testing.assert_close(t.ones(1), 1.0)
+t.testing.assert_close(np.ones(2), np.ones(2) * 2)
+t.testing.assert_close(t.tensor([True]), t.tensor([False]))
+""".strip().splitlines()
+
+AREAS: dict[str, list[str]] = {
+    "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
+    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE,
+}  # fmt: skip
 
 
 def space(library: str) -> dict[str, Any]:
     """What a program sees."""
     t = importlib.import_module(library)
     nn = importlib.import_module(f"{library}.nn")
-    if "distributions" not in t.__dict__:
-        importlib.import_module(f"{library}.distributions")
+    for room in ("distributions", "testing"):
+        importlib.import_module(f"{library}.{room}")
     t.manual_seed(0)
     numbers = np.random.default_rng(0).standard_normal(9)
     x = t.tensor(numbers[:6].reshape(2, 3), requires_grad=True)

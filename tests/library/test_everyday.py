@@ -134,3 +134,32 @@ def test_datasets() -> None:
 def test_loaders_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_mixed_precision_runs_in_full_precision() -> None:
+    net = mg.nn.Linear(2, 1)
+    optimizer = mg.optim.SGD(net.parameters(), lr=0.1)
+    with pytest.warns(UserWarning, match="GradScaler is enabled, but CUDA is not available.  Disabling."):
+        scaler = mg.cuda.amp.GradScaler()
+    before = net.weight.detach().clone()
+    with pytest.warns(UserWarning, match="CUDA is not available. Disabling"), mg.autocast("cuda", dtype=mg.float16):
+        loss = net(mg.ones(1, 2)).sum()
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+    assert mg.allclose(net.weight, before - 0.1) and loss.dtype is mg.float32
+    assert (scaler.get_scale(), scaler.is_enabled(), scaler.state_dict()) == (1.0, False, {})
+    with mg.amp.autocast("cpu", enabled=False):
+        assert net(mg.ones(1, 2)).dtype is mg.float32
+    with pytest.raises(NotImplementedError, match="bfloat16"):
+        mg.autocast("cpu")
+    with pytest.raises(RuntimeError, match="unsupported autocast device_type 'tpu'"):
+        mg.autocast("tpu")
+
+
+def test_the_rooms_of_data_have_pytorchs_names() -> None:
+    from minigrad.utils.data.dataloader import DataLoader  # type: ignore[import-untyped, import-not-found]
+    from minigrad.utils.data.dataset import Dataset  # type: ignore[import-untyped, import-not-found]
+
+    assert DataLoader is data.DataLoader and Dataset is data.Dataset and mg.cuda.memory_reserved() == 0

@@ -49,6 +49,8 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         own = self._parameters
+        if "weight" not in own or "bias" not in own:  # deleted, or parametrized: then they are plain attributes
+            return F.linear(input, self.weight, self.bias)
         return F.linear(input, own["weight"], own["bias"])  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:

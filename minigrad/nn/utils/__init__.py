@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -97,3 +98,12 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
             p._writable()[...] = vec._data[start:end].reshape(p._data.shape)
             touch(p._counter)
             start = end
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is loaded when it is asked for."""
+    if name in ("parametrizations", "parametrize"):
+        return importlib.import_module(f"minigrad.nn.utils.{name}")
+    if name in ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"):
+        return getattr(importlib.import_module("minigrad.nn.utils.reweighting"), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

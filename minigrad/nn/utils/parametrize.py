@@ -1,0 +1,164 @@
+"""Parametrizations: a module's parameter becomes a function of another one, which is what training changes.
+
+    register_parametrization(layer, "weight", Symmetric())     # layer.weight is now Symmetric()(the original)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from minigrad.nn.modules.container import ModuleDict, ModuleList
+from minigrad.nn.modules.module import Module
+from minigrad.nn.parameter import Parameter
+from minigrad.tape import no_grad
+from minigrad.tensor import Tensor
+
+_cache: dict[tuple[int, str], Tensor] | None = None
+
+
+@contextlib.contextmanager
+def cached() -> Iterator[None]:
+    """Within this context each parametrized tensor is computed once."""
+    global _cache
+    before, _cache = _cache, {} if _cache is None else _cache
+    try:
+        yield
+    finally:
+        _cache = before
+
+
+class ParametrizationList(ModuleList):
+    """The functions that one tensor goes through, and the original tensor (or several: original0, original1, ...)."""
+
+    def __init__(self, modules: list[Module], original: Tensor) -> None:
+        super().__init__(modules)
+        kept: Any = original
+        with no_grad():
+            for module in reversed(modules):
+                kept = module.right_inverse(kept) if hasattr(module, "right_inverse") else kept
+        self.is_tensor = isinstance(kept, Tensor)
+        self.ntensors = 1 if self.is_tensor else len(kept)
+        for name, value in zip(self._names(), [kept] if self.is_tensor else kept, strict=True):
+            value = value.detach()
+            if isinstance(original, Parameter):
+                self.register_parameter(name, Parameter(value, original.requires_grad))
+            else:
+                self.register_buffer(name, value)
+
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
+
+    def set_original_(self, value: Tensor) -> None:
+        """Make the parametrized tensor equal `value`, through each function's `right_inverse`."""
+        with no_grad():
+            kept: Any = value
+            for module in reversed(list(self)):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError(
+                        f"parametrization {type(module).__name__} does not implement right_inverse. "
+                        "You must implement right_inverse to assign to this parametrized tensor."
+                    )
+                kept = module.right_inverse(kept)
+            for name, each in zip(self._names(), [kept] if self.is_tensor else kept, strict=True):
+                getattr(self, name).copy_(each)
+
+    def forward(self) -> Tensor:
+        first, *further = list(self)
+        value: Tensor = first(*(getattr(self, name) for name in self._names()))
+        for module in further:
+            value = module(value)
+        return value
+
+
+def _property(name: str) -> property:
+    def get(self: Any) -> Tensor:
+        key = (id(self), name)
+        if _cache is None:
+            return self.parametrizations[name]()  # type: ignore[no-any-return]
+        if key not in _cache:
+            _cache[key] = self.parametrizations[name]()
+        return _cache[key]
+
+    def set_(self: Any, value: Tensor) -> None:
+        self.parametrizations[name].set_original_(value)
+
+    return property(get, set_)
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Whether any tensor of the module (or this one) is parametrized."""
+    found = module._modules.get("parametrizations")
+    if not isinstance(found, ModuleDict):
+        return False
+    return len(found) > 0 if tensor_name is None else tensor_name in found
+
+
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
+    """From now on `module.<tensor_name>` is `parametrization(original)`; returns the module.
+
+    ValueError if the module has no such parameter or buffer, or (unless `unsafe`) if shape or type would change.
+    """
+    if is_parametrized(module, tensor_name):
+        chain: Any = module._modules["parametrizations"][tensor_name]  # type: ignore[index]
+        with no_grad():
+            if hasattr(parametrization, "right_inverse"):
+                chain.set_original_(parametrization.right_inverse(getattr(module, tensor_name)))
+        chain.append(parametrization)
+        return module
+    held = module._parameters if tensor_name in module._parameters else module._buffers
+    if tensor_name not in held:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name "
+            f"'{tensor_name}'"
+        )
+    original: Any = held[tensor_name]
+    chain = ParametrizationList([parametrization], original)
+    if not unsafe:
+        with no_grad():
+            changed = chain()
+        if changed.shape != original.shape or changed.dtype != original.dtype:
+            raise ValueError(
+                "Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
+                f"unparametrized shape: {original.shape}\nparametrized shape: {changed.shape}"
+            )
+    del held[tensor_name]
+    if not is_parametrized(module):
+        kind = type(module)
+        module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), {"_unparametrized": kind})
+        module.add_module("parametrizations", ModuleDict())
+    setattr(type(module), tensor_name, _property(tensor_name))
+    module._modules["parametrizations"][tensor_name] = chain  # type: ignore[index]
+    return module
+
+
+def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
+    """Take the parametrization away: the tensor keeps its present value, or gets the original one back.
+
+    ValueError if the tensor is not parametrized, or if there are several originals to choose from.
+    """
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    chains: Any = module._modules["parametrizations"]
+    chain = chains[tensor_name]
+    if not chain.is_tensor and not leave_parametrized:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of a "
+            "sequence of tensors."
+        )
+    with no_grad():
+        value = chain().clone() if leave_parametrized else chain.original.detach()
+    first = getattr(chain, chain._names()[0])
+    delattr(type(module), tensor_name)
+    del chains[tensor_name]
+    if isinstance(first, Parameter):
+        module.register_parameter(tensor_name, Parameter(value, first.requires_grad))
+    else:
+        module.register_buffer(tensor_name, value)
+    if not len(chains):
+        del module._modules["parametrizations"]
+        module.__class__ = type(module)._unparametrized  # type: ignore[attr-defined]
+    return module
