@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "minigrad"
-FLOORS = {"distributions": 3, "nn": 3, "optim": 3, "autograd": 3, "func": 3, "utils": 3, "mistakes": 3, "viz": 4, "course": 5}
+LIBRARY = ("amp", "autograd", "distributions", "func", "mistakes", "nn", "optim", "utils")
+FLOORS = {**dict.fromkeys(LIBRARY, 3), "viz": 4, "course": 5}
 ENGINE = 2
 THIRD_PARTY = {
     2: {"numpy"},
