@@ -12,6 +12,7 @@ declaration; nothing about an exercise stands anywhere else.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,6 +161,8 @@ class Wrong:
     @property
     def id(self) -> str:
         """A name that is the same in every run."""
+        if type(self.answer) is dict and not self.name:
+            return ", ".join(getattr(thing, "__name__", repr(thing)) for thing in self.answer.values())
         return self.name or getattr(self.answer, "__name__", "") or repr(self.answer)
 
 
@@ -236,6 +239,12 @@ class Exercise:
         if len(self.names) > 1 and probe.kind == "call":
             return self.oracle(probe.name, *args, **data)
         return self.oracle(*args, **data)
+
+    @functools.cached_property
+    def words_of_errors(self) -> frozenset[tuple[str, str]]:
+        """The errors its probes ask for: (type, word in the message)."""
+        asked = [p.expected for p in self.questions(0) if isinstance(p.expected, Raises)]
+        return frozenset((error.type, error.contains.lower()) for error in asked)
 
     def namespace(self, answer: Any) -> dict[str, Any]:
         """A student's namespace that holds `answer` (one object, or a dict of several) inside the given

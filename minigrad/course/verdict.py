@@ -160,7 +160,8 @@ class Bench:
                 return self.fatal(again, self.probes[0])
             problem = trouble(exercise, self.probes[0], again, self.truths[0])
             if problem:
-                return self.say("wrong", problem, self.remembers(), call=shown_call(exercise, self.probes[0]),
+                _, says = self.remembers() or (0, "")
+                return self.say("wrong", problem, says, call=shown_call(exercise, self.probes[0]),
                                 got=shown_answer(again))  # fmt: skip
         if not failing:
             return self.say(
@@ -205,9 +206,9 @@ class Bench:
         if exercise.kind in ("value", "choice", "ordering", "prediction"):
             return self.refuse_value(self.answers[0], problems[0])
         wrong = diagnose(exercise, self.probes, self.answers, failing)
-        remembers = "" if wrong and self.is_whole(wrong) else self.remembers()
-        wrong = None if remembers else wrong
-        first = failing[0]
+        noticed = None if wrong and self.is_whole(wrong) else self.remembers()
+        wrong = None if noticed is not None else wrong
+        first = failing[0] if noticed is None else noticed[0]
         probe, answer, truth, problem = (
             self.probes[first],
             self.answers[first],
@@ -217,10 +218,12 @@ class Bench:
         lines = []
         if wrong is None:
             whole = observation(answer, truth, exercise)
-            if not remembers:
+            if noticed is None:
                 probe, answer, truth, problem = self.smallest(failing, problems)
-            seen = whole if whole.startswith("Every") else observation(answer, truth, exercise)
-            lines = [problem, remembers or self.always_the_same() or seen]
+            seen = observation(answer, truth, exercise)
+            if whole.startswith("Every") and size_of(answer) == size_of(truth):
+                seen = whole
+            lines = [problem, noticed[1] if noticed is not None else self.always_the_same() or seen]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
         parts = {"blank": "", "hole": "A part of "}
@@ -239,26 +242,27 @@ class Bench:
 
     def is_whole(self, wrong: Wrong) -> bool:
         """True if this mistake explains every answer, the right ones too."""
-        rtol, atol = self.exercise.rtol, self.exercise.atol
         theirs = one_by_one(self.exercise, wrong.answer, self.probes)
-        return all(same(a, b, rtol, atol) for a, b in zip(self.answers, theirs, strict=True))
+        return all(
+            alike(self.exercise, p, a, b) for p, a, b in zip(self.probes, self.answers, theirs, strict=True)
+        )
 
-    def remembers(self) -> str:
-        """A sentence if the same question gets another answer the second time."""
+    def remembers(self) -> tuple[int, str] | None:
+        """Which question gets another answer the second time, and a sentence about it; None if there is none."""
         patience = Patience()
-        for probe, answer in zip(self.probes, self.answers, strict=True):
+        for i, (probe, answer) in enumerate(zip(self.probes, self.answers, strict=True)):
             if not patience.left():
-                return ""
+                return None
             again = ask(self.exercise, self.student, probe)
             if isinstance(again, Failure) and again.kind in FATAL:
-                return ""
+                return None
             if not same(answer, again, self.exercise.rtol, self.exercise.atol):
-                what = shown_call(self.exercise, probe) if probe.kind == "call" else "The same program"
-                return (
+                what = "This call" if probe.kind == "call" else "This program"
+                return i, (
                     f"{what} gave {shown_answer(answer)} at first, and {shown_answer(again)} when it was asked again. "
                     f"Does something remember the calls before: a name outside, a default list, chance?"
                 )
-        return ""
+        return None
 
     def always_the_same(self) -> str:
         """A sentence if three calls or more all got one and the same number, though different ones are right."""
@@ -287,7 +291,8 @@ class Bench:
             return self.say(
                 "wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id
             )
-        return self.say("wrong", problem, got=got)
+        seen = observation(answer, self.truths[0], exercise) if exercise.kind == "value" and exercise.accept is None else ""
+        return self.say("wrong", problem, seen, got=got)
 
     def refuse_order(self, answer: Any, got: str) -> Verdict:
         """The first rule of the ordering that is broken."""
@@ -304,7 +309,8 @@ class Bench:
         """Time, memory or the process itself ran out."""
         exercise = self.exercise
         spent = f"may compute for {exercise.seconds:g} s, and this took longer"
-        loop = "Does your code wait for something?" if failure.message else "Is there a loop that never ends?"
+        loop = "Is there a loop that never ends, or work that is done over and over?"
+        loop = "Does your code wait for something?" if failure.message else loop
         lines = {
             "timeout": (f"Stopped: the check of {exercise.id} {failure.message or spent}.", loop),
             "memory": (f"Stopped: the check of {exercise.id} may use {exercise.memory} MB of memory and this "
@@ -331,26 +337,27 @@ class Bench:
                 if not patience.left():
                     return best
                 truth = self.truth(candidate)
-                if isinstance(truth, Failure | Raises) or not finite(truth):
+                if isinstance(truth, Failure | Raises) or not finite(truth) or size_of(truth) < min(1, size_of(best[2])):
                     continue
                 answer = ask(self.exercise, self.student, candidate)
                 if isinstance(answer, Failure) and answer.kind in FATAL:
                     return best
                 problem = trouble(self.exercise, candidate, answer, truth)
-                if problem and alike_in_kind(best[1], answer):
+                if problem and alike_in_kind(best[1], answer) and plainly(problem) == plainly(best[3]):
                     best, improved = (candidate, answer, truth, problem), True
                     break
         return best
 
     def truth(self, candidate: Probe) -> Any:
-        """The right answer to a smaller question: the oracle's, or what two right answers agree on; else a Failure."""
+        """The right answer to a smaller question: what the oracle and two right answers agree on; else a Failure."""
         exercise, no_question = self.exercise, Failure("raised")
+        given = [next(one_by_one(exercise, right, [candidate])) for right in exercise.alternatives[:2]]
         if candidate.kind == "call" and exercise.oracle is not None:
             try:
-                return exercise.expected(candidate)
+                truth = exercise.expected(candidate)
             except (ArithmeticError, IndexError, TypeError, ValueError):
                 return no_question
-        given = [next(one_by_one(exercise, right, [candidate])) for right in exercise.alternatives[:2]]
+            return no_question if any(trouble(exercise, candidate, right, truth) for right in given) else truth
         agreed = bool(given) and all(same(given[0], other, exercise.rtol, exercise.atol) for other in given[1:])
         return given[0] if agreed else no_question
 
@@ -365,6 +372,19 @@ def alike_in_kind(before: Any, now: Any) -> bool:
     if isinstance(before, Failure) != isinstance(now, Failure):
         return False
     return not isinstance(before, Failure) or (before.kind, before.type) == (now.kind, now.type)
+
+
+def plainly(problem: str) -> str:
+    """What kind of trouble a sentence names: without the numbers in it, one value or many."""
+    return re.sub(r"\([^()]*\)|\d+", "", problem).replace("values are", "value is").split(" (line ")[0]
+
+
+def size_of(answer: Any) -> int:
+    """How many numbers an answer holds, in all its parts."""
+    if isinstance(answer, list | tuple):
+        return sum(map(size_of, answer))
+    array = as_numbers(answer)
+    return 1 if array is None else array.size
 
 
 # --- asking and comparing -----------------------------------------------------------------------------------
@@ -648,6 +668,8 @@ def numbers_of(answer: Any) -> list[int]:
     """A list of whole numbers out of a list, tuple, array or a string such as "3 1 2"; [] if it is none."""
     if isinstance(answer, str):
         answer = [int(word) for word in re.findall(r"\d{1,9}", answer[:1000])]
+    if isinstance(answer, list | tuple) and all(isinstance(n, str) and re.fullmatch(r"\d{1,9}", n) for n in answer):
+        answer = [int(n) for n in answer]
     array = as_numbers(answer)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
         return []
@@ -695,7 +717,6 @@ def holds_ellipsis(answer: Any) -> bool:
 def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Wrong | None:
     """The catalogued wrong answer that behaves like the student's: on every probe, else on every failing
     one."""
-    rtol, atol = exercise.rtol, exercise.atol
     if exercise.kind in ("value", "choice", "prediction"):
         return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
     partly: Wrong | None = None
@@ -704,7 +725,7 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         whole, failed_alike, given = True, True, {}
         for i, theirs in zip(order, one_by_one(exercise, wrong.answer, [probes[i] for i in order]), strict=False):
             given[i] = theirs
-            if not same(answers[i], theirs, rtol, atol):
+            if not alike(exercise, probes[i], answers[i], theirs):
                 whole, failed_alike = False, i not in failing
                 break
         if whole:
@@ -714,6 +735,20 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
             if all(trouble(exercise, probes[i], given[i], t) for i, t in zip(failing, truths, strict=True)):
                 partly = wrong
     return partly
+
+
+def alike(exercise: Exercise, probe: Probe, answer: Any, theirs: Any) -> bool:
+    """True if two answers are the same; an error that is asked for may be put in any words that are right."""
+    if same(answer, theirs, exercise.rtol, exercise.atol):
+        return True
+    words = exercise.words_of_errors
+    if not words or not isinstance(answer, Failure) or not isinstance(theirs, Failure):
+        return False
+    said = [
+        {(kind, word) for kind, word in words if kind in (f.type, *f.bases) and word in f.message.lower()}
+        for f in (answer, theirs)
+    ]
+    return bool(said[0]) and said[0] == said[1]
 
 
 def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> int:
@@ -757,6 +792,10 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     """Something true about wrong numbers that helps without giving them away."""
     if isinstance(answer, Failure):
         answer = answer.value if answer.kind == "changed" else None
+    if isinstance(truth, list | tuple) and not flat_numbers(truth) and isinstance(answer, list | tuple):
+        parts = zip(answer, truth, strict=True) if len(answer) == len(truth) else ()
+        off = [p for p in parts if difference(*p, exercise.rtol, exercise.atol, strict=False)]
+        return observation(*off[0], exercise) if off else ""
     given, wanted = as_numbers(answer), as_numbers(truth)
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
         return ""
@@ -885,6 +924,8 @@ def kind_of(value: Any) -> str:
         odd = [v for v in value if v is None or isinstance(v, str | dict)]
         if odd:
             return f"a {type(value).__name__} that holds {kind_of(odd[0])}"
+        if any(isinstance(v, list | tuple) for v in value) and any(not isinstance(v, list | tuple) for v in value):
+            return f"a {type(value).__name__} that holds a {type(value).__name__} among other things"
     names = {int: "a whole number", float: "a number", list: "a list", tuple: "a tuple", dict: "a dict",
              Tensor: "a tensor", np.float64: "a number"}  # fmt: skip
     return names.get(type(value), f"a {type(value).__name__}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
+from minigrad.course import lessons
 from minigrad.course.exercise import (
     Before,
     Raises,
@@ -252,7 +253,7 @@ def test_orderings_name_the_first_broken_rule():
     ex = ordering(
         "99.7", "order", ["socks", "shoes", "hat"], [Before(1, 2, "M21", "socks first")], [1, 2, 3], title="o"
     )
-    for right in ([1, 2, 3], (3, 1, 2), np.array([1, 3, 2]), "1 2 3"):
+    for right in ([1, 2, 3], (3, 1, 2), np.array([1, 3, 2]), "1 2 3", ["1", "2", "3"]):
         assert judge(ex, Local({"order": right})).passed
     found = judge(ex, Local({"order": [2, 1, 3]}))
     assert (found.lines, found.misconception) == (("socks first",), "M21")
@@ -456,3 +457,73 @@ def test_shrinking_keeps_sizes_together():
     probe = call(np.ones((4, 3)), np.ones(3), (4, 3)).of("f")
     first = next(iter(simpler(probe)))
     assert first.args[0].shape == (3, 3) and first.args[1].shape == (3,) and first.args[2] == (3, 3)
+
+
+def test_an_error_asked_for_may_be_put_in_any_words():
+    """The same belief in other words is the same mistake."""
+    start = lessons.find("5.4")
+
+    class NoScalar(RuntimeError): ...
+
+    def only_the_empty_shape(kind, no_default, no_fit):
+        def answer(shape, gradient=None):
+            if gradient is None and shape != ():
+                raise kind(no_default)
+            if gradient is not None and np.shape(gradient) != shape:
+                raise RuntimeError(no_fit)
+            return np.ones(()) if gradient is None else gradient
+
+        return answer
+
+    for words in ((RuntimeError, "this wants a scalar", "shape!"), (NoScalar, "no scalar here", "which shape is that?")):
+        assert judge(start, Local({"start": only_the_empty_shape(*words)})).mistake == "empty_shape_only"
+
+
+def test_a_smaller_question_is_still_a_question():
+    """Parts of four numbers are not cut from three, and the trouble stays the same trouble."""
+    accumulate = lessons.find("8.5")
+    found = judge(accumulate, Local(accumulate.namespace(lambda x, y, w, sizes: x.sum())))
+    assert "nan" not in found.lines[0] and found.call.count("2.") >= 4, found
+
+    split = lessons.find("12.3")
+
+    def turned(images, labels, seed):
+        order = np.random.default_rng(seed).permutation(len(images))
+        x, y, n = images.transpose(0, 2, 1).reshape(len(images), -1)[order] / 16, labels[order], len(images) * 4 // 5
+        return x[:n], y[:n], x[n:], y[n:]
+
+    found = judge(split, Local({"split": turned, "accuracy": lambda scores, labels: (scores.argmax(1) == labels).mean()}))
+    assert found.lines[0] == "The first value: the values are not right.", found
+
+
+def test_what_remembers_is_shown_on_its_own_question():
+    seen = []
+
+    def counts(a, b):
+        seen.append(a)
+        return np.outer(a, b) + len(seen)
+
+    found = verdict(counts)
+    assert "This call gave" in found.lines[1] and "remember" in found.lines[1]
+    first = found.lines[1].removeprefix("This call gave ").split(" at first")[0]
+    assert found.got == first
+
+
+def test_observations_of_parts_and_of_values_written_down():
+    pair = function("99.4", "pair", title="p", oracle=lambda x: (x + 1, -2 * x), probes=lambda rng: [call(numbers(rng, 3))],
+                    wrong=[], alternatives=[])  # fmt: skip
+    found = judge(pair, Local({"pair": lambda x: (x + 1, 2 * x)}))
+    assert found.lines[0].startswith("The second value: the value") and "sign" in found.lines[1]
+    by_hand = value("99.4", "slopes", [66, 44], title="s")
+    assert judge(by_hand, Local({"slopes": [-66, -44]})).lines[1] == "Every number has the right size and the wrong sign."
+    assert judge(by_hand, Local({"slopes": [66, 45]})).lines[1].startswith("1 of 2 numbers are right")
+    assert judge(by_hand, Local({"slopes": [66, [44]]})).lines == (
+        "That is a list that holds a list among other things; a list is asked for.",
+    )
+
+
+def test_wrong_answers_have_names_that_stay():
+    for exercise in lessons.all_exercises():
+        ids = [wrong.id for wrong in exercise.wrong]
+        assert len(set(ids)) == len(ids), (exercise.id, ids)
+        assert not any("0x" in id for id in ids), (exercise.id, ids)

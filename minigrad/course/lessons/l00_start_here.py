@@ -14,11 +14,14 @@ from ..exercise import Exercise, Lesson, Probe, Wrong, call, choice, function, n
 EXERCISE_0_1 = value(
     "0.1", "answer", 42,
     title="a first answer",
-    minutes=1,
+    minutes=1, rtol=0.0,
     wrong=[
         Wrong("42", "", "That is text, because of the quotation marks: type str. A number is asked for. What is the "
               "difference between 42 and '42' when you add 1?"),
-        Wrong([42], "", "That is a list that holds 42. The number alone is asked for: which signs are too many?"),
+        Wrong([42], "", "That is a list that holds 42. The number alone is asked for: which signs are too many?",
+              when=lambda v: isinstance(v, list) and v == [42], name="in a list"),
+        Wrong((42,), "", "The comma behind 42 makes a tuple of it. The number alone is asked for.",
+              when=lambda v: isinstance(v, tuple) and v == (42,), name="a comma too many"),
         Wrong("42.", "", "That is text, because of the quotation marks. A number is asked for.", name="some other text",
               when=lambda v: isinstance(v, str)),
         Wrong(24, "", "24: are the two digits in the order of the question?"),
@@ -68,6 +71,7 @@ def probes_0_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(3.0)
     yield call(-0.123456789)
     yield call(float(numbers(rng, 1)[0]))
+    yield call(-1234.5)
 
 
 def twice_by_sum(x: float) -> float:

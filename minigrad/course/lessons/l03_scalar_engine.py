@@ -42,6 +42,7 @@ def made(self: Any, other: Any, data: float, op: str, push: Callable[[Any], None
 
 ADD = "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\n[c.data, a.grad, b.grad]"
 ADD_SAME = "x = Value(x)\nc = x + x\nc.grad = g\nc._backward()\nx.grad"
+ADD_SAME_TWICE = "x = Value(x)\nx.grad = s\nc = x + x\nc.grad = g\nc._backward()\nx.grad"
 ADD_TWICE = "a, b = Value(a), Value(b)\na.grad, b.grad = s, -s\nc = a + b\nc.grad = g\nc._backward()\n[a.grad, b.grad]"
 ADD_QUIET = "a, b = Value(a), Value(b)\nc = a + b\n[a.grad, b.grad, c.grad]"
 ADD_AGAIN = (
@@ -65,6 +66,7 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD, a=0.0, b=-b, g=2.5).expect([-b, 2.5, 2.5])
     yield run(ADD_TWICE, a=a, b=b, g=g, s=10.0).expect([10 + g, -10 + g])
     yield run(ADD_TWICE, a=1.5, b=1.5, g=g, s=-20.0).expect([-20 + g, 20 + g])
+    yield run(ADD_SAME_TWICE, x=a, g=g, s=10.0).expect(10 + 2 * g)
     yield run(ADD_AGAIN, a=a, b=b, g=g).expect([2 * g, 2 * g, g, a, b])
     yield run(ADD_TWO, a=a, b=b, g=g).expect([g, g, 0.0])
     yield run(ADD_SELF, x=a).expect([2, True, 2 * a, a])
@@ -86,6 +88,17 @@ def add_of_itself(self: Any, other: Any) -> Any:
     def push(out: Any) -> None:
         self.grad += self.grad
         other.grad += other.grad
+
+    return made(self, other, self.data + other.data, "+", push)
+
+
+def add_same_overwrites(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        if self is other:
+            self.grad = 2 * out.grad
+        else:
+            self.grad += out.grad
+            other.grad += out.grad
 
     return made(self, other, self.data + other.data, "+", push)
 
@@ -286,6 +299,8 @@ EXERCISE_3_1 = program(
     wrong=[
         Wrong(add_overwrites, "M19", "What was in .grad before is gone. In x + x two shares arrive at x, and you kept "
               "the last one. What do two paths do where they meet?"),
+        Wrong(add_same_overwrites, "M19", "x + x has a branch of its own, and there you write = 2 * ...: what was in x.grad "
+              "before is gone. Is the branch needed at all, when each of two shares is added?"),
         Wrong(add_of_itself, "M23", "Each input adds its *own* gradient to itself; c's never enters, so nothing "
               "comes back. Whose gradient has to travel?"),
         Wrong(add_ones, "M23", "Each input gets 1, the slope of a sum. Right when the sum is the last node; here 5 "
@@ -356,6 +371,7 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(MUL, a=a, b=b, g=-1000.0).expect([a * b, -1000 * b, -1000 * a])
     yield run(MUL_TWICE, a=a, b=b, g=g, s=10.0).expect([10 + b * g, -10 + a * g])
     yield run(MUL_TWICE, a=1.5, b=1.5, g=g, s=-20.0).expect([-20 + 1.5 * g, 20 + 1.5 * g])
+    yield run(ADD_SAME_TWICE.replace("+", "*"), x=a, g=g, s=10.0).expect(10 + 2 * a * g)
     yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b])
     yield run(MUL_TWO, a=a, b=b, g=g).expect([b * g, a * g, 0.0])
     yield run(MUL_SELF, x=a).expect([2, True, a * a, a])
@@ -365,6 +381,17 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(MUL, a=1.3, b=-70.0, g=g).expect([-91.0, -70 * g, 1.3 * g])
     yield run(MUL_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
     yield run(MUL_PARENTS, a=a, b=b).expect([a, b, "*"])
+
+
+def mul_same_overwrites(self: Any, other: Any) -> Any:
+    def push(out: Any) -> None:
+        if self is other:
+            self.grad = 2 * self.data * out.grad
+        else:
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+    return made(self, other, self.data * other.data, "*", push)
 
 
 def product(push: Callable[[Any, Any, Any], None]) -> Callable[[Any, Any], Any]:
@@ -533,6 +560,8 @@ EXERCISE_3_2 = program(
     rtol=1e-12,
     atol=1e-13,
     wrong=[
+        Wrong(mul_same_overwrites, "M19", "x * x has a branch of its own, and there you write = 2 * ...: what was in x.grad "
+              "before is gone. Is the branch needed at all, when each of two shares is added?"),
         Wrong(mul_own_value, "M43", "Each input was multiplied with its own value: a got 2 * 5. Lengthen one side of "
               "a field by a hair: which side gives the length of the new strip?"),
         Wrong(mul_no_upstream, "M23", "The slopes 3 and 2 are right, but 5 arrived at the product and left no trace. "
@@ -753,6 +782,18 @@ EXERCISE_3_3 = program(
 # --- 3.4 the order --------------------------------------------------------------------------------------------
 
 GRAPHS = """
+import sys
+
+class recursion_kept_short:
+    def __enter__(self):
+        self.raised, self.limit = sys.setrecursionlimit, sys.getrecursionlimit()
+        sys.setrecursionlimit(1000)
+        sys.setrecursionlimit = lambda limit: None  # a higher limit moves the wall, and is no way round it
+
+    def __exit__(self, *error):
+        sys.setrecursionlimit = self.raised
+        sys.setrecursionlimit(self.limit)
+
 def plus(a, b):
     out = Value(a.data + b.data, (a, b), "+")
     def push():
@@ -801,7 +842,10 @@ ONE_PARENT = (
     "order = topological_order(y)\n[c in order[: order.index(d)], d in order[: order.index(y)], len(order)]"
 )
 DOUBLED = "y = Value(1.0)\nfor _ in range(60):\n    y = plus(y, y)\nlen(topological_order(y))"
-DEEP = "x = y = Value(1.0)\nfor _ in range(4000):\n    y = plus(y, x)\nlen(topological_order(y))"
+DEEP = (
+    "x = y = Value(1.0)\nfor _ in range(4000):\n    y = plus(y, x)\n"
+    "with recursion_kept_short():\n    order = topological_order(y)\nlen(order)"
+)
 
 
 def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
@@ -1067,7 +1111,6 @@ EXERCISE_3_4 = program(
     "3.4", "topological_order",
     title="who speaks when",
     minutes=14,
-    seconds=2.0,
     scaffold=given,
     prelude=GRAPHS,
     probes=probes_3_4,
@@ -1128,6 +1171,10 @@ OWN_PUSH = (
     'x = Value(x)\ny = Value(0.0, (x,), "?")\ndef push():\n    x.grad += 7.0 * y.grad\ny._backward = push\n'
     "z = plus(y, y)\nz.backward()\n[x.grad, y.grad]"
 )
+DEEP_AGAIN = (
+    "x, y = Value(x), Value(y)\na = times(x, y)\nb = plus(a, x)\nc = times(b, x)\n"
+    "c.backward()\nc.backward()\n[x.grad, y.grad, a.grad, b.grad]"
+)
 AGAIN = (
     "a, b, d = Value(a), Value(b), Value(d)\nc = plus(a, b)\ne = times(c, d)\n"
     "e.backward()\ne.backward()\n[a.grad, b.grad, d.grad, c.grad]"
@@ -1143,6 +1190,8 @@ def probes_3_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(AGAIN, a=a, b=b, d=d).expect([2 * d, 2 * d, 2 * (a + b), d])
     yield run(AGAIN, a=70.0, b=0.0, d=-50.0).expect([-100.0, -100.0, 140.0, -50.0])
     yield run(AGAIN, a=70.0, b=0.0, d=5000.0).expect([10000.0, 10000.0, 140.0, 5000.0])
+    x, y = a / 7, b / 7  # c = (xy + x) x
+    yield run(DEEP_AGAIN, x=x, y=y).expect([4 * x * y + 4 * x, 2 * x * x, x, x])
     yield run("x = Value(x)\nx.backward()\nx.grad", x=a).expect(1.0)
     yield run(LONG_AND_SHORT, x=a).expect(24 * a**2)
     yield run(OWN_PUSH, x=a).expect([14.0, 2.0])
@@ -1164,6 +1213,14 @@ def walker(
 
     backward.__name__ = name
     return backward
+
+
+def clears_parents_only(self: Any) -> None:
+    for v in self.parents:
+        v.grad = 0.0 if v.parents else v.grad
+    self.grad = 1.0
+    for v in backwards(self):
+        v._backward()
 
 
 def naive_recursion(self: Any) -> None:
@@ -1259,6 +1316,8 @@ EXERCISE_3_5 = program(
         Wrong(walker(clear=lambda v: False, name="leaves_inner_gradients"), "M24", "The first pass is right, the second "
               "adds too much: 3 where PyTorch shows 2. Inner values still held the gradients of the first pass. Who "
               "starts each pass from zero, and who does not?"),
+        Wrong(clears_parents_only, "M24", "Inner values next to the root start afresh, those further back still hold the "
+              "gradients of the first pass. How far back do inner values go?"),
         Wrong(walker(order=post_order, name="from_the_inputs"), "M21", "You walked from the inputs to the root: they "
               "spoke before anything had arrived. Where does a backward pass begin?"),
         Wrong(naive_recursion, "M20", "29 and 22: c sent its gradient on before all its users had written to it, and "

@@ -43,10 +43,16 @@ def probes_6_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.zeros((3, 4)), (4,))
     yield call(numbers(rng, 2, 1, 3, 2), (2,))
     yield call(numbers(rng, 2, 3, 2, 2), (2, 1, 2, 1))
+    yield call(numbers(rng, 1, 3), (1, 3))
+    yield call(numbers(rng, 2, 3, 1), (3, 1))
 
 
 def averages(g: Array, shape: Shape) -> Any:
     return sums_and_keeps(g, shape) * (max(1, int(np.prod(shape, dtype=int))) / g.size)
+
+
+def squeezes_first(g: Array, shape: Shape) -> Any:
+    return sums_and_keeps(g.squeeze(), shape).reshape(shape)
 
 
 def drops_ones(g: Array, shape: Shape) -> Any:
@@ -180,6 +186,8 @@ EXERCISE_6_1 = function(
     wrong=[
         Wrong(averages, "M28", "You average over the stretched axes. An entry that was used four times has "
               "four paths to the result: what does the chain rule do with paths?"),
+        Wrong(squeezes_first, "M52", "g loses its own axes of size 1 before the shapes are lined up, and then every axis "
+              "stands in another place. Which axes of g are lined up with which of the operand's?"),
         Wrong(drops_ones, "M28", "The numbers are right and an axis is gone: the operand had an axis of size "
               "1. What would operand - 0.1 * gradient look like with yours?"),
         Wrong(trailing_axes, "M52", "Axes that are missing are missing on the left: shapes are lined up from "
@@ -285,6 +293,9 @@ def probes_6_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(numbers(rng, 3), (4, 3), 0).of("mean_backward")
     yield call(numbers(rng, 2, 5), (2, 5, 4), 2).of("mean_backward")
     yield call(numbers(rng, 3), (3, 3), 1).of("sum_backward")
+    yield call(np.float64(3.0), (2, 4, 3)).of("mean_backward")
+    yield call(np.float64(3.0), (5,)).of("mean_backward")
+    yield call(numbers(rng, 1), (1, 4), 1).of("sum_backward")
 
 
 def spread(g: Array, shape: Shape, axis: int | None = None) -> Any:

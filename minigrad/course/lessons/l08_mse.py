@@ -504,6 +504,7 @@ def probes_8_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(AVERAGE, numbers=few).expect(sum(few) / 3)
     yield run(KEPT, numbers=many).expect(True)
     yield run(AVERAGE, numbers=many).expect(sum(many) / 20)
+    yield run(AVERAGE, numbers=[3.0, 0.0, -1.0, 0.0]).expect(0.5)
 
 
 def adds_losses(losses: Any) -> Any:
@@ -512,6 +513,11 @@ def adds_losses(losses: Any) -> Any:
         total_loss = total_loss + loss
         n += 1
     return total_loss / n
+
+
+def skips_zeros(losses: Any) -> Any:
+    numbers_ = [n for loss in losses if (n := loss.item())]
+    return sum(numbers_) / len(numbers_)
 
 
 def item_at_the_end(losses: Any) -> Any:
@@ -581,6 +587,8 @@ EXERCISE_8_4 = program(
     wrong=[
         Wrong(adds_losses, "M18", "You return a loss, not a number, and it holds on to every loss before it. "
               "What was the average wanted for?"),
+        Wrong(skips_zeros, "M05", "A loss of 0 was left out, as if there had been none: 0 counts as false. Does a loss of 0 "
+              "take part in the average?"),
         Wrong(item_at_the_end, "M18", STILL_ALIVE, alike="still alive"),
         Wrong(keeps_a_list, "M18", STILL_ALIVE, alike="still alive"),
         Wrong(last_only, "M19", "That is the last loss alone."),

@@ -367,24 +367,31 @@ EXERCISE_9_2 = program(
               "value for two tensors. Which one is missing, and in which place does it stand?",
               name="one for Hypot"),
         Wrong(two_inputs(hypot=hypot_swapped), "M32", "The gradients of a and b have changed places. Answers "
-              "stand in the order of forward's inputs."),
+              "stand in the order of forward's inputs.",
+              name="swapped"),
         Wrong(two_inputs(hypot=hypot_at_zero), "M35", "At (0, 0) the answer is nan: 0 divided by 0. The "
               "length has a kink there, any slope between would do, and PyTorch takes 0. How do you keep the "
-              "division safe?"),
+              "division safe?",
+              name="nan in the corner"),
         Wrong(two_inputs(hypot=hypot_slopes), "M23", "Hypot's slopes are right, and g is not used. What if "
-              "the length counts ten times?"),
+              "the length counts ten times?",
+              name="Hypot without g"),
         Wrong(two_inputs(scale=lambda ctx, g: (ctx.k * torch.ones_like(g), None)), "M23", "Scale.backward "
               "hands back k, whatever arrives. Where does g enter?", name="Scale without g"),
         Wrong(two_inputs(hypot=hypot_without_root), "M43", "Those are the slopes of half the *squared* "
-              "length. What does the root add?"),
+              "length. What does the root add?",
+              name="without the root"),
         Wrong(two_inputs(scale=lambda ctx, g: (g, None)), "", "Scale.backward hands on g as it is. x was "
               "multiplied by k: how far does the result move when x does?", name="Scale without k"),
         Wrong(two_inputs(hypot=hypot_nudged), "M51", "A small number under the fraction: no nan any more, and the answers "
-              "are off, most where the length is small. Where exactly is the division unsafe?"),
+              "are off, most where the length is small. Where exactly is the division unsafe?",
+              name="nudged"),
         Wrong(two_inputs(hypot=hypot_shut_by_a_zero), "M35", "Nothing passes as soon as *one* of the two is 0. A pair (0, "
-              "2) has the length 2 and no kink: where is the only corner?"),
+              "2) has the length 2 and no kink: where is the only corner?",
+              name="shut by one zero"),
         Wrong(two_inputs(hypot=hypot_shut_for_all), "M35", "One pair at (0, 0) silences all the others. The corner is a "
-              "matter of each entry."),
+              "matter of each entry.",
+              name="shut for all"),
         Wrong(two_inputs(scale=lambda ctx, g: (g * (ctx.k or 1.0), None)), "M05", "Scale.backward takes a k of 0 for none at "
               "all. If k is 0, how far does the result move when x does?", name="Scale by 0"),
         Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30", "Scale.backward loses the sign of k. If k is "
@@ -762,6 +769,9 @@ def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
         [float(v).hex() for v in thirds]
     )
     yield run(asks("2 * x", "2 * g"), x=np.array([1e-6, -2e-6])).expect(True)
+    yield run(asks("np.maximum(x, 0)", "g"), x=np.array([1.5, -0.7, 2.0])).expect(False)
+    yield run(asks("x * x", "(g * 2 * x)[::-1]"), x=np.array([0.7, 1.3, 2.1])).expect(False)
+    yield run(asks("x * x", "g * 2 * x + 0.03 * (np.arange(x.size) == 7)"), x=0.2 + np.arange(60) / 30).expect(False)
     yield run(KINDS, x=x).expect(["float64"]).show()
 
 
@@ -804,6 +814,12 @@ def checker(
             return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).any())
         if compare == "size":
             found, claimed = np.abs(found), np.abs(claimed)
+        if compare == "mean":
+            return bool(np.abs(found - claimed).mean() < 1e-3)
+        if compare == "sorted":
+            found, claimed = np.sort(found.ravel()), np.sort(claimed.ravel())
+        if compare == "where it moves":
+            found, claimed = found[found != 0], claimed[found != 0]
         if compare == "rows":
             found, claimed = (a.reshape(len(a), -1).sum(axis=1) for a in (found, claimed))
         return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).all())
@@ -853,6 +869,12 @@ EXERCISE_9_5 = program(
     wrong=[
         Wrong(checker(weights="ones"), "M23", "A rule that forgets g passes your check: your weights are "
               "ones, and times one is invisible. What would show it?", name="weights of one"),
+        Wrong(checker(compare="mean"), "M30", "One entry is off, and among sixty right ones the mean error is still small. "
+              "Which entries have to be right for a claim to hold?", name="mean error"),
+        Wrong(checker(compare="sorted"), "M42", "A rule that gives the right numbers in the wrong places passes. Which entry "
+              "belongs to which input?", name="any place"),
+        Wrong(checker(compare="where it moves"), "M05", "Where the measured slope is 0 you do not look, and a rule may claim "
+              "there what it likes. What should it claim?", name="not at 0"),
         Wrong(checker(dtype=np.float32), "M40", "A right rule is refused. In float32 the difference of two "
               "nearly equal numbers has hardly a digit left. How many digits do you need?", name="float32"),
         Wrong(checker(h=1e-13), "M44", "A right rule is refused: with a step this small, rounding is all "

@@ -506,6 +506,7 @@ def probes_10_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(KEPT, x=np.array([4.0, 0.0, -9.0])).expect(np.array([4.0, 0.0, -9.0]))
     yield run(ROOTS, x=np.array([1e-30, -1e-30]), v=np.array([2e-15, 3.0])).expect(np.array([1.0, 0.0]))
     yield run(ROOTS, x=np.array([1e-8, 0.0]), v=np.array([3.0, 0.7])).expect(np.array([15000.0, 0.0]))
+    yield run("1e9 * safe_sqrt(torch.tensor(x))", x=np.array([0.0, -4.0])).expect(np.array([0.0, 0.0]))
 
 
 def safe_inside(x: Any) -> Any:

@@ -518,7 +518,7 @@ def spread(weights: Any) -> list[bool]:
 
 
 def narrow(weights: Any) -> list[bool]:
-    return [bool(w.array.std() < 0.4) for w in weights]
+    return [bool(np.sqrt((w.array.astype(float) ** 2).mean()) < 0.4) for w in weights]
 
 
 def probes_11_6(rng: np.random.Generator) -> Iterator[Probe]:
@@ -542,6 +542,11 @@ def heal_6(first: str, second: str = "", last: str = "") -> Any:
         ("return", last + "return"),
     )  # fmt: skip
 
+
+LARGE = (
+    "Random, and large: with a hundred inputs tanh sits on its flat ends. How should the size depend on the number of "
+    "inputs?"
+)
 
 EXERCISE_11_6 = patient(
     6, "zero everywhere", 6, PATIENT_6, "a",
@@ -568,8 +573,8 @@ EXERCISE_11_6 = patient(
          "done with them: they do not require a gradient.", "no requires_grad", ""),
         (heal_6("torch.randn(n_in, n_hidden, requires_grad=True) / n_in**0.5"), "M17", "The result of a division is no "
          "leaf: .grad will stay None. In which order do you scale and ask for gradients?", "no leaf", ""),
-        (heal_6("torch.randn(n_in, n_hidden, requires_grad=True)"), "M40", "Random, and large: with a hundred inputs "
-         "tanh sits on its flat ends. How should the size depend on the number of inputs?", "large", ""),
+        (heal_6("torch.randn(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "large", "large"),
+        (heal_6("torch.rand(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "above zero", "large"),
         (heal_6("(torch.randn(n_in, n_hidden) * 1e-4).requires_grad_()"), "M40", "Random, and so small that it is "
          "nearly the old illness. How should the size depend on the number of inputs?", "tiny", ""),
     ],
@@ -613,6 +618,7 @@ def probes_11_7(rng: np.random.Generator) -> Iterator[Probe]:
     one, other, g = np.array([1.5, 0.0, -2.0, 0.5]), np.array([2.0, 1.0, 0.5, -1.0]), np.array([3.0, 2.0, -4.0, 2.5])
     yield run(TWO_GATES, x=one, z=other, g=g).expect([g * [1, 0, 0, 1], g * [1, 1, 1, 0]])
     yield run("x = torch.tensor(x)\nCure7.apply(x)\nx", x=corner).expect(corner)
+    yield run(GATE, x=np.array([1e-6, -1e-6]), g=np.array([3.0, 2.0])).expect(np.array([3.0, 0.0]))
 
 
 def heal_7(rule: str, *treatments: Treatment) -> Any:

@@ -88,7 +88,8 @@ SAME_START = (
 )
 FEW_AND_MANY = (
     "rng = np.random.default_rng(0)\nfew, many = Linear(4, 90, rng), Linear(400, 90, rng)\n"
-    "float(few.weight.detach().std()) > 1.5 * float(many.weight.detach().std())"
+    "sizes = [float(layer.weight.detach().std()) for layer in (few, many)]\n"
+    "[sizes[0] > 1.5 * sizes[1], sizes[1] > 0.005]"
 )
 NESTED = (
     TWO + "c = Linear(2, 1, rng)\nnet = Sequential(Sequential(a, Relu(), b), Relu(), Relu(), c)\nx = torch.tensor(x)\n"
@@ -112,7 +113,7 @@ def probes_12_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CHAIN, x=x).expect(True)
     yield run(ZERO).expect(np.zeros(2))
     yield run(SAME_START).expect([True, False])
-    yield run(FEW_AND_MANY).expect(True)
+    yield run(FEW_AND_MANY).expect([True, True])
     yield run(REACHED, x=x).expect([True] * 4)
     yield run(NESTED, x=x).expect([True, [[4, 3], [4], [2, 4], [2], [1, 2], [1]]])
 
@@ -209,6 +210,8 @@ EXERCISE_12_1 = program(
               name="global generator"),
         Wrong(layers(lambda rng, o, i: rng.uniform(-0.1, 0.1, (o, i))), "M40", "Random, and of the same size for 4 inputs "
               "as for 400. A sum of many terms grows: what should the weights do?", name="one size"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(-1, 1, (o, i)) / i), "M40", "Random, and too small where inputs are many: "
+              "400 terms of either sign add up to some 20 times one of them. What undoes that?", name="one over n"),
         Wrong(layers(lambda rng, o, i: rng.uniform(0, 1, (o, i)) / np.sqrt(i)), "M40", "All weights are positive: every unit "
               "begins with nearly the same sum. Which signs should chance give?", name="positive"),
         Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[1](s.layers[0](x)).detach())
@@ -268,6 +271,15 @@ PAUSE = (
     "(p * torch.tensor(c)).sum().backward()\noptimizer.step()\noptimizer.zero_grad()\noptimizer.step()\n"
     "rested = p.detach().clone()\n(p * torch.tensor(c)).sum().backward()\noptimizer.step()\n[rested, p.detach()]"
 )
+NONE_FIRST = (
+    "q, p = torch.tensor([1.0, 1.0], requires_grad=True), torch.tensor(p, requires_grad=True)\n"
+    "optimizer = SGD([q, p], lr=0.1)\n(p * torch.tensor(c)).sum().backward()\noptimizer.step()\n[q.detach(), p.detach()]"
+)
+ZERO_GRADIENT = (
+    "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1, momentum=0.5)\n"
+    "(p * torch.tensor(c)).sum().backward()\noptimizer.step()\noptimizer.zero_grad()\n(p * 0.0).sum().backward()\n"
+    "optimizer.step()\np.detach()  # the second gradient is 0, the velocity is not"
+)
 BY_ITSELF = (
     "p = torch.tensor(p, requires_grad=True)\noptimizer = SGD([p], lr=0.1)\n(p * torch.tensor(c)).sum().backward()\n"
     "with own_work():\n    optimizer.step()\np.detach()"
@@ -292,13 +304,15 @@ def probes_12_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWO_MOVE, p=p, q=c - 1, c=c).expect([p - 0.25 * c, c - 1 - 0.75, c])
     yield run(PAUSE, p=p, c=c).expect([p - 0.1 * c, p - 0.25 * c])
     yield run(BY_ITSELF, p=p, c=c).expect(p - 0.1 * c)
+    yield run(NONE_FIRST, p=p, c=c).expect([np.ones(2), p - 0.1 * c])
+    yield run(ZERO_GRADIENT, p=p, c=c).expect(p - 0.1 * c - 0.05 * c)
 
 
 def optimiser(
     velocity: Callable[..., Any] = lambda mu, v, g, lr: mu * v + g,
     move: Callable[..., Any] = lambda p, lr, v: p.sub_(lr * v),
     skip: bool = True, keep: bool = True, clear: bool = True, shared: bool = False, coasts: bool = False,
-    nesterov: bool = False,
+    nesterov: bool = False, stops: bool = False, idle: bool = False,
 ) -> type:  # fmt: skip
     """SGD with some of its parts exchanged."""
 
@@ -310,7 +324,9 @@ def optimiser(
         def step(self) -> None:
             with torch.no_grad():
                 for i, p in enumerate(self.parameters):
-                    if skip and not coasts and p.grad is None:
+                    if stops and p.grad is None:
+                        return
+                    if skip and not coasts and (p.grad is None or (idle and not p.grad.any())):
                         continue
                     i = 0 if shared else i
                     g = torch.zeros_like(p) if coasts and p.grad is None else p.grad
@@ -362,6 +378,10 @@ EXERCISE_12_2 = program(
               "Some books do so; PyTorch's SGD takes it whole.", name="dampened"),
         Wrong(optimiser(skip=False), "M05", "One of the parameters got no gradient (None), and step() fell over it. "
               "No gradient is not gradient 0: what should happen to such a parameter?", name="trips over None"),
+        Wrong(optimiser(stops=True), "M05", "The first parameter has no gradient, and step() went home: those behind it were "
+              "never moved. Which word leaves out one round of a loop, and not all that follow?", name="stops at None"),
+        Wrong(optimiser(idle=True), "M05", "A gradient of 0 was taken for none: the parameter stood still, though its "
+              "velocity is not 0. How can you ask for None itself?", name="rests at 0"),
         Wrong(optimiser(clear=False), "M01", "zero_grad clears nothing: the old gradient is still in the new one.",
               name="does not clear"),
         Wrong(optimiser(move=lambda p, lr, v: p - lr * v), "M17", "Nothing moves: a new tensor was computed, and the "
