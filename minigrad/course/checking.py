@@ -10,14 +10,15 @@ and then raises `NotPassed`: a notebook is judged by its answers, never by its s
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from . import lessons, locks, misconceptions, progress_store, wire, worker
-from .card import Card, heading, hush_blanks, in_notebook, show, verdict_card
+from .card import Card, heading, hush_blanks, in_notebook, verdict_card
+from .card import show as show_card
 from .child import examine
 from .exercise import Exercise
 from .student import Local
@@ -94,9 +95,9 @@ def hint(exercise: str) -> None:
     title = f"{found.id} {found.title}"
     if given < len(rungs):
         last = given == len(rungs) - 1 and bool(found.worked)
-        if last and record.get("tries", 0) < record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED:
-            left = record.get("tries_at_rung", 0) + TRIES_BEFORE_WORKED - record.get("tries", 0)
-            words = f"The worked solution opens after {left} more {'try' if left == 1 else 'tries'} with check()."
+        left = tries_left(record)
+        if last and left:
+            words = f"The worked solution opens after {tries(left)} with check()."
             show(Card(title, paragraphs=(f"So far: {rungs[given - 1]}" if given else "", words)))
             return
         progress_store.note(
@@ -122,7 +123,7 @@ def predict(exercise: str, answer: Any = ...) -> None:
         KeyError: there is no such prediction.
     """
     found = lessons.find(exercise)
-    reading = found.points == 0 or Path.cwd().name == "notebooks"
+    reading = found.points == 0 or progress_store.here().name == "notebooks"
     if worker.unanswered(answer):
         show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
         offer_controls(found, {})
@@ -238,17 +239,34 @@ def rung_reached(exercise: Exercise, record: dict[str, Any]) -> int:
     return int(record.get("rung", 0)) if record.get("ladder") == ladder_key(exercise, record) else 0
 
 
+def tries_left(record: dict[str, Any]) -> int:
+    """How many tries there have to be before the worked solution opens."""
+    return max(0, int(record.get("tries_at_rung", 0)) + TRIES_BEFORE_WORKED - int(record.get("tries", 0)))
+
+
+def tries(left: int) -> str:
+    """One more try, or two more tries."""
+    return "one more try" if left == 1 else "two more tries"
+
+
 def next_hint(exercise: Exercise, record: dict[str, Any]) -> str:
     """What the card says about hints."""
     rungs, given = ladder(exercise, record), rung_reached(exercise, record)
     if given >= len(rungs):
         return f'hint("{exercise.id}") shows all hints again' if rungs else ""
     if exercise.worked and given == len(rungs) - 1:
-        return f'hint("{exercise.id}") gives the worked solution, after two more tries'
+        left = tries_left(record)
+        return f'hint("{exercise.id}") gives the worked solution' + f", after {tries(left)}" * bool(left)
     return f'hint("{exercise.id}") gives hint {given + 1} of {len(rungs) - bool(exercise.worked)}'
 
 
 # --- what is shown ------------------------------------------------------------------------------------------
+
+
+def show(card: Card) -> None:
+    """Show a card, and what there is to say about the file of progress."""
+    news = progress_store.news()
+    show_card(dataclasses.replace(card, paragraphs=(*card.paragraphs, news)) if news else card)
 
 
 def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Card:

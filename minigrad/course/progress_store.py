@@ -2,7 +2,8 @@
 
 The file is read before each change and replaced in one step, so that a crash leaves the old one or the new
 one and two kernels do not undo each other. Nothing depends on it: delete it and the next checks write it
-again. While notebooks are tested or graded (`MINIGRAD_CHECK` or `NBGRADER_EXECUTION` is set) it is neither
+again. What cannot be read is kept under another name, what cannot be written lives as long as the kernel, and `news`
+says so. While notebooks are tested or graded (`MINIGRAD_CHECK` or `NBGRADER_EXECUTION` is set) it is neither
 read nor written.
 """
 
@@ -16,12 +17,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FILE", "folder", "judged", "load", "note"]
+__all__ = ["FILE", "folder", "judged", "load", "news", "note"]
 
 FILE = "minigrad-progress.json"
 ROOMS = ("notebooks", "exercises", "solutions")
+COUNTS = ("hints", "rung", "tries", "tries_at_rung")
 Record = dict[str, Any]
 memory: dict[str, Record] = {}  # what stays when the file cannot be written, or must not be
+said: list[str] = []  # what the student should know about the file
 
 
 def judged() -> bool:
@@ -29,10 +32,17 @@ def judged() -> bool:
     return bool(os.environ.get("MINIGRAD_CHECK") or os.environ.get("NBGRADER_EXECUTION"))
 
 
+def here() -> Path:
+    """The folder of the notebook that runs; without a name where it has been deleted under the kernel."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path(".")
+
+
 def folder() -> Path:
     """The folder of the student's course: the one that holds `notebooks/` and `exercises/`."""
-    here = Path.cwd()
-    return here.parent if here.name in ROOMS else here
+    return here().parent if here().name in ROOMS else here()
 
 
 def load(where: Path | None = None) -> dict[str, Record]:
@@ -41,11 +51,28 @@ def load(where: Path | None = None) -> dict[str, Record]:
     if judged():
         return dict(memory)
     try:
-        content = json.loads(((where or folder()) / FILE).read_text(encoding="utf-8"))
-        records = content["exercises"]
-        return {str(k): dict(v) for k, v in records.items()} | memory
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return read((where or folder()) / FILE) | memory
+    except FileNotFoundError:
         return dict(memory)
+    except (OSError, ValueError) as error:
+        tell(f"{FILE} cannot be read ({reason(error)}): progress begins anew, and the file is kept.")
+        return dict(memory)
+
+
+def read(file: Path) -> dict[str, Record]:
+    """The records of a file. ValueError for what is no progress; what is odd in a single record is left out of it."""
+    try:
+        records = json.loads(file.read_text(encoding="utf-8-sig"))["exercises"]
+        if type(records) is dict and all(type(record) is dict for record in records.values()):
+            return {id: {k: v for k, v in record.items() if plausible(k, v)} for id, record in records.items()}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise ValueError("it holds something else")
+
+
+def plausible(field: str, value: Any) -> bool:
+    """True unless a count is no count."""
+    return field not in COUNTS or (type(value) is int and value >= 0)
 
 
 def note(id: str, **changes: Any) -> Record:
@@ -60,43 +87,74 @@ def note(id: str, **changes: Any) -> Record:
     with locked(where):
         records = load(where)
         records[id] = records.get(id, {}) | changes
-        if not replace(where, records):
+        try:
+            replace(where, records)
+        except OSError as error:
             memory[id] = records[id]
+            tell(f"Your progress cannot be saved ({reason(error)}): it lasts as long as this kernel. Your notebook is safe.")
+        else:
+            memory.clear()
     return records[id]
 
 
-def replace(where: Path, records: dict[str, Record]) -> bool:
-    """Write the file in one step; a file of that name that is not ours is kept beside it. False if that
+def news() -> str:
+    """What the student should know about the file, each thing once until it is heard; "" if all is well."""
+    heard = " ".join(said)
+    said.clear()
+    return heard
+
+
+def tell(sentence: str) -> None:
+    if sentence not in said:
+        said.append(sentence)
+
+
+def reason(error: Exception) -> str:
+    """Why, in a few words and without paths."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def replace(where: Path, records: dict[str, Record]) -> None:
+    """Write the file in one step; a file of that name that is not ours is kept beside it. OSError if that
     fails."""
     target = where / FILE
     text = json.dumps(
         {"minigrad": 1, "exercises": dict(sorted(records.items()))}, indent=1, ensure_ascii=False
     )
+    handle, name = tempfile.mkstemp(prefix=FILE, suffix=".tmp", dir=where)
     try:
-        if target.exists() and not is_ours(target):
-            target.replace(target.with_suffix(".unreadable.json"))
-        handle, name = tempfile.mkstemp(prefix=FILE, suffix=".tmp", dir=where)
-    except OSError:
-        return False
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
+        # Half a surrogate pair, from an odd prediction, is written as JSON's own escape.
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text + "\n")
             file.flush()
             os.fsync(file.fileno())
+        if target.exists() and not is_ours(target):
+            kept = unused(target.with_suffix(".unreadable.json"))
+            target.replace(kept)
+            tell(f"The file is {kept.name} now.")
         os.replace(name, target)
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(name)
-        return False
-    return True
+        raise
 
 
 def is_ours(file: Path) -> bool:
     """True if the file can be read as progress."""
     try:
-        return type(json.loads(file.read_text(encoding="utf-8"))["exercises"]) is dict
-    except (OSError, ValueError, KeyError, TypeError):
+        read(file)
+    except (OSError, ValueError):
         return False
+    return True
+
+
+def unused(file: Path) -> Path:
+    """This name, or the first like it that is not taken."""
+    number, free = 1, file
+    while free.exists():
+        number += 1
+        free = file.with_name(file.name.replace(".unreadable", f".unreadable-{number}"))
+    return free
 
 
 @contextlib.contextmanager

@@ -153,4 +153,5 @@ def progress_table(folder: Path) -> str:
     """The progress of a student's folder, as the table of `progress()` in plain text."""
     from minigrad.course import checking, progress_store
 
-    return checking.progress_card(progress_store.load(folder)).text()
+    table = checking.progress_card(progress_store.load(folder)).text()
+    return "\n".join(filter(None, [table, progress_store.news()]))

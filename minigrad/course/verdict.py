@@ -221,7 +221,7 @@ class Bench:
             if noticed is None:
                 probe, answer, truth, problem = self.smallest(failing, problems)
             seen = observation(answer, truth, exercise)
-            if whole.startswith("Every") and size_of(answer) == size_of(truth):
+            if times(whole, answer, truth):
                 seen = whole
             lines = [problem, noticed[1] if noticed is not None else self.always_the_same() or seen]
         elif isinstance(answer, Failure) or problem.startswith("It "):
@@ -379,6 +379,15 @@ def plainly(problem: str) -> str:
     return re.sub(r"\([^()]*\)|\d+", "", problem).replace("values are", "value is").split(" (line ")[0]
 
 
+def times(observed: str, answer: Any, truth: Any) -> bool:
+    """True if "Every number is 3 times what it should be" is so of this answer as well."""
+    factor = re.match(r"Every number is (\S+) times", observed)
+    given, wanted = as_numbers(answer), as_numbers(truth)
+    if factor is None or given is None or wanted is None or given.shape != wanted.shape:
+        return False
+    return bool(allclose(given.astype(float), float(factor[1]) * wanted.astype(float), rtol=1e-3))
+
+
 def size_of(answer: Any) -> int:
     """How many numbers an answer holds, in all its parts."""
     if isinstance(answer, list | tuple):
@@ -467,11 +476,11 @@ def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
         return "" if option(answer) == option(truth) else "That is not it."
     if exercise.accept is not None:
         if isinstance(answer, str) and not isinstance(truth, str):
-            return f"That is {kind_of(answer)}; {kind_of(truth)} is asked for."
+            return f"That is {kind_of(answer)}; {sort_of(truth)} is asked for."
         try:
             return "" if exercise.accept(plain_value(answer)) else "That is not it."
         except (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError):
-            return f"That is {kind_of(answer)}; {kind_of(truth)} is asked for."
+            return f"That is {kind_of(answer)}; {sort_of(truth)} is asked for."
     problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
     # that nothing is there is the answer itself: not given away
     return re.sub(r"(it gave|It gave) .*; None is asked for", "the value is not right", problem)
@@ -516,17 +525,17 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
     if holds_ellipsis(got):
         return "It gave ... : the blank is still there."
     if truth is None or got is None:
-        return "" if got is truth else f"It gave {kind_of(got)}; {kind_of(truth)} is asked for."
+        return "" if got is truth else f"It gave {kind_of(got)}; {sort_of(truth)} is asked for."
     if isinstance(truth, str) or isinstance(got, str):
         alike = isinstance(truth, str) and isinstance(got, str)
         if alike and (got == truth or (not strict and got.strip().lower() == truth.strip().lower())):
             return ""
         return (
-            "The text is not right." if alike else f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+            "The text is not right." if alike else f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
         )
     if isinstance(truth, dict):
         if not isinstance(got, dict):
-            return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+            return f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
         if set(got) != set(truth):
             keys = ", ".join(sorted(map(str, got)))
             return f"The keys are {keys}; they are not all that is asked for, or too many."
@@ -534,7 +543,7 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
     if isinstance(truth, bool | np.bool_) or isinstance(got, bool | np.bool_):
         if isinstance(truth, bool | np.bool_) and isinstance(got, bool | np.bool_):
             return "" if bool(got) == bool(truth) else "The value is not right."
-        return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+        return f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
     arrays = isinstance(got, list | tuple) and any(isinstance(part, np.ndarray | Tensor) for part in got)
     if isinstance(truth, list | tuple) and (arrays or not flat_numbers(truth)):
         stacked = isinstance(got, np.ndarray) and got.ndim > 1 and [np.shape(t) for t in truth] == [s.shape for s in got]
@@ -563,7 +572,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
     wanted, given = as_numbers(truth), as_numbers(got)
     assert wanted is not None, "the oracle gave something that is no number"
     if given is None:
-        return f"That is {kind_of(got)}; {kind_of(truth)} is asked for."
+        return f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
     if given.dtype.kind == "b" and wanted.dtype.kind != "b":
         return f"That is {kind_of(got)} of True and False; numbers are asked for."
     written = isinstance(got, list | tuple)
@@ -573,7 +582,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         right = isclose(float(given[0]), float(wanted), rtol=rtol, atol=atol, equal_nan=True)
         start = "The number is right, but it stands in" if right else "That is a number in"
         comma = " (a comma at the end makes one)" if isinstance(got, tuple) else ""
-        return f"{start} {kind_of(got)}{comma}; {kind_of(truth)} is asked for."
+        return f"{start} {kind_of(got)}{comma}; {sort_of(truth)} is asked for."
     if written and given.ndim == wanted.ndim == 1 and given.size != wanted.size and isinstance(truth, list | tuple):
         asked = "1 is" if wanted.size == 1 else f"{wanted.size} are"
         return f"It holds {given.size} number{'s' * (given.size != 1)}; {asked} asked for."
@@ -596,7 +605,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
     if wanted.dtype.kind == "b" and given.dtype.kind != "b":
         return "The values are right, but as numbers; True and False are asked for."
     if strict and isinstance(got, Tensor):
-        return f"The value is right, but comes as a tensor; {kind_of(truth)} is asked for, found without the engine."
+        return f"The value is right, but comes as a tensor; {sort_of(truth)} is asked for, found without the engine."
     if strict and isinstance(truth, np.ndarray) and truth.ndim and isinstance(got, list | tuple):
         return f"The numbers are right, but come as {kind_of(got)}; an array is asked for: np.array(...) makes one."
     return ""
@@ -906,6 +915,13 @@ def shown_truth(truth: Any) -> str:
     if isinstance(truth, Raises):
         return f"{truth.type}" + (f" with {truth.contains!r} in its message" if truth.contains else "")
     return shown_answer(truth)
+
+
+def sort_of(truth: Any) -> str:
+    """The kind of value that is asked for, and nothing about what is in it."""
+    if type(truth) in (list, tuple):
+        return f"a {type(truth).__name__}" + " of numbers" * (as_numbers(truth) is not None and len(truth) > 0)
+    return kind_of(truth)
 
 
 def kind_of(value: Any) -> str:

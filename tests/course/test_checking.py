@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import time
 
@@ -22,6 +23,7 @@ def own_folder(tmp_path, monkeypatch):
     for name in ("MINIGRAD_CHECK", "NBGRADER_EXECUTION", "MINIGRAD_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(progress_store, "memory", {})
+    monkeypatch.setattr(progress_store, "said", [])
     monkeypatch.setattr(worker, "predictions", {})
     return tmp_path
 
@@ -283,6 +285,88 @@ def test_a_damaged_progress_file_is_kept_aside(own_folder, capsys):
     assert json.loads((own_folder / progress_store.FILE).read_text())["exercises"]["5.1"]["passed"]
 
 
+ODD_FILES = {
+    "empty": "", "a list": "[]", "no exercises": '{"minigrad": 1}', "a number for a record": '{"exercises": {"5.1": 3}}',
+    "half of it": '{"exercises": {"5.1": {"tri', "a deep well": "[" * 100_000, "not UTF-8": b"\xff\xfe\x00",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ODD_FILES.values(), ids=ODD_FILES.keys())
+def test_what_cannot_be_read_is_kept_and_told(content, own_folder, capsys):
+    content = content if isinstance(content, bytes) else content.encode()
+    file = own_folder / progress_store.FILE
+    for number in ("", "-2"):
+        file.write_bytes(content)
+        out = " ".join(checked(right, capsys).split())
+        kept = f"minigrad-progress.unreadable{number}.json"
+        assert "cannot be read" in out and f"The file is {kept} now." in out
+        assert (own_folder / kept).read_bytes() == content
+    assert "cannot be read" not in checked(right, capsys)
+
+
+def test_old_and_edited_files_are_read(own_folder, capsys):
+    record = {"passed": True, "tries": "3", "hints": None, "rung": -1, "tries_at_rung": 1.5, "misconception": 7, "new": [1]}
+    written = json.dumps({"exercises": {"5.1": record, "99.9": {"passed": True}}})
+    (own_folder / progress_store.FILE).write_text("\ufeff" + written, encoding="utf-8")
+    assert "cannot be read" not in checked(wrong, capsys)
+    hint("5.1")
+    progress()
+    now = json.loads((own_folder / progress_store.FILE).read_text())["exercises"]
+    assert now["5.1"]["passed"] and now["5.1"]["new"] == [1] and now["99.9"] == {"passed": True}
+    assert (now["5.1"]["tries"], now["5.1"]["hints"]) == (1, 1)
+
+
+def test_half_a_letter_is_kept(own_folder):
+    progress_store.note("4.1", answer="\ud83d")
+    assert progress_store.load()["4.1"] == {"answer": "\ud83d"} and progress_store.news() == ""
+    assert os.listdir(own_folder) == [progress_store.FILE]
+
+
+def test_a_full_disk_costs_nothing_and_is_told(own_folder, monkeypatch, capsys):
+    checked(wrong, capsys)
+    before = (own_folder / progress_store.FILE).read_bytes()
+    with monkeypatch.context() as full:
+        full.setattr(progress_store.os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        out = " ".join(checked(right, capsys).split())
+        assert "cannot be saved (No space left on device): it lasts as long as this kernel" in out
+    assert (own_folder / progress_store.FILE).read_bytes() == before and os.listdir(own_folder) == [progress_store.FILE]
+    assert "cannot be saved" not in checked(wrong, capsys)  # there is room again
+    assert json.loads((own_folder / progress_store.FILE).read_text())["exercises"]["5.1"]["passed"]
+    assert progress_store.memory == {}
+
+
+def test_a_folder_that_is_gone_costs_nothing(own_folder, capsys):
+    os.rmdir(own_folder)
+    assert "passed" in checked(right, capsys)
+    predict("4.1", 12)
+    hint("5.1")
+    progress()
+    assert "cannot be saved" in capsys.readouterr().out
+
+
+def test_a_kernel_killed_while_writing_leaves_a_whole_file(own_folder):
+    progress_store.note("0.1", passed=True)
+    for wait in (0.002, 0.004, 0.008, 0.012):
+        pid = os.fork()
+        if pid == 0:
+            while True:
+                progress_store.note("5.1", answer="x" * 100_000)
+        time.sleep(wait)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        assert progress_store.read(own_folder / progress_store.FILE)["0.1"] == {"passed": True}
+    progress_store.note("0.2", passed=True)
+    assert progress_store.load()["0.2"] == {"passed": True} and progress_store.news() == ""
+
+
+def test_a_folder_of_any_name(own_folder, monkeypatch, capsys):
+    odd = own_folder / "Übung 🐍 'x' \n %s" / "exercises"
+    odd.mkdir(parents=True)
+    monkeypatch.chdir(odd)
+    checked(right, capsys)
+    assert (odd.parent / progress_store.FILE).exists() and progress_store.load()["5.1"]["passed"]
+
+
 def test_a_folder_that_cannot_be_written_costs_nothing(own_folder, monkeypatch, capsys):
     def refused(*args, **kwargs):
         raise PermissionError("read-only")
@@ -305,7 +389,7 @@ def test_hints_climb_the_ladder_of_the_last_mistake(capsys):
     hint("5.1")
     assert "hint 3 of 3" in capsys.readouterr().out
     hint("5.1")
-    assert "opens after 2 more tries" in capsys.readouterr().out
+    assert "opens after two more tries" in capsys.readouterr().out
     checked(wrong, capsys)
     checked(wrong, capsys)
     hint("5.1")
