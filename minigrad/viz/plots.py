@@ -49,8 +49,15 @@ class Figure(MatplotlibFigure):
     alt: str = ""
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        metadata = {"image/png": {"alt": self.alt}}
-        return {"image/png": self.png(), "text/plain": self.alt}, metadata
+        bundle: dict[str, Any] = {"image/png": self.png(), "text/plain": self.alt}
+        if not is_static(None):  # JupyterLab shows a PNG without its words
+            bundle["text/html"] = self.html()
+        return bundle, {"image/png": {"alt": self.alt}}
+
+    def html(self) -> str:
+        """The picture as an `<img>` with its words."""
+        source = base64.b64encode(self.png()).decode()
+        return f'<img alt="{escape(self.alt, quote=True)}" src="data:image/png;base64,{source}">'
 
     def png(self) -> bytes:
         """The picture as PNG, without date or version, so that the same numbers give the same bytes."""
@@ -384,9 +391,7 @@ def with_sliders(draw: Callable[..., Figure], sliders: Mapping[str, Any], displa
     import ipywidgets
 
     def shown(made: Figure) -> str:
-        source = base64.b64encode(made.png()).decode()
-        words = escape(made.alt, quote=True)
-        return f'<img alt="{words}" src="data:image/png;base64,{source}"><p aria-live="polite">{words}</p>'
+        return f'{made.html()}<p aria-live="polite">{escape(made.alt, quote=True)}</p>'
 
     picture = ipywidgets.HTML(value=shown(draw(**start)))
 

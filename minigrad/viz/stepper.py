@@ -228,7 +228,12 @@ class Still:
         return self.text
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": self.text}
+        bundle = {"image/svg+xml": self.svg(), "text/plain": self.text}
+        if os.environ.get("MINIGRAD_DISPLAY") != "static":  # JupyterLab shows an SVG without its words
+            image = base64.b64encode(bundle["image/svg+xml"].encode()).decode()
+            words = escape(self.text, quote=True)
+            bundle["text/html"] = f'<img alt="{words}" src="data:image/svg+xml;base64,{image}">'
+        return bundle
 
 
 class Stepper(anywidget.AnyWidget):  # type: ignore[misc]

@@ -1,5 +1,7 @@
 """Every picture is a Figure with words of its own, the same bytes every time; sliders have a still form."""
 
+import re
+from html import escape
 from io import BytesIO
 
 import numpy as np
@@ -9,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import minigrad as torch
-from minigrad.viz import plots
+from minigrad.viz import draw, plots
 
 
 def small_net():
@@ -42,6 +44,19 @@ def test_a_picture_is_a_figure_with_words(name: str) -> None:
     bundle, metadata = made._repr_mimebundle_()
     assert bundle["text/plain"] == made.alt == metadata["image/png"]["alt"]
     assert bundle["image/png"].startswith(b"\x89PNG") and bundle["image/png"] == PICTURES[name]().png()
+    assert bundle["text/html"].startswith(f'<img alt="{escape(made.alt, quote=True)}" src="data:image/png;base64,')
+
+
+def test_what_jupyterlab_shows_has_its_words_and_what_is_stored_is_a_picture(monkeypatch) -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    for made in (plots.step_size(np.sin, 1.2, np.cos(1.2)), draw(x * x + 2)):
+        for display, shown in (("", True), ("static", False)):
+            monkeypatch.setenv("MINIGRAD_DISPLAY", display)
+            bundle = made._repr_mimebundle_()
+            bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+            words = re.search(r'^<img alt="([^"]+)" src="data:', bundle.get("text/html", ""))
+            assert bool(words) == ("text/html" in bundle) == shown
+            assert not words or words[1] == escape(repr(made), quote=True)
 
 
 def luminance(colour) -> float:
