@@ -45,10 +45,10 @@ def test_code_cells_are_short(kind: str, lesson: str) -> None:
     assert statistics.median(sizes) <= 4
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_no_line_of_code_is_cut_off_in_a_narrow_window(lesson: str) -> None:
+@pytest.mark.parametrize(("kind", "lesson"), ALL)
+def test_no_line_of_code_is_cut_off_in_a_narrow_window(kind: str, lesson: str) -> None:
     """JupyterLab shows 87 characters in a window of 900 pixels."""
-    for cell in cells("notebooks", lesson, "code"):
+    for cell in cells(kind, lesson, "code"):
         assert max(map(len, cell["source"].splitlines())) <= 87, cell["id"]
 
 

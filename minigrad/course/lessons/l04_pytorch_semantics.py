@@ -760,8 +760,8 @@ PREDICTION_4_5B = prediction(
     title="an update that leaves a trainable w",
     options={"a": "w = w - 0.3", "b": "w = w - 0.3 under no_grad", "c": "w -= 0.3", "d": "w -= 0.3 under no_grad"},
     wrong=[
-        Wrong("a", "M17", "That is 0.7, but a new tensor, the result of a subtraction. Is it a leaf?"),
-        Wrong("b", "M17", "That is the program you have just run: 0.7, but what did requires_grad say?"),
+        Wrong("a", "M17", "That is 1.7, but a new tensor, the result of a subtraction. Is it a leaf?"),
+        Wrong("b", "M17", "That is the program you have just run: 1.7, but what did requires_grad say?"),
         Wrong("c", "M16", "In place is right: w stays w. But this line would be recorded as part of the model. Does "
               "PyTorch allow that for a leaf?"),
     ],
@@ -782,7 +782,7 @@ LESSON = Lesson(
     after=(3,),
     idea="Leaves keep gradients and add them up, a graph is freed by its first pass, and a name is not a tensor.",
     introduces=(
-        "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "ones", "clone",
+        "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "full", "clone",
         "add_", "item", "numel", "element_size", "autograd", "graph", "saved_tensors_hooks", "numpy", "recording",
         "slopes", "asarray", "dtype", "keeps_grad", "born", "zero_grad", "__enter__", "__exit__",
     ),

@@ -693,7 +693,7 @@ LESSON = Lesson(
     after=(2, 4),
     idea="A backward pass starts from one weight for each output and computes weights times slopes.",
     introduces=(
-        "mean", "pow", "shape", "full", "functional", "jacobian", "vjp_square", "array", "Graph", "outputs", "inputs",
+        "mean", "pow", "shape", "ones", "functional", "jacobian", "vjp_square", "array", "Graph", "outputs", "inputs",
         "_wires", "ndenumerate", "zeros", "stack", "start", "prod",
     ),
     misconceptions=("M25", "M26"),

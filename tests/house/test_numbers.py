@@ -1,0 +1,98 @@
+"""The numbers of the lessons cannot hide a bug: no ones and zeros, no even weights, no symmetric tables, no lucky points.
+
+A factor of 1 hides a forgotten factor, a term of 0 a forgotten term; even weights hide who asked, a symmetric table
+hides a missing transpose, and at 2 a square and its slope are the same. A cell that needs such a number stands in
+`ON_PURPOSE`, with the reason.
+"""
+
+import ast
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from minigrad.course import notebooks
+
+ON_PURPOSE = {
+    "02-3a18ea": "the documents' own example; the text says so, and a slider moves it",
+    "02-c79a23": "the documents' own example",
+    "05-cb37f1": "ones as weights are what the cell is about",
+    "06-18ec65": "ones show which weight each entry hears",
+    "06-912bbd": "ones show which weight each entry hears",
+    "07-7f9eb0": "only the shapes count",
+    "07-2e9fa3": "only the shapes count",
+    "07-82356c": "it shows what a symmetric table hides",
+    "07-01e63b": "it shows that the gradient does not depend on the factor",
+    "08-048a05": "a start, of a descent that can begin at 0",
+    "10-e264d9": "the corner is at 0",
+    "11-b7f952": "a start, of a descent that can begin at 0",
+    "11-955849": "the illness of patient 6",
+    "12-104": "a start, of a descent that can begin at 0",
+}
+
+
+def literal(node: ast.AST) -> np.ndarray | None:
+    """The numbers that are written down in a list, as an array; None if it is something else."""
+    try:
+        return np.array(ast.literal_eval(node), dtype=float)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        return None
+
+
+def name_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def complaints(source: str) -> Iterator[str]:
+    """What a bug could hide behind in a piece of code."""
+    tree = ast.parse(source)
+    squared = {
+        node.left.id for node in ast.walk(tree)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.left, ast.Name)
+    }  # fmt: skip
+    called = {
+        id(node.value): target.id for node in ast.walk(tree) if isinstance(node, ast.Assign)
+        for target in node.targets if isinstance(target, ast.Name)
+    }  # fmt: skip
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        keywords = {keyword.arg for keyword in call.keywords}
+        name, numbers = name_of(call), literal(call.args[0]) if call.args else None
+        if name in ("ones", "zeros"):
+            yield f"{name}: what is multiplied by 1 or added to 0?"
+        if numbers is None:
+            continue
+        if name == "tensor" and "requires_grad" in keywords and numbers.ndim == 0:
+            if numbers in (0, 1):
+                yield f"{numbers:g}: a factor or a term that nobody misses"
+            if numbers == 2 and called.get(id(call)) in squared:
+                yield "2: its square and the slope there are the same"
+        if name in ("tensor", "array") and numbers.size > 1 and np.ptp(numbers) == 0:
+            yield "all numbers are the same: which one came from where?"
+        square = numbers.ndim == 2 and numbers.shape[0] == numbers.shape[1]
+        if name in ("tensor", "array") and square and np.array_equal(numbers, numbers.T):
+            yield "a symmetric table: a missing transpose would not show"
+
+
+@pytest.mark.parametrize("lesson", notebooks.lessons())
+def test_numbers_hide_nothing(lesson: str) -> None:
+    for cell in notebooks.read(notebooks.path("notebooks", lesson))["cells"]:
+        if cell["cell_type"] == "code":
+            found = list(complaints(cell["source"]))
+            assert bool(found) == (cell["id"] in ON_PURPOSE), f"{cell['id']}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong"),
+    [
+        ("x = torch.tensor(2.0, requires_grad=True)\ny = x**2", 1),
+        ("x = torch.tensor(3.0, requires_grad=True)\ny = x**2", 0),
+        ("x = torch.tensor(2.0, requires_grad=True)\ny = (x + 1) ** 2", 0),
+        ("b = torch.zeros(3)", 1),
+        ("x = torch.tensor(1.0, requires_grad=True)", 1),
+        ("y.backward(torch.tensor([1.0, 1.0]))", 1),
+        ("W = np.array([[2.0, 7.0], [7.0, 3.0]])", 1),
+        ("W = np.array([[2.0, 7.0], [6.0, 3.0]])", 0),
+    ],
+)
+def test_what_hides_a_bug(source: str, wrong: int) -> None:
+    assert len(list(complaints(source))) == wrong
