@@ -16,6 +16,7 @@ used a notebook begin with [00](00_start_here.ipynb). If backward passes are no 
 [04](04_pytorch_semantics.ipynb), and go on from where they surprise you.
 
 - [Every term in plain words](GLOSSARY.md)
+- [Every message, and what to do](ERRORS.md)
 - [Every rule of the engine](reference/rules.md)
 - [What people believe about gradients that is not so](reference/misconceptions.md)
 - [Teaching with this course](TEACHING.md)

@@ -127,6 +127,63 @@ def test_pytorchs_names_are_pytorchs() -> None:
         look_up(name, torch)
 
 
+# The messages --------------------------------------------------------------------------------------------
+
+MESSAGES = [row[0] for row in rows((HERE / "ERRORS.md").read_text(encoding="utf-8"),
+                                   "| the message begins or holds | it means | do |")]  # fmt: skip
+SLIPS = (
+    "y = x * x; y.sum().backward(); y.sum().backward()",
+    "(x * x).backward()",
+    "(x * x).backward(torch.tensor([1.0]))",
+    "x.detach().sum().backward()",
+    "x += 1",
+    "y = x * 1; z = y * y; y += 1; z.sum().backward()",
+    "x.grad.zero_()",
+    "torch.autograd.grad((x * x).sum(), torch.tensor(3.0, requires_grad=True))",
+    "x.numpy()",
+    "One.apply(x, 3.0).sum().backward()",
+    "One.forward(x, 3.0)",
+    "torch.mm(torch.rand(4, 2), torch.rand(3, 2))",
+    "torch.rand(2, 3) + x",
+    "torch.tensor([2, 3], requires_grad=True)",
+    "x.item()",
+)
+SLIP = """
+x = torch.tensor([2.0, 3.0], requires_grad=True)
+class One(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k): return x * k
+    @staticmethod
+    def backward(ctx, g): return g
+"""
+
+
+def raised(torch: object, slip: str) -> str:
+    """What a line of code raises after `SLIP`, as one line."""
+    with pytest.raises((RuntimeError, AttributeError, TypeError)) as caught:
+        exec(SLIP + slip, {"torch": torch})
+    return " ".join(str(caught.value).split())
+
+
+def says(message: str, error: str) -> bool:
+    """Whether an error holds the words of a row, which may leave something out at its dots."""
+    return all(part in error for part in re.findall(r"`([^`]+)`", message))
+
+
+@pytest.mark.parametrize(("message", "slip"), list(zip(MESSAGES, SLIPS, strict=True)))
+def test_a_message_is_what_a_slip_raises(message: str, slip: str) -> None:
+    assert says(message, raised(minigrad, slip))
+
+
+@pytest.mark.slow
+@pytest.mark.needs("torch")
+def test_the_messages_are_pytorchs() -> None:
+    import torch
+
+    for message, slip in zip(MESSAGES, SLIPS, strict=True):
+        assert says(message, raised(torch, slip)), message
+
+
 # The guide for teachers ----------------------------------------------------------------------------------
 
 
