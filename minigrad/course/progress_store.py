@@ -91,7 +91,7 @@ def note(id: str, **changes: Any) -> Record:
             replace(where, records)
         except OSError as error:
             memory[id] = records[id]
-            tell(f"Your progress cannot be saved ({reason(error)}): it lasts as long as this kernel. Your notebook is safe.")
+            tell(f"Your progress cannot be saved ({reason(error)}): it lasts as long as this kernel.")
         else:
             memory.clear()
     return records[id]
