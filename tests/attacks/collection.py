@@ -824,4 +824,225 @@ for name in ("print", "len", "list", "float", "bool", "range", "isinstance", "s"
 """,
 }  # fmt: skip
 
-SLOW = {"one byte a second", "sleeps in a thread", "an endless stream", "errors from hell"}
+# The fourth session's.
+LATER = {
+    "too little stack for the worker": """
+import sys
+sys.setrecursionlimit(60)
+""",
+    "builtins of its own": """
+__builtins__ = {}
+__name__ = 'minigrad.course.verdict'
+__file__ = '/x'
+__loader__ = None
+""",
+    "no builtins in its namespace": """
+del __builtins__
+""",
+    "tracebacks into the connection": """
+import faulthandler
+faulthandler.enable(file=3); faulthandler.dump_traceback_later(0.001, repeat=True, file=3)
+""",
+    "a traceback in place of an answer": """
+import faulthandler
+def slope(x,g):
+    faulthandler.dump_traceback_later(0.01, exit=True, file=3)
+    while True: pass
+""",
+    "a pipe in place of the connection": """
+import os
+r, w = os.pipe()
+os.dup2(r, 3)
+""",
+    "says no more": """
+import socket
+s = socket.socket(fileno=3)
+s.shutdown(1)
+""",
+    "hears no more": """
+import ctypes
+ctypes.CDLL(None).shutdown(3, 0)
+""",
+    "half a frame before a whole one": WIRE + """
+def slope(x, g):
+    f = frame({'dict': [['id', ticket()], ['value', 66.0]]})
+    os.write(3, f[:9])
+    return x
+""",
+    "no blank can be seen": """
+import dis, ast, linecache
+dis.get_instructions = ast.parse = linecache.getlines = linecache.getline = lambda *a, **k: []
+class N: pass
+""",
+    "arrays by every protocol": """
+class A:
+    def __array_function__(self, *a, **k): return np.ones(3)
+    def __array_ufunc__(self, *a, **k): return np.ones(3)
+    __array_priority__ = 1e9
+    def __array_wrap__(self, *a): return self
+slope = lambda x, g: A()
+""",
+    "leaves while an array is made": """
+class A(np.ndarray):
+    def __array_finalize__(self, o): raise SystemExit
+    def __reduce__(self): raise SystemExit
+slope = lambda x, g: x.view(A)
+""",
+    "generators that fail": """
+np.random.set_state = np.random.get_state = np.random.get_bit_generator = lambda *a: 1/0
+import random
+random.getstate = random.setstate = lambda *a: 1/0
+""",
+    "outputs that leave": """
+import io, sys, contextlib
+class Evil:
+    def write(self, t): raise SystemExit
+    def flush(self): raise SystemExit
+    def __getattr__(self, n): raise SystemExit
+sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = sys.stdin = Evil()
+contextlib.redirect_stdout = None
+""",
+    "errors that cannot be looked at": """
+class E(Exception):
+    @property
+    def __class__(self): raise SystemExit
+    def __getattribute__(self, n): raise KeyboardInterrupt
+    def __str__(self): raise E()
+    def __repr__(self): raise E()
+def slope(x, g): raise E('x')
+""",
+    "syntax errors of no place": """
+def slope(x, g):
+    e = SyntaxError('x'); e.filename = '<cell 1>'; e.lineno = 10**30; e.text = 'z' * 10**7
+    raise e
+class Counter:
+    def __init__(self):
+        e = SyntaxError('x'); e.filename = '<cell 1>'; e.lineno = 'a'; e.text = [1]
+        raise e
+""",
+    "says that the system refused": """
+def slope(x, g): raise OSError(13, 'Permission denied')
+class Counter:
+    def __init__(self): raise OSError('[Errno 1] ' + 'z'*600)
+""",
+    "returns records of failures": """
+from minigrad.course import wire
+slope = lambda x, g: wire.Failure('not graded', message='m' * 10**6)
+answer = wire.Failure('passed')
+class Counter:
+    total = count = wire.Failure('timeout')
+    def add(self, n): pass
+""",
+    "a signature that leaves": """
+import inspect
+class F:
+    @property
+    def __signature__(self): raise SystemExit
+    def __call__(self, x, g): x[:] = 0; return x
+slope = F()
+""",
+    "a parameter of a hundred thousand letters": """
+exec('def slope(' + 'a'*10**5 + ', b): ' + 'a'*10**5 + '[:] = 0; return b')
+""",
+    "names that are always there": """
+class D(dict):
+    def __getitem__(self, k): return 65.0
+    def __contains__(self, k): return True
+from minigrad.course import worker
+import sys
+f = sys._getframe()
+while f:
+    s = f.f_locals.get('self')
+    if hasattr(s, 'namespace'): s.namespace = D(globals())
+    f = f.f_back
+""",
+    "a class that leaves when asked": """
+class M(type):
+    def mro(c): return [c, object]
+    def __getattribute__(c, n): raise SystemExit
+    def __instancecheck__(c, o): return True
+    def __subclasscheck__(c, o): return True
+class Counter(metaclass=M):
+    total = count = 0
+    def add(self, n): pass
+""",
+    "comes back when deleted": """
+class D:
+    def __del__(self):
+        globals()['keep'] = D()
+        raise SystemExit
+keep = D()
+def slope(x, g):
+    globals()['keep'] = None
+    return x*0
+""",
+    "scribbles over the worker's functions": """
+import ctypes
+def slope(x, g):
+    import minigrad.course.wire as w
+    for o in (w.pack, w.encode, w.send, 0, 1, None, True):
+        ctypes.memset(id(o) + 16, 0x41, 16)
+    return x
+""",
+    "false is true": """
+import ctypes
+ctypes.memmove(id(False) + 24, id(True) + 24, 4)
+ctypes.memmove(id(None) + 8, id(True) + 8, 8)
+""",
+    "another's memory by number": """
+import ctypes, os
+libc = ctypes.CDLL(None)
+buf = ctypes.create_string_buffer(64)
+numbers = (310, 311, 424, *range(431, 434), 434, 436, 437, 438, 440, 443, *range(447, 463))
+got = [n for n in numbers if libc.syscall(n, 1, 0, 0, 0, 0, 0) >= 0]
+slope = lambda x, g: 'hidden-' + str(got) if got else x
+""",
+    "files by every flag": """
+import os, ctypes
+libc = ctypes.CDLL(None)
+got = []
+for path in ('@SECRET@ /etc/passwd /etc/hostname /proc/version /proc/self/cmdline /sys/kernel/hostname /dev/mem /dev/kmsg /root'
+             ' /home /dev/shm/x /dev/random /dev/tty /dev/null /dev/ptmx').encode().split():
+    for flags in (0, 1, 2, 0o102, 0o200000, 0o20000000, 0o20200000):
+        fd = libc.open(path, flags, 0o600)
+        if fd >= 0:
+            b = ctypes.create_string_buffer(100)
+            if libc.read(fd, b, 50) > 0 or flags & 3: got.append((path, flags, b.value))
+            if libc.write(fd, b'x', 1) > 0 : got.append((path, 'written'))
+slope = lambda x, g: 'hidden-' + str(got) if got else x
+""",
+    "a thread that floods the connection": WIRE + """
+import threading, time
+def flood():
+    junk = frame({'dict': [['id', 'f' * 16], ['value', 1]]})
+    while True:
+        try: os.write(3, junk)
+        except OSError: return
+threading.Thread(target=flood, daemon=True).start()
+""",
+    "imports that leave": """
+import sys
+class F:
+    def find_spec(self, *a): raise SystemExit
+sys.meta_path.insert(0, F()); sys.path_hooks.insert(0, F); sys.path.insert(0, F()); sys.path_importer_cache.clear()
+""",
+    "no modules": """
+import sys
+sys.modules.clear()
+""",
+    "a JSON of its own": """
+import json, json.decoder, json.scanner
+json.loads = lambda *a, **k: {'body': {'dict': []}, 'arrays': []}
+json.decoder.scanstring = None
+json.JSONDecoder.decode = lambda *a: 1/0
+""",
+    "reads backwards": """
+import os
+real = os.read
+os.read = lambda fd, n: real(fd, n)[::-1]
+""",
+    "a number of a gigabyte": """
+def slope(x, g): return 1 << 10**10
+""",
+    "ninety thousand brackets": "x = " + "[" * 90_000 + "]" * 90_000,
+}  # fmt: skip
