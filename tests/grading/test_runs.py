@@ -369,7 +369,7 @@ def test_a_large_class_needs_no_more_memory(tmp_path: Path, level: str) -> None:
     for count in (4_000, 8_000):  # fewer do not fill the caches
         out = tmp_path / str(count)
         folder = out / "in"
-        (folder / "ann").mkdir(parents=True)
+        folder.mkdir(parents=True)
         with journal.Journal(out) as log:
             for number in range(count):
                 student = f"student{number:05d}"
