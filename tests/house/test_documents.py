@@ -75,6 +75,16 @@ def test_the_first_screen_says_what_is_declared(lesson: lessons.Lesson) -> None:
     assert (named[1] if named else "") == lesson.prerequisites
 
 
+@pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda lesson: lesson.slug)
+def test_the_exercises_take_as_long_as_their_parts(lesson: lessons.Lesson) -> None:
+    cells = notebooks.read(notebooks.path("solutions", lesson.slug))["cells"]
+    prose = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
+    total = sum(exercise.minutes for exercise in lesson.exercises if exercise.points)
+    assert re.findall(r"\*\*(\d+) minutes\*\*", prose) == [str(total)]
+    parts = [int(minutes) for minutes in re.findall(r"(?<!\*\*)\b(\d+) minutes?[.,]", prose)]
+    assert not parts or sum(parts) == total
+
+
 # The glossary --------------------------------------------------------------------------------------------
 
 TERMS = rows(GLOSSARY, "| term | in plain words | lesson | in PyTorch |")
