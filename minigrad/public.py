@@ -68,8 +68,14 @@ def function(
             args = _with_a_number_first(own, args)
         for place in further:
             if place < len(args) and not isinstance(args[place], Tensor):
-                raise errors.must_be_tensor(own, implementation.__code__.co_varnames[place], place + 1, args[place])
-        return implementation(*args)
+                raise _refused(own, implementation, args)
+        try:
+            return implementation(*args)
+        except Exception as error:
+            reason = _refused(own, implementation, args, error)
+            if reason is None:
+                raise
+        raise reason
 
     call.__name__ = call.__qualname__ = own
     call.__doc__, call.__module__ = implementation.__doc__, implementation.__module__
@@ -79,6 +85,12 @@ def function(
         for each in (own, *names):
             in_place(each, call)
     return call
+
+
+def _refused(own: str, implementation: Any, args: tuple[Any, ...], error: Exception | None = None) -> Any:
+    from minigrad import refusals
+
+    return refusals.why(own, implementation, args, error)
 
 
 def register(call: Any, *names: str, method: bool = True) -> None:

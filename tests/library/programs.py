@@ -308,9 +308,33 @@ t.testing.assert_close(np.ones(2), np.ones(2) * 2)
 t.testing.assert_close(t.tensor([True]), t.tensor([False]))
 """.strip().splitlines()
 
+ARGUMENTS = """
+t.gather(x, x)
+t.gather(x, x, 1)
+t.gather(x, 0)
+t.isnan(x, x)
+t.atan2(x)
+t.atan2(x, x, x)
+t.take_along_dim(x, x.long(), 1.5)
+t.index_select(x, 0.5, w.long())
+t.cumsum(x, "a")
+t.cumsum(x)
+t.softmax(x, None, 1, 2)
+t.argmax(x, 1.5)
+t.topk(x, 1.5)
+t.diagonal(x, w)
+t.amax(x, 1.5)
+t.permute(x, "ab")
+t.broadcast_to(x, x)
+t.flip(x, w)
+t.median(x, w)
+t.logsumexp(x, "a")
+t.tril(x, 1, 2)
+""".strip().splitlines()
+
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
-    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE,
+    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS,
 }  # fmt: skip
 
 
