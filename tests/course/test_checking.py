@@ -360,7 +360,7 @@ def test_a_kernel_killed_while_writing_leaves_a_whole_file(own_folder):
 
 
 def test_a_folder_of_any_name(own_folder, monkeypatch, capsys):
-    odd = own_folder / "Übung 🐍 'x' \n %s" / "exercises"
+    odd = own_folder / "Übung \N{SNAKE} 'x' \n %s" / "exercises"
     odd.mkdir(parents=True)
     monkeypatch.chdir(odd)
     checked(right, capsys)
