@@ -91,10 +91,7 @@ def html_table(table: tuple[tuple[str, ...], ...]) -> list[str]:
     if not table:
         return []
     head = "".join(f'<th scope="col" style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</th>' for c in table[0])
-    rows = [
-        "<tr>" + "".join(f'<td style="text-align:left;padding:0 1em 0 0">{html.escape(c)}</td>' for c in row) + "</tr>"
-        for row in table[1:]
-    ]
+    rows = ["<tr>" + "".join(html_cell(cell, first=not i) for i, cell in enumerate(row)) + "</tr>" for row in table[1:]]
     return [
         '<table style="color:inherit">',
         f"<thead><tr>{head}</tr></thead>",
@@ -103,6 +100,13 @@ def html_table(table: tuple[tuple[str, ...], ...]) -> list[str]:
         "</tbody>",
         "</table>",
     ]
+
+
+def html_cell(cell: str, first: bool) -> str:
+    """A cell of the table; the first one of a row names it, and a short one stays on one line."""
+    opening, closing = ('th scope="row"', "th") if first else ("td", "td")
+    wrap = ";white-space:nowrap" * (len(cell) < 20)
+    return f'<{opening} style="text-align:left;font-weight:normal;padding:0 1em 0 0{wrap}">{html.escape(cell)}</{closing}>'
 
 
 def heading(verdict: Verdict) -> str:

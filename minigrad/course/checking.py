@@ -107,7 +107,8 @@ def hint(exercise: str) -> None:
         name = "worked solution" if last else f"hint {given + 1} of {len(rungs) - bool(found.worked)}"
         show(Card(f"{title}: {name}", paragraphs=(rungs[given],)))
     else:
-        show(Card(f"{title}: all hints", paragraphs=tuple(rungs) or ("There is no hint for this one.",)))
+        numbered = tuple(f"{number}. {rung}" for number, rung in enumerate(rungs, 1))
+        show(Card(f"{title}: all hints", paragraphs=numbered or ("There is no hint for this one.",)))
 
 
 def predict(exercise: str, answer: Any = ...) -> None:
@@ -299,6 +300,7 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
 def progress_card(records: dict[str, dict[str, Any]]) -> Card:
     """The course as a table."""
     rows = []
+    open_ = ""
     earned = possible = 0.0
     for lesson in lessons.all_lessons():
         for exercise in lesson.exercises:
@@ -308,9 +310,11 @@ def progress_card(records: dict[str, dict[str, Any]]) -> Card:
             possible += exercise.points
             earned += exercise.points * bool(record.get("passed"))
             state = "passed" if record.get("passed") else record.get("state", "-")
+            if not open_ and exercise.points and state != "passed":
+                open_ = f"Next: {exercise.id} {exercise.title}."
             rows.append((exercise.id, exercise.title, state, count(record, "tries"), count(record, "hints")))
     head = ("exercise", "title", "state", "tries", "hints")
-    return Card("Progress", f"{earned:g} of {possible:g} points", (), (), "", (head, *rows))
+    return Card("Progress", f"{earned:g} of {possible:g} points", (), (), open_, (head, *rows))
 
 
 def count(record: dict[str, Any], field: str) -> str:

@@ -641,3 +641,19 @@ def test_the_ladder_of_each_exercise_has_rungs():
     for exercise in lessons.all_exercises():
         if exercise.points:
             assert checking.ladder(exercise, {}), f"{exercise.id} has no hint at all"
+
+
+def test_the_table_names_its_rows_and_what_is_open(capsys):
+    checked(right, capsys)
+    card = checking.progress_card(progress_store.load() | {"0.1": {"passed": True}})
+    assert card.foot == "Next: 0.2 reading a card." and card.state.startswith("2 of ")
+    shown = card.html()
+    assert shown.count('<th scope="row"') == len(card.table) - 1 and "white-space:nowrap\">passed</td>" in shown
+
+
+def test_all_hints_are_numbered(capsys):
+    exercise = lessons.find("5.1")
+    progress_store.note("5.1", rung=len(checking.ladder(exercise, {})), ladder="exercise")
+    hint("5.1")
+    out = capsys.readouterr().out
+    assert "all hints\n  1. " in out and f"\n  {len(checking.ladder(exercise, {}))}. " in out
