@@ -287,3 +287,12 @@ def _product(sizes: Sequence[int]) -> int:
     for n in sizes:
         result *= n
     return result
+
+
+def resized(shape: tuple[int, ...], needed: tuple[int, ...]) -> str:
+    return (
+        f"An output with one or more elements was resized since it had shape {list(shape)}, which does not match the required "
+        f"output shape {list(needed)}. This behavior is deprecated, and in a future PyTorch release outputs will not be "
+        "resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
+        "elements with t.resize_(0)."
+    )

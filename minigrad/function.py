@@ -22,15 +22,7 @@ from minigrad import errors
 from minigrad.birthplace import quoted
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
-from minigrad.tape import (
-    FREED,
-    Node,
-    fit,
-    is_grad_enabled,
-    no_grad,
-    noted,
-    record,
-)
+from minigrad.tape import FREED, Node, fit, is_grad_enabled, no_grad, noted, record, touch
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
 
@@ -305,6 +297,7 @@ class Function:
         several = isinstance(result, tuple)
         outputs = list(result) if several else [result]
         for t in ctx._dirty:
+            touch(t._counter)
             if recording and t._node is not None and t.is_leaf:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             if recording and not any(t is a for a in args):
@@ -317,6 +310,7 @@ class Function:
                 ctx._constant += (outputs[i],) if any(out is c for c in ctx._constant) else ()
                 outputs[i].__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
             elif isinstance(out, Tensor) and out._view is not None and not any(out is d for d in ctx._dirty):
+                out._node = None
                 del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
                 out.__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
         if recording:

@@ -24,7 +24,7 @@ from minigrad import dtypes, tape
 from minigrad.derivatives import add, mul, sub
 from minigrad.operations import Operation, operation
 from minigrad.tape import Node, hooks_of, mode, touch
-from minigrad.tensor import Tensor, Untracked, method, wrap
+from minigrad.tensor import Tensor, Untracked, method, set_data, wrap
 from minigrad.versions import Detached, guarded_names
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -165,9 +165,11 @@ def check_history(target: Tensor) -> None:
     base = root_of(target)
     if base._node is None and target._node is None and not target.__dict__.get("_of_function", NO_FUNCTION)[3]:
         return
-    if target.is_leaf and target._node is not None:
-        raise RuntimeError(LEAF if target._view is None else LEAF_VIEW)
+    if target.is_leaf and target._node is not None and target._view is None:
+        raise RuntimeError(LEAF)
     _check_view(target)
+    if target.is_leaf and target._node is not None:
+        raise RuntimeError(LEAF_VIEW)
     if base._node is not None and base.is_leaf and base is not target:
         raise RuntimeError(LEAF_VIEW)
 
@@ -186,7 +188,7 @@ def _check_view(target: Tensor) -> None:
             place = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
         if function and not several:
             raise RuntimeError(place + FUNCTION_VIEW)
-        raise RuntimeError(place + (NO_GRAD_VIEW if name is None else ONE_OF_SEVERAL))
+        raise RuntimeError(place + (ONE_OF_SEVERAL if recorded and name is not None else NO_GRAD_VIEW))
 
 
 def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
@@ -353,7 +355,8 @@ def unrecorded(counter: list[Any]) -> None:
     touch(counter)
     if len(counter) <= 2:
         return  # there are no views
-    views = [v for v in map(operator.call, counter[2:]) if v is not None and root_of(v)._node is not None]
+    alive = [v for v in map(operator.call, counter[2:]) if v is not None and v._view is not None]
+    views = [v for v in alive if v._view[3] and root_of(v)._node is not None]
     if views:
         with tape.enable_grad():
             for view in views:
@@ -435,6 +438,53 @@ def detach_(self: Tensor) -> Tensor:
         self._counter[0] = Detached(self._version).after(self._node)
         tape.last_write = tape.tick()
     self._node = None
+    return self
+
+
+def give_shape(target: Tensor, shape: tuple[int, ...]) -> None:
+    """Let the tensor show the first numbers of its memory in this shape; where it needs more, they are 0."""
+    array, n = target._writable(), math.prod(shape)
+    if array.size and not _is_dense(array):
+        raise NotImplementedError("minigrad resizes only tensors whose numbers lie side by side: use contiguous() first")
+    flat = array.ravel("K")  # the same memory
+    if n > flat.size:
+        flat = np.concatenate([flat, np.zeros(n - flat.size, array.dtype)])
+    target._data = flat[:n].reshape(shape)
+
+
+@method
+def resize_(self: Tensor, *sizes: Any) -> Tensor:
+    """Another shape for this tensor, over the same memory as far as it reaches.  RuntimeError if it requires grad."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = tuple(sizes[0]) if sizes and not isinstance(sizes[0], int) else sizes
+    if min(shape, default=0) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if shape != self._data.shape:
+        give_shape(self, shape)
+    return self
+
+
+@method
+def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+    """`resize_` to the shape of another tensor."""
+    return resize_(self, other._data.shape)
+
+
+@method
+def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
+    """Let this tensor have another one's memory and shape (nobody's, without `source`)."""
+    if mode.record is not None and self.is_leaf and self._node is not None:
+        raise RuntimeError(LEAF)
+    if self._node is not None and not self.is_leaf:
+        raise NotImplementedError("minigrad has no set_ for a tensor that was computed from what requires grad")
+    given = wrap(np.zeros(0, self._data.dtype)) if source is None else source
+    if not isinstance(given, Tensor):
+        raise TypeError(f"set_() received an invalid combination of arguments - got ({type(given).__name__})")
+    if given._data.dtype != self._data.dtype:
+        raise RuntimeError(f"Could not set tensor of type {given.dtype.c_name} to a tensor of type {self.dtype.c_name}")
+    set_data(self, given)
+    touch(self._counter)
     return self
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minigrad.dtypes import DType
 from minigrad.tape import FREED, AccumulateGrad, Node, is_grad_enabled, noted
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import check_versions, counter_of
@@ -70,5 +71,29 @@ def _metadata(node: Node) -> dict[str, Any]:
     return notes
 
 
+def _grad_dtype(self: Tensor) -> Any:
+    """The type that a leaf's gradient has: its own, unless another was set; None for any."""
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+    return self.__dict__.get("_grad_dtype", self.dtype)
+
+
+def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
+    if not self.is_leaf:
+        raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+    if dtype is not None and not isinstance(dtype, DType):
+        raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(dtype).__name__}")
+    if self._grad is not None and dtype not in (None, self._grad.dtype):
+        raise RuntimeError(
+            f"Cannot set grad_dtype to '{dtype.tensor_name}' because there is already a gradient with dtype "
+            f"'{self._grad.dtype.c_name}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the "
+            "new grad_dtype matches the existing gradient's dtype."
+        )
+    self.__dict__["_grad_dtype"] = dtype
+    if self._node is not None:
+        self._node.dtype = (dtype or self.dtype).numpy
+
+
+Tensor.grad_dtype = property(_grad_dtype, _set_grad_dtype)  # type: ignore[attr-defined]
 Node.__call__ = _call  # type: ignore[method-assign]
 Node.metadata = property(_metadata, doc="A dictionary to keep notes in.")  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ import numpy as np
 from minigrad import dtypes, errors
 from minigrad.birthplace import PACKAGE, caller, outside, outsiders
 from minigrad.nodes import readers
-from minigrad.tape import TABLE, Node, Rule, mode, tick, unusual
+from minigrad.tape import TABLE, AccumulateGrad, Node, Rule, mode, tick, unusual
 from minigrad.tensor import Array, Tensor, Untracked
 
 NEVER_WRITTEN = [0]  # the version of a Python number
@@ -338,7 +338,9 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
 
 
 def note_lost(out: Tensor, how: str) -> None:
-    """Remember which line left this tensor without a history, for `explain`."""
+    """Remember which line left this tensor without a history, for `explain`; a view is a leaf of its own, as in PyTorch."""
+    if out._view is not None and not mode.inference:
+        out._node = AccumulateGrad(out)
     frame = caller()
     out.__dict__["_lost"] = (how, frame.f_code, frame.f_lasti)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -156,8 +157,8 @@ def into(out: Any, result: Any, name: str) -> Any:
         )
     if out._data.shape != result._data.shape:
         if out._data.size:
-            raise RuntimeError(f"out has shape {list(out._data.shape)}, the result {list(result._data.shape)}")
-        out._data = np.zeros(result._data.shape, out._data.dtype)
+            warnings.warn(errors.resized(out._data.shape, result._data.shape), UserWarning, stacklevel=4)
+        inplace.give_shape(out, result._data.shape)
     inplace.commit(out, result)
     return out
 

@@ -211,8 +211,9 @@ class Tensor:
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
                 "Please ensure that the gradient and the tensor are the same size"
             )
-        if value.dtype != self.dtype:
-            theirs, ours = value.dtype.c_name, self.dtype.tensor_name
+        wanted = self.__dict__.get("_grad_dtype", self.dtype)
+        if wanted is not None and value.dtype != wanted:
+            theirs, ours = value.dtype.c_name, wanted.tensor_name
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{theirs}' to a tensor with grad_dtype '{ours}'. The "
                 "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "

@@ -1030,3 +1030,65 @@ def test_writes_do_not_reach_views_of_a_detached_tensor() -> None:
     part = a.detach()[1:]
     a.mul_(2)
     assert part.tolist() == [8.0] and not part.requires_grad
+
+
+def test_a_view_made_without_recording_is_a_leaf_of_its_own() -> None:
+    x = leaf(1.0, 2.0)
+    for base in (x, x * 2):
+        with mg.no_grad():
+            view = base[1:]
+        assert view.requires_grad and view.is_leaf
+        (view * 3).sum().backward()
+        assert view.grad.tolist() == [3.0] and x.grad is None
+        with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+            view.mul_(2)
+
+
+def test_what_a_function_marks_dirty_counts_as_written_once_more() -> None:
+    class Dirty(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x.mul_(3))
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3
+
+    y = leaf(1.0) * 1
+    assert Dirty.apply(y)._version == 2
+
+
+def test_a_result_may_be_written_into_a_tensor_of_another_shape() -> None:
+    x, memory = mg.arange(6.0).reshape(2, 3), mg.ones(8)
+    part = memory[1:]
+    with pytest.warns(UserWarning, match=r"had shape \[7\], which does not match the required output shape \[2, 3\]"):
+        mg.add(x, x, out=part)
+    assert memory.tolist() == [1.0, 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 1.0] and part.shape == (2, 3)
+
+
+def test_resize_and_set() -> None:
+    x, z = mg.arange(6.0).reshape(2, 3), mg.zeros(3)
+    assert x.resize_(3).tolist() == [0.0, 1.0, 2.0]
+    assert x.set_(z) is x
+    x[0] = 5.0
+    assert z.tolist() == [5.0, 0.0, 0.0] and x._version == 2 and z._version == 0
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        leaf(1.0).resize_(2)
+    with pytest.raises(RuntimeError, match=r"^a leaf Variable"):
+        leaf(1.0).set_(z)
+    with pytest.raises(RuntimeError, match="Could not set tensor of type long int to a tensor of type float"):
+        x.set_(mg.ones(2, dtype=mg.int64))
+
+
+def test_the_type_of_a_gradient_may_be_another() -> None:
+    w = mg.ones(2, requires_grad=True)
+    w.grad_dtype = mg.float64
+    (w * 2).sum().backward()
+    assert w.grad.dtype == mg.float64
+    with pytest.raises(RuntimeError, match=r"^Cannot set grad_dtype to 'Float' because there is already a gradient"):
+        w.grad_dtype = mg.float32
+    w.grad_dtype = None
+    w.grad = mg.ones(2, dtype=mg.int32)
+    with pytest.raises(RuntimeError, match="can only be set on leaf tensors"):
+        (w * 2).grad_dtype = mg.float64
