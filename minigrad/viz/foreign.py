@@ -331,7 +331,7 @@ def expressed(op: str, sign: str, inputs: list[str]) -> str:
         return f"{safe[0]} {sign} {safe[1]}"
     if op.startswith("**"):
         return f"{safe[0]}{op}" if len(inputs) == 1 else op
-    return f"{sign}({', '.join(inputs)})"
+    return f"{op if sign == '**' else sign}({', '.join(inputs)})"
 
 
 def own_backward(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:

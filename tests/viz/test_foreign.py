@@ -209,3 +209,9 @@ def test_a_graph_in_a_circle_a_missing_gradient_and_their_own_error_are_named() 
     with pytest.raises(ZeroDivisionError) as caught:
         foreign.record(out, names={"out": out})
     assert caught.value.__notes__ == ["minigrad: in the backward function of out"]
+
+
+def test_a_power_whose_exponent_is_hidden_has_a_readable_name() -> None:
+    assert foreign.expressed("pow", "**", ["error"]) == "pow(error)"
+    assert foreign.expressed("**2", "**", ["c"]) == "c**2"
+    assert foreign.expressed("**", "**", ["c", "n"]) == "c ** n"
