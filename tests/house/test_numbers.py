@@ -1,11 +1,14 @@
-"""The numbers of the lessons cannot hide a bug: no ones and zeros, no even weights, no symmetric tables, no lucky points.
+"""The numbers of the lessons cannot hide a bug, and those of the prose are those of the cells around it.
+
+No ones and zeros, no even weights, no symmetric tables, no lucky points.
 
 A factor of 1 hides a forgotten factor, a term of 0 a forgotten term; even weights hide who asked, a symmetric table
 hides a missing transpose, and at 2 a square and its slope are the same. A cell that needs such a number stands in
-`ON_PURPOSE`, with the reason.
+`ON_PURPOSE`, with the reason; a number of the prose that no cell near it shows stands in `ELSEWHERE`.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,6 +32,21 @@ ON_PURPOSE = {
     "11-955849": "the illness of patient 6",
     "12-104": "a start, of a descent that can begin at 0",
 }
+
+ELSEWHERE = {
+    ("01-9007d2", "0.3624"): "the cosine of 1.2",
+    ("01-3f4061", "0.3624"): "the cosine of 1.2",
+    ("08-8b70c2", "0.19"): "two over the largest curvature, 11.09, is 0.1803: the slider's next stop",
+    ("11-100", "0.55"): "in the picture",
+    ("11-c25ce5", "0.01"): "patient 2 cured: 0.0114 after 500 steps, 0.0044 after 1,000",
+    ("11-116", "1.0986"): "the logarithm of 3",
+    ("11-116", "1.0549"): "the entropy of 2, 2 and 1 of 5",
+    ("12-111", "2.3026"): "the logarithm of 10",
+    ("12-42c56a", "349"): "printed in lesson 11",
+    ("13-112", "1000"): "an answer to choose from",
+}
+LEFT_OUT = r"\[[^\]]*\]\([^)]*\)|PyTorch 2\.13|lessons? \d+|(?:exercise|graph from) \d+\.\d"
+WRITTEN = r"(?<![\w.,])(?:\d*\.\d+|\d{3,})(?![\w.,]*\d)"
 
 
 def literal(node: ast.AST) -> np.ndarray | None:
@@ -79,6 +97,29 @@ def test_numbers_hide_nothing(lesson: str) -> None:
         if cell["cell_type"] == "code":
             found = list(complaints(cell["source"]))
             assert bool(found) == (cell["id"] in ON_PURPOSE), f"{cell['id']}: {found}"
+
+
+@pytest.mark.parametrize("lesson", notebooks.lessons())
+def test_numbers_in_the_prose_are_shown_by_a_cell_nearby(lesson: str) -> None:
+    cells = notebooks.read(notebooks.path("notebooks", lesson))["cells"]
+    shown = [shown_by(cell) if cell["cell_type"] == "code" else [] for cell in cells]
+    for place, cell in enumerate(cells):
+        if cell["cell_type"] != "markdown":
+            continue
+        near = [number for numbers in shown[max(0, place - 9) : place + 10] for number in numbers]
+        for text in re.findall(WRITTEN, re.sub(LEFT_OUT, " ", cell["source"])):
+            half = 0.5001 * 10.0 ** -len(text.partition(".")[2])
+            found = any(abs(abs(number) - float(text)) < half for number in near)
+            assert found != ((cell["id"], text) in ELSEWHERE), f"{cell['id']}: {text}"
+
+
+def shown_by(cell: notebooks.Cell) -> list[float]:
+    """The numbers in a cell and in what it prints."""
+    outputs = [
+        "".join(output.get("text", "")) + "".join(output.get("data", {}).get("text/plain", ""))
+        for output in cell["outputs"]
+    ]
+    return [float(number) for number in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", "\n".join([cell["source"], *outputs]))]
 
 
 @pytest.mark.parametrize(
