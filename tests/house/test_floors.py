@@ -1,7 +1,9 @@
 """The house of the package: imports point down, nothing runs in a circle, the engine needs numpy."""
 
 import ast
+import functools
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -62,12 +64,13 @@ def imports(module: str, source: str, is_package: bool, at_load: bool = False) -
     return found
 
 
-def imports_of(module: str, at_load: bool = False) -> set[str]:
+@functools.cache
+def imports_of(module: str, at_load: bool = False) -> frozenset[str]:
     file = MODULES[module]
-    return imports(module, file.read_text(encoding="utf-8"), file.name == "__init__.py", at_load)
+    return frozenset(imports(module, file.read_text(encoding="utf-8"), file.name == "__init__.py", at_load))
 
 
-def ours(names: set[str]) -> set[str]:
+def ours(names: Iterable[str]) -> set[str]:
     return {name for name in names if name.split(".")[0] == "minigrad"}
 
 
