@@ -35,6 +35,7 @@ def only_floats(label: str) -> Callable[[Callable[..., Array]], Callable[..., Ar
     def decorate(function: Any) -> Any:
         def forward(x: Array, *rest: Any) -> Array:
             if x.dtype.kind != "f":
+                errors.broadcast_shapes(x.shape, *(y.shape for y in rest if hasattr(y, "dtype")))  # that is looked at first
                 raise errors.not_implemented(label, dtypes.of(x.dtype).tensor_name)
             return function(x, *rest)
 

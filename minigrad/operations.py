@@ -337,10 +337,19 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
     return views
 
 
+class Nowhere(AccumulateGrad):
+    """Where the gradient of a view made without recording goes: what is computed from it requires grad, but nobody gets any."""
+
+    __slots__ = ()
+
+    def accumulate(self, g: Any, create_graph: bool) -> None:
+        """Let it go."""
+
+
 def note_lost(out: Tensor, how: str) -> None:
-    """Remember which line left this tensor without a history, for `explain`; a view is a leaf of its own, as in PyTorch."""
+    """Remember which line left this tensor without a history, for `explain`; a view still requires grad, as in PyTorch."""
     if out._view is not None and not mode.inference:
-        out._node = AccumulateGrad(out)
+        out._node = Nowhere(out)
     frame = caller()
     out.__dict__["_lost"] = (how, frame.f_code, frame.f_lasti)
 

@@ -613,6 +613,7 @@ def backward_all(
         warnings.warn(errors.CYCLE, UserWarning, stacklevel=3)
     if wanted is None:
         return run(roots, gradients, create_graph, retain)
+    check_graphs(roots)
     for t in wanted:
         check_input(t)
         if not t.__dict__.get("_edge"):

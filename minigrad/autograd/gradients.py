@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.operations import Nowhere
 from minigrad.shapes import stack
 from minigrad.tape import Node, check_graphs, check_input, given_gradients, run, sequence
 from minigrad.tensor import Tensor, wrap
@@ -67,7 +68,7 @@ def grad(
     results: list[Any] = []
     given: set[int] = set()
     for i, t in enumerate(wanted):
-        g = targets[t._node]  # type: ignore[index]
+        g = None if isinstance(t._node, Nowhere) else targets[t._node]  # type: ignore[index]
         if g is None:
             if not (allow_unused or materialize_grads):
                 raise RuntimeError(
