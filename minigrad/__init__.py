@@ -91,6 +91,7 @@ _LAZY = {
         "settings",
     ),
     "autocast": "amp",
+    "gradient": "slopes",
     "save": "files",
     "load": "files",
 }

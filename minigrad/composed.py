@@ -363,7 +363,7 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
 @function(inplace=True)
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(p / (1 - p)), the inverse of sigmoid; `eps` keeps p away from 0 and 1."""
-    return more.logit(input, eps)
+    return more.logit(input, None if eps is None else float(eps))
 
 
 @function(inplace=True)
@@ -544,6 +544,9 @@ def _typed(t: Any, wanted: dtypes.DType) -> Any:
 @function(inplace=False)
 def fill(input: Tensor, value: Any) -> Tensor:
     """A tensor of the same shape and type with one number everywhere."""
+    if isinstance(value, Tensor) and value._data.ndim:
+        dims = value._data.ndim
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
     return more.copied(input, value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype)))
 
 

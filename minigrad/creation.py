@@ -464,6 +464,8 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
+    if dtype is not None and dtypes.resolve(dtype, "linspace").numpy == np.bool_:
+        raise errors.not_implemented("linspace_cpu", "Bool")
     return finish(_linear(start, end, steps, as_dtype(dtype, "linspace")), **options)
 
 
@@ -482,12 +484,14 @@ def _linear(start: Any, end: Any, steps: int, dtype: DType) -> Array:
         raise RuntimeError("number of steps must be non-negative")
     if steps == 0:
         return np.zeros(0, dtype.numpy)
-    kind: Any = dtype.numpy.type if dtype.is_floating_point else np.float32
+    kind: Any = dtype.numpy.type if dtype.is_floating_point else np.float64
     first, last = (kind(n if dtype.is_floating_point else int(n)) for n in (start, end))
     step = (last - first) / kind(max(steps - 1, 1))
-    i = np.arange(steps).astype(kind)
-    # Counting from both ends makes the result symmetric and the last number exact.
-    numbers = np.where(i < steps / 2, first + step * i, last - step * (kind(steps - 1) - i))
+    # Counting from both ends makes the result symmetric and the last number exact. The product is not rounded (fma).
+    wide: Any = np.float64 if kind is np.float32 else np.longdouble
+    i = np.arange(steps).astype(wide)
+    rising, falling = wide(first) + wide(step) * i, wide(last) - wide(step) * (steps - 1 - i)
+    numbers = np.where(np.arange(steps) < max(steps // 2, 1), rising, falling)
     return dtypes.cast(numbers.astype(kind), dtype)
 
 

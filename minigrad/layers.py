@@ -34,9 +34,14 @@ def _each(name: str, value: Any, n: int, what: str) -> Shape:
     if isinstance(value, (tuple, list)):
         if len(value) == 1:
             return (int(value[0]),) * n
+        if len(value) != n and "pool" in name:
+            count = ("one int", "two ints", "three ints")[n - 1]
+            either = "" if n == 3 else "either "
+            omitted = "be omitted, a single int" if what == "stride" else "be a single int"
+            raise RuntimeError(f"{name}: {what} must {either}{omitted}, or a tuple of {count}")
         if len(value) != n:
             raise RuntimeError(
-                f"{name}: expected {what} to be a single integer value or a list of {n} values to match the "
+                f"expected {what} to be a single integer value or a list of {n} values to match the "
                 f"convolution dimensions, but got {what}={list(value)}"
             )
         return tuple(int(v) for v in value)

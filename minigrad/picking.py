@@ -122,8 +122,9 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
         size = x.shape[dim]
         for d in range(x.ndim):
             if d != dim and array.ndim and array.shape[d] > x.shape[d]:
+                words = f"Size does not match at dimension {d} expected" if source is None else "Expected"
                 raise RuntimeError(
-                    f"Size does not match at dimension {d} expected index {list(array.shape)} to be no larger than self "
+                    f"{words} index {list(array.shape)} to be no larger than self "
                     f"{list(x.shape)} apart from dimension {dim}"
                     + (f" and to be no larger size than src {list(source.shape)}" if source is not None else "")
                 )
@@ -311,6 +312,8 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 @function
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at these positions of the flattened tensor."""
+    if index._data.dtype != np.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.tensor_name}")
     array = index_array(index)
     size = input._data.size
     if array.size and (array.min() < -size or array.max() >= size):

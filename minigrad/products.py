@@ -122,6 +122,8 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     a, b = input._data, other._data
     if a.ndim == 0 or b.ndim == 0:
         return input * other
+    if a.dtype != b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     kernels.refuse_booleans("dot" if a.ndim == b.ndim == 1 else "addmm_impl_cpu_", a)
     if a.shape[-1] != b.shape[-1]:
         raise RuntimeError(
@@ -233,6 +235,8 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 @function
 def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
     """The vector product in three dimensions."""
+    if input._data.ndim != other._data.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     shape = errors.broadcast_shapes(tuple(input._data.shape), tuple(other._data.shape))
     if dim is None:
         found = [d for d, n in enumerate(shape) if n == 3]
@@ -297,6 +301,8 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, di
     spare = iter(chr(c) for c in range(0x3B1, 0x3B1 + 64))
     dots: list[str] = []
     for i, (term, x) in enumerate(zip(terms, operands)):
+        if term.count("...") > 1:
+            raise RuntimeError(f"einsum(): found '.' for operand {i} for which an ellipsis was already found")
         named = len(term.replace("...", ""))
         extra = x._data.ndim - named
         if ("..." not in term and extra) or extra < 0:

@@ -412,6 +412,8 @@ def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str
     if input._data.dtype.kind != "f":
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     quantiles = q if isinstance(q, Tensor) else wrap(np.asarray(q, input._data.dtype))
+    if quantiles._data.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if np.any(quantiles._data < 0) or np.any(quantiles._data > 1):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
@@ -638,6 +640,8 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
 @function
 def cummax(input: Tensor, dim: int) -> Any:
     """The largest element so far along `dim`, and the index of its last occurrence."""
+    if not input._data.ndim and dim not in (0, -1):
+        raise IndexError(f"cummax(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     where = check_dim(dim, input._data.ndim)
     _, index = kernels.cumulative_best(input._data, where, np.greater_equal)
     return return_type("cummax")(more.cummax(input, where, np.asarray(index), True), wrap(index))
@@ -646,6 +650,8 @@ def cummax(input: Tensor, dim: int) -> Any:
 @function
 def cummin(input: Tensor, dim: int) -> Any:
     """The smallest element so far along `dim`, and the index of its last occurrence."""
+    if not input._data.ndim and dim not in (0, -1):
+        raise IndexError(f"cummin(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     where = check_dim(dim, input._data.ndim)
     _, index = kernels.cumulative_best(input._data, where, np.less_equal)
     return return_type("cummin")(more.cummin(input, where, np.asarray(index), True), wrap(index))
@@ -674,6 +680,8 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tens
     """The integral of samples y along `dim`, by trapezia."""
     where = check_dim(dim, y._data.ndim)
     n = y._data.shape[where]
+    if n == 0:
+        return sum(y, where)
     sums = y.narrow(where, 1, n - 1) + y.narrow(where, 0, n - 1)
     if x is None:
         return sum(sums, where) * (dx / 2)

@@ -627,6 +627,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     length = self._data.shape[where] if self._data.ndim else 1
     if size > length:
         raise RuntimeError(f"maximum size for tensor at dimension {where} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
     return more.slide(self, where, size, step)
 
 
@@ -770,6 +772,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         )
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if any(x.dtype is not tensors[0].dtype for x in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if many := [x for x in tensors if x._data.ndim > 1]:
+        raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {many[0]}")
     swapped = indexing == "xy" and len(tensors) >= 2
     given = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
     sizes = tuple(int(x._data.size) for x in given)
@@ -781,8 +787,15 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
+def _check_vector(x: Tensor) -> None:
+    if x._data.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._data.shape)}")
+
+
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Every combination of elements, one a row."""
+    for x in tensors:
+        _check_vector(x)
     if len(tensors) == 1:
         return tensors[0]
     return stack([ravel(g) for g in meshgrid(*tensors, indexing="ij")], 1)
@@ -803,6 +816,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 @function
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Every choice of r elements of a vector, one a row."""
+    _check_vector(input)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(choose(range(input._data.shape[0]), r))
     return table.pick(input, (np.array(rows, np.int64).reshape(-1, r),))

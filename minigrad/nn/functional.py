@@ -740,6 +740,8 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
     if len(have) > 1 and have[:1] != (want[:1] or (1,)):
         batch = want[0] if want else 1
         raise ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
+    if len(have) <= 2 and len(want) > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target._data.dtype.str[1:] not in ("i8", "u1"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
     if (len(have) == 1 and len(want) > 1) or (len(have) > 1 and want[1:] != have[2:]):

@@ -332,9 +332,59 @@ t.logsumexp(x, "a")
 t.tril(x, 1, 2)
 """.strip().splitlines()
 
+CORNERS = """
+F.avg_pool2d(t.ones(1, 1, 4, 4), 2, padding=(1, 1, 1))
+F.max_pool2d(t.ones(1, 1, 4, 4), 2, padding=(1, 1, 1))
+F.max_pool2d(t.ones(1, 1, 4, 4), (2, 2, 2))
+F.max_pool2d(t.ones(1, 1, 4, 4), 2, (1, 1, 1))
+F.avg_pool3d(t.ones(1, 1, 4, 4, 4), (2, 2))
+F.avg_pool3d(t.ones(1, 1, 4, 4, 4), 2, padding=(1, 1))
+F.conv2d(t.ones(1, 1, 4, 4), t.ones(1, 1, 2, 2), padding=(1, 1, 1))
+F.conv2d(t.ones(1, 1, 4, 4), t.ones(1, 1, 2, 2), stride=(1, 1, 1))
+F.conv_transpose2d(t.ones(1, 1, 4, 4), t.ones(1, 1, 2, 2), padding=(1, 1, 1))
+F.conv1d(t.ones(1, 1, 4), t.ones(1, 1, 2), dilation=(1, 2))
+t.cummax(t.tensor(1.0), 1)
+t.cummin(t.tensor(1.0), -2)
+t.einsum("...i...->...", t.ones(2, 3))
+t.linspace(0, 1, 3, dtype=t.bool)
+t.linspace(4.3, -3, 50, dtype=t.int64), t.linspace(-7, 31, 13, dtype=t.int32)
+[v.hex() for v in t.linspace(-8.3, 3.7, 23).tolist() + t.linspace(0.1, 0.7, 20, dtype=t.float64).tolist()], t.linspace(3, 5, 1)
+t.gradient(t.arange(5.0) ** 2, edge_order=2)
+t.gradient(x**2, spacing=(t.tensor([0.0, 1.0]).double(), t.tensor([0.0, 1.0, 3.0]).double()))
+o = t.gradient(x**2); t.autograd.grad(sum((g**2).sum() for g in o), x)
+t.zeros(2, 3, 10).scatter(1, t.zeros(3, 4, 5).long(), t.ones(10, 10, 10))
+t.zeros(2, 3).scatter(0, t.zeros(3, 4).long(), t.ones(3, 3))
+x.unfold(1, 2, -1)
+x.unfold(1, 2, 0)
+x.chunk(0)
+t.logit(w.sigmoid(), w)
+t.logit(t.tensor([0.2, 0.99]), 0.1)
+t.meshgrid(t.ones(2), t.ones(3).long(), indexing="ij")
+t.quantile(w, t.ones(2, 2) / 2)
+t.inner(t.ones(3), t.ones(3).long())
+t.take(w, t.ones(2))
+t.cartesian_prod(t.ones(2, 2))
+t.combinations(t.ones(2, 2))
+t.addr(t.ones(2, 2).bool(), t.ones(2).bool(), t.ones(2).bool()).dtype
+t.ones(2, 3).bool().sum_to_size(1, 3).dtype
+o = t.cdist(x, x.detach()); t.autograd.grad(o.sum(), x)
+o = t.cdist(x, t.ones(0, 3).double()); t.autograd.grad(o.sum(), x, allow_unused=True)
+t.nextafter(t.tensor(1.0), t.tensor(2.0))
+F.cross_entropy(t.ones(2, 3), t.ones(2, 2))
+F.cross_entropy(t.ones(2, 3), t.ones(2, 3, 1))
+F.cross_entropy(t.ones(2, 3), t.ones(2))
+t.fill(t.ones(2), t.ones(2))
+t.cross(t.ones(3), t.ones(2, 3))
+t.trapezoid(t.ones(0))
+t.result_type(t.ones(1), 1.0)
+t.einsum("ij,jk", [x, x.T]).shape
+t.gradient(w**2)
+t.gradient(x, spacing=2.0, dim=1)
+""".strip().splitlines()
+
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
-    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS,
+    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
 }  # fmt: skip
 
 

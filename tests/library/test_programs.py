@@ -20,7 +20,7 @@ RECORDED: dict[str, Any] = json.loads((DATA / "programs.json").read_text())
 
 def check(got: Any, expected: Any) -> None:
     if isinstance(expected, dict):
-        assert got.keys() == expected.keys(), (got, expected)
+        assert isinstance(got, dict) and got.keys() == expected.keys(), (got, expected)
         if "error" in expected and expected["error"].startswith("NotImplementedError"):
             assert got["error"].startswith("NotImplementedError")
             return
