@@ -10,10 +10,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -76,11 +74,6 @@ def norm(array: Array) -> float:
     if not np.isfinite(top) or top == 0.0:
         return top
     return top * float(np.sqrt(((x / top) ** 2).sum()))
-
-
-def sum_of(arrays: Iterable[Array]) -> Array:
-    first, *others = arrays
-    return sum(others, first)
 
 
 # ---------------------------------------------------------------- what a recording holds
@@ -147,6 +140,7 @@ class Share:
     )  # what is known of the operation's inputs and settings
     names: dict[str, str] = field(default_factory=dict)  # what the student calls them
     note: str = ""  # the student's own line, or why a Jacobian is not shown
+    around: int = 0  # of a box that stands for many nodes: the number of the one in their middle
     jacobian: Array | None = None  # outputs by inputs, where that is small
     measured: float | None = None  # the local slope of a scalar operation, by nudging
     yours: Array | None = None  # what the student's own rule returned
@@ -175,7 +169,7 @@ class Share:
         def one(word: re.Match[str]) -> str:
             text = self.names.get(word[0], word[0])
             alone = rule[: word.start()].rstrip()[-1:] in tuple("(,") and rule[word.end() : word.end() + 1] in tuple("),")
-            return text[1:-1] if alone and text.startswith("(") and "," not in text else text  # f((a + b)): f(a + b)
+            return text[1:-1] if alone and text[:1] == "(" != text[:-1] and "," not in text else text  # f((a + b)): f(a + b)
 
         if not any(k.value is not None and k.value.ndim > 2 for k in self.kept):
             rule = re.sub(r"fold_rows\((\w+)\)", r"\1", rule)  # of a plain table there is nothing to fold
@@ -236,68 +230,6 @@ class Recording:
         return [
             (s.node, share) for s in self.steps for share in s if share.parent == place and not share.skipped
         ]
-
-    def ends(self, moves: int) -> Recording:
-        """The first and the last moves of the walk as a recording of its own; one box stands for all that lies between.
-
-        What the nodes between received goes to the box; what they sent on, the box sends, added up for each tensor.
-        """
-        costs = [max(1, len(step.shares)) for step in self.steps]
-        first = bisect_right([*accumulate(costs)], 2 * moves // 3)
-        last = max(first, len(costs) - bisect_right([*accumulate(reversed(costs))], moves // 3))
-        parts: list[list[Step]] = [[], [], []]
-        users: dict[int, set[int]] = {step.node: set() for step in self.steps}
-        for a, b, _ in self.edges:
-            users.setdefault(a, set()).add(b)
-        spoke: list[set[int]] = [{step.node for step in some} for some in (self.steps[:first], self.steps[first:last])]
-        for i, step in enumerate(self.steps):
-            part = (i >= first) + (i >= last)
-            if step.kind == "leaf" and users[step.node]:  # a leaf goes where those stand that use it
-                part = next((k for k in (0, 1) if users[step.node] <= spoke[k]), part)
-            parts[part].append(step)
-        start, between, end = parts
-        hidden = {step.node for step in between}
-        box = Place(-1, f"{len(between)} nodes", "", (), symbol="\u2026")
-        note = f"{len(between)} nodes of the walk are left out here: fewer turns of a loop, or fewer layers, show the same."
-        sent: dict[int, list[Share]] = {}
-        for share in (share for step in between for share in step):
-            if share.parent not in hidden and not share.skipped:
-                sent.setdefault(share.parent, []).append(share)
-        fewer = {target: len(shares) - 1 for target, shares in sent.items()}  # many arrivals that become one
-
-        def shown(step: Step, late: int) -> Step:
-            return replace(step, shares=[
-                replace(x, parent=-1, how="slot", before=None, after=x.contribution, note="") if x.parent in hidden
-                else replace(x, arrived=x.arrived - late * fewer.get(x.parent, 0), expected=x.expected - fewer.get(x.parent, 0))
-                for x in step])  # fmt: skip
-
-        head = [shown(step, 0) for step in start]
-        into = [x for step in head for x in step if x.parent == -1]
-        for i, x in enumerate(into):
-            x.arrived, x.expected = i + 1, len(into)
-        middle = Step("node", -1, into[-1].raw if into and into[-1].raw is not None else self.seed)
-        for slot, (target, shares) in enumerate(sent.items()):
-            total = sum_of(x.contribution for x in shares if x.contribution is not None)
-            middle.shares.append(
-                Share(
-                    slot, target, rule="\u2026", how="function", raw=total, contribution=total, before=shares[0].before,
-                    after=shares[-1].after, arrived=shares[-1].arrived - fewer[target],
-                    expected=shares[-1].expected - fewer[target], note=note,
-                )
-            )  # fmt: skip
-        steps = [*head, *([middle] if between else ()), *(shown(step, 1) for step in end)]
-        near = {self.root, *(step.node for step in steps), *(x.parent for step in steps for x in step)}
-        makes = [x.node for x in head if x.shares]  # the box stands before what is made of it
-        order = sorted(near, key=lambda i: min(makes, default=len(self.places)) - 0.5 if i == -1 else i)
-        new = {old: i for i, old in enumerate(order)}
-        return Recording(
-            new[self.root],
-            [replace(box if old == -1 else self.places[old], id=i) for old, i in new.items()],
-            [(new[x.parent], new[step.node], x.slot) for step in steps for x in step],
-            [replace(s, node=new[s.node], shares=[replace(x, parent=new[x.parent]) for x in s]) for s in steps],
-            self.seed,
-            self.seed_given,
-        )
 
     # ------------------------------------------------------------ reading it aloud
     def sentences(self, step: Step, share: Share | None = None, brief: bool = False) -> list[str]:
@@ -509,6 +441,8 @@ class Recording:
             row["fd"] = rounded(share.measured)
         if share.note:
             row["note"] = share.note
+        if share.around:
+            row["around"] = share.around
         if share.jacobian is not None:
             row["jac"] = pool.add(share.jacobian)
         if share.yours is not None or share.verdict:

@@ -385,6 +385,8 @@ def routed(
 
 def path(points: Sequence[tuple[float, float]]) -> str:
     """A smooth line that leaves and arrives level; straight across gutters."""
+    level = [a[1] == b[1] == c[1] and a[0] <= b[0] <= c[0] for a, b, c in zip(points, points[1:], points[2:], strict=False)]
+    points = [p for p, between in zip(points, [False, *level, False], strict=True) if not between]
     text = [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
     for (x0, y0), (x1, y1) in itertools.pairwise(points):
         if x1 <= x0 or abs(y1 - y0) < 0.5:

@@ -9,6 +9,7 @@ functions of that JSON value.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
 import re
@@ -27,6 +28,7 @@ import traitlets
 from ..recorder import record
 from ..recording import SAMPLE, Recording
 from . import foreign, quiz
+from .excerpt import excerpt
 from .layout import MOST_BOXES, lay_out
 from .svg import describe, picture
 
@@ -42,8 +44,9 @@ content="width=device-width, initial-scale=1">
 type="application/json" id="data">%DATA%</script> <script type="module">%ESM% const values = { data:
 JSON.parse(document.getElementById("data").textContent) }; values.whole = "<!doctype html>\\n" +
 document.documentElement.outerHTML; const model = { get: (k) => values[k], set: (k, v) => { values[k] = v; },
-save_changes() {}, on() {} }; values._css = document.querySelector("style").textContent; values.predict =
-values.data.predict; render({ model, el: document.getElementById("stepper"), signal: new
+save_changes() {}, on() {} }; values.step = values.data.at; values._css =
+document.querySelector("style").textContent; values.predict
+= values.data.predict; render({ model, el: document.getElementById("stepper"), signal: new
 AbortController().signal }); %FRAME%</script></body></html>
 """
 
@@ -73,6 +76,7 @@ def step(
     predict: bool = False,
     portable: bool = False,
     display: str | None = None,
+    around: Any = None,
 ) -> Stepper | Still:
     """Walk through the backward pass of `loss`, one beat at a time.
 
@@ -82,15 +86,20 @@ def step(
     to call tensors, {"x": x}; by default the caller's variables. rules: {"mul": rule}: show your rule beside
     the engine's and beside a measurement, and stop where yours is wrong. predict: ask before each reveal.
     portable: leave the live widget out, so that a saved notebook works anywhere. display: "static" gives the
-    still picture only (also by the environment variable MINIGRAD_DISPLAY=static). Raises RuntimeError if the
+    still picture only (also by the environment variable MINIGRAD_DISPLAY=static). around: of a pass that is too long
+    to be shown whole, the part that is: around a tensor, the name of one, or the so-manieth node that speaks; by
+    default both ends. Raises ValueError if the pass does not reach it, RuntimeError if the
     graph was freed, if there is none, or if a gradient is needed and missing.
     """
     frame = _getframe(1)
-    data, text = data_of(loss, gradient, names or namespace(frame), rules)
+    names = names or namespace(frame)
+    recording = recorded(loss, gradient, names, rules)
+    at = None if around is None else place_of(around, recording, names)
+    data, text = dress(recording, at)
     data["predict"] = bool(predict)
     if (display or os.environ.get("MINIGRAD_DISPLAY", "")) == "static":
         return Still(data, text)
-    return Stepper(data, text, portable=portable)
+    return Stepper(data, text, portable=portable, whole=recording if len(data["nodes"]) < len(recording.places) else None)
 
 
 def draw(loss: Any, names: Mapping[str, Any] | None = None, grads: bool = False) -> Still:
@@ -110,28 +119,47 @@ def data_of(
     loss: Any, gradient: Any, names: Mapping[str, Any], rules: Mapping[str, Any] | None, ones: bool = False
 ) -> tuple[dict[str, Any], str]:
     """The one JSON value behind every form, and its text. `ones`: a root of many numbers starts from ones."""
+    return dress(recorded(loss, gradient, names, rules, ones))
+
+
+def recorded(
+    loss: Any, gradient: Any, names: Mapping[str, Any], rules: Mapping[str, Any] | None, ones: bool = False
+) -> Recording:
+    """The pass of a tensor, of a student's own engine, or one that is recorded already."""
     if isinstance(loss, Recording):
-        recording = loss
-    elif foreign.is_foreign(loss):
+        return loss
+    if foreign.is_foreign(loss):
         if ones and gradient is None:
             gradient = foreign.array(loss.data) * 0 + 1
-        recording = foreign.record(loss, gradient, names, rules)
-    else:
-        if ones and gradient is None and loss.numel() != 1:
-            gradient = loss.detach() * 0 + 1
-        recording = record(loss, gradient, names=names, rules=rules)
-    return dress(recording)
+        return foreign.record(loss, gradient, names, rules)
+    if ones and gradient is None and loss.numel() != 1:
+        gradient = loss.detach() * 0 + 1
+    return record(loss, gradient, names=names, rules=rules)
 
 
-def dress(recording: Recording) -> tuple[dict[str, Any], str]:
+def place_of(around: Any, recording: Recording, names: Mapping[str, Any]) -> int:
+    """The index of the step that is meant: by its number from 1, by a name, or by the tensor itself."""
+    if isinstance(around, int):
+        if 0 < around <= len(recording.steps):
+            return around - 1
+        raise ValueError(f"around={around}: the walk has nodes 1 to {len(recording.steps)}")
+    name = around if isinstance(around, str) else next((k for k, v in names.items() if v is around), None)
+    found = [i for i, step in enumerate(recording.steps) if recording.places[step.node].name == name]
+    if not found:
+        raise ValueError(f"around: the backward pass does not reach {name or 'this tensor'}")
+    return found[0]
+
+
+def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, Any], str]:
     """A recording's plain data with layout and questions, within the budgets of bytes and boxes, and its text.
 
-    Of a very long pass the beginning and the end are shown, as much as fits; a box between them stands for the rest.
+    Of a very long pass the beginning and the end are shown, as much as fits, or most of it around one step; boxes
+    stand for the rest.
     """
     moves = 1 + sum(max(1, len(step.shares)) for step in recording.steps)
     limit = min(moves, MOST_MOVES)
     while True:
-        shown = recording if limit == moves else recording.ends(limit)
+        shown = recording if limit == moves else excerpt(recording, limit, around)
         data = shown.to_dict(2 if limit == moves else 6, brief=limit > LONG)
         data["layout"] = lay_out(data)
         quiz.add(data, shown)
@@ -146,7 +174,16 @@ def dress(recording: Recording) -> tuple[dict[str, Any], str]:
             if len(as_json({**data, "vals": vals}).encode()) <= BUDGET:
                 data["vals"] = vals
                 break
+    if around is not None:
+        data["at"] = first_frame(data, recording.places[recording.steps[around].node].name)
     return data, str(shown)
+
+
+def first_frame(data: dict[str, Any], name: str) -> int:
+    """The position on the page at which a node begins to speak."""
+    start, *moves = data["steps"]
+    before = itertools.takewhile(lambda move: data["nodes"][move["node"]]["name"] != name, moves)
+    return sum(len(move["text"]) for move in [start, *before])
 
 
 def more_bytes(data: dict[str, Any], sample: int) -> int:
@@ -249,10 +286,19 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
     predict = traitlets.Bool(False).tag(sync=True)
     theme = traitlets.Unicode("auto").tag(sync=True)
     page = traitlets.Unicode(PAGE.replace("%FRAME%", "")).tag(sync=True)
+    around = traitlets.Int(0).tag(sync=True)  # of a long pass, the number of the node that is to be shown
 
-    def __init__(self, data: dict[str, Any], text: str = "", portable: bool = False) -> None:
-        super().__init__(data=data, predict=bool(data.get("predict")))
-        self.text, self.portable = text, portable
+    def __init__(
+        self, data: dict[str, Any], text: str = "", portable: bool = False, whole: Recording | None = None
+    ) -> None:
+        super().__init__(data=data, predict=bool(data.get("predict")), step=data.get("at", 0))
+        self.text, self.portable, self.whole = text, portable, whole
+
+    @traitlets.observe("around")  # type: ignore[untyped-decorator]
+    def _show_another_part(self, change: Any) -> None:
+        if self.whole is not None and 0 < change["new"] <= len(self.whole.steps):
+            data, self.text = dress(self.whole, change["new"] - 1)
+            self.data = {**data, "predict": self.predict}
 
     def svg(self) -> str:
         """The still picture of the graph as an SVG document."""

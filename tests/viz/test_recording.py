@@ -12,9 +12,10 @@ from minigrad.autograd import Function
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
 from minigrad.recorder import record
-from minigrad.recording import latex, number, without_g
+from minigrad.recording import Recording, latex, number, without_g
 from minigrad.tape import TABLE
 from minigrad.utils.checkpoint import checkpoint
+from minigrad.viz.excerpt import excerpt
 
 from . import cases, graphs
 
@@ -439,7 +440,22 @@ def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:
 def test_both_ends_of_a_walk_tell_the_same_as_the_whole(seed: int, part: float) -> None:
     loss, leaves = graphs.graph(seed)
     whole = record(loss, names=leaves)
-    ends = whole.ends(int(part * len(whole.transcript())))
+    ends = excerpt(whole, int(part * len(whole.transcript())))
+    check_excerpt(whole, ends)
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("where", [0.0, 0.3, 0.5, 0.8, 1.0])
+def test_the_middle_of_a_walk_tells_the_same_as_the_whole(seed: int, where: float) -> None:
+    loss, leaves = graphs.graph(seed)
+    whole = record(loss, names=leaves)
+    at = round(where * (len(whole.steps) - 1))
+    middle = excerpt(whole, len(whole.transcript()) * 2 // 3, at)
+    check_excerpt(whole, middle)
+    assert whole.places[whole.steps[at].node].name in {middle.places[step.node].name for step in middle.steps}
+
+
+def check_excerpt(whole: Recording, ends: Recording) -> None:
     assert len(ends.steps) <= len(whole.steps) and ends.steps[0].node == ends.root
     name = {i: p.name for i, p in enumerate(ends.places)}
     for leaf, grad in ends.grads.items():
