@@ -73,6 +73,7 @@ class Recorder:
 
     def __init__(self, root: Tensor, nodes: list[Node], names: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
         self.rules = rules
+        self.waited = 0.0  # seconds that they have taken
         self.names = Names(names)
         self.nodes = nodes
         self.place: dict[Node, int] = {}

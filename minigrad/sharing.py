@@ -14,6 +14,8 @@ import reprlib
 import textwrap
 from collections.abc import Mapping
 from copy import deepcopy
+from difflib import get_close_matches
+from time import perf_counter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from minigrad import kernels
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
 from minigrad.operations import Operation, parameters
-from minigrad.recording import WORD, Array, Kept, Share, Step, bracketed, latex, number, short
+from minigrad.recording import WORD, Array, Kept, Share, Step, bracketed, latex, number, plural, short
 from minigrad.tape import TABLE, Node
 from minigrad.values import array_of, inputs_of, operation_of
 
@@ -320,7 +322,12 @@ def check_names(rules: Mapping[str, Any]) -> None:
     """An error for a rule of an operation that does not exist: it would never be asked."""
     for name in rules:
         if name not in TABLE and name not in ALSO:
-            raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
+            like = get_close_matches(name.lower(), [*TABLE, *ALSO], 4, 0.5)
+            known = ", ".join(like or sorted(TABLE))
+            raise KeyError(f"no operation {name!r} in the derivative table; it has {'among others ' * bool(like)}{known}")
+
+
+PATIENCE = 3.0  # seconds that a student's rule may take in all: after that it is not asked any more
 
 
 def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
@@ -333,33 +340,80 @@ def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Non
         rule = next((r for name, r in recorder.rules.items() if made.name in ALSO.get(name, ())), None)
     if rule is None:
         return
+    if recorder.waited > PATIENCE:
+        share.note = f"your rule was not asked here: it has taken {recorder.waited:.0f} seconds already"
+        return
     assert share.contribution is not None and share.raw is not None
     share.numeric = measured_share(share, step, node, recorder)
     if isinstance(rule, (tuple, list)) and share.slot >= len(rule):
         share.verdict = f"You gave {len(rule)} rules; this is input {share.slot + 1}."
         return
     single = rule[share.slot] if isinstance(rule, (tuple, list)) else rule
-    names = parameters(single)[1:]
+    if not callable(single):
+        share.verdict = f"Your rule for this input is {reprlib.repr(single)}; it has to be a function of g and what it needs."
+        return
+    names = asked_for(single, share.arguments)
     missing = [n for n in names if n not in share.arguments]
     if missing:
         share.verdict = f"Your rule asks for {', '.join(missing)}; it can have {', '.join(['g', *sorted(share.arguments)])}."
         return
     try:
-        answer = single(step.upstream.copy()[()], *(deepcopy(share.arguments[n]) for n in names))
-    except Exception as error:  # the student's rule may raise anything; the walk shows what
+        answer, changed, again = tried(single, step.upstream, {n: share.arguments[n] for n in names}, recorder)
+    except (Exception, SystemExit) as error:  # the student's rule may raise anything; the walk shows what
         share.verdict = f"Your rule raised {type(error).__name__}: {error}"
         return
+    inputs = len(node.parents)
     if not isinstance(rule, (tuple, list)) and isinstance(answer, (tuple, list)):
-        answer = answer[share.slot] if share.slot < len(answer) else None
+        if len(answer) > inputs:
+            has = f"{inputs} {plural(inputs, 'input', 'inputs')}"
+            share.verdict = f"Your rule returned {len(answer)} gradients; the operation has {has}."
+            return
+        answer, again = ((each[share.slot] if share.slot < len(each) else None) for each in (answer, again))
     if answer is None:
         share.verdict = "Your rule returned nothing for this input."
         return
     try:
-        share.yours = np.array(getattr(answer, "_data", answer)).astype(np.float64, casting="same_kind")
+        given = np.array(getattr(answer, "_data", answer))
+        share.yours = given.astype(np.float64, casting="same_kind")
     except (TypeError, ValueError):
-        share.verdict = f"Your rule returned {reprlib.repr(answer)}, which is no array of numbers."
+        said = f"a {type(answer).__name__}" if repr(answer).startswith("<") else reprlib.repr(answer)
+        share.verdict = f"Your rule returned {said}, which is no array of numbers."
         return
-    share.verdict = compare(share, step)
+    if changed:
+        share.verdict = f"Your rule writes into {' and '.join(changed)}, which others still need: make a new array instead."
+    elif not np.array_equal(getattr(again, "_data", again), given, equal_nan=given.dtype.kind == "f"):
+        share.verdict = "Asked twice with the same numbers, your rule gives two answers."
+    else:
+        share.verdict = compare(share, step)
+        if share.verdict.startswith("The numbers") and given.dtype.kind in "bi" and share.raw.dtype.kind == "f":
+            share.verdict += f" Yours are {given.dtype}: cut to whole numbers."
+
+
+def asked_for(rule: Any, known: Mapping[str, Any]) -> list[str]:
+    """What a rule asks for besides g; a parameter with a value of its own only if we know it."""
+    try:
+        wanted = [*inspect.signature(rule).parameters.values()][1:]
+    except (TypeError, ValueError):  # numpy's own functions do not say
+        return []
+    plain = [p for p in wanted if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [p.name for p in plain if p.default is p.empty or p.name in known]
+
+
+def tried(rule: Any, g: Array, arguments: dict[str, Any], recorder: Recorder) -> tuple[Any, list[str], Any]:
+    """What a rule answers, which of its arguments it changed, and (unless it is slow) what it answers a second time."""
+
+    def ask() -> tuple[Any, dict[str, Any]]:
+        given = {"g": g.copy(), **deepcopy(arguments)}
+        return rule(given["g"][()], *(given[n] for n in arguments)), given
+
+    start = perf_counter()
+    answer, given = ask()
+    took = perf_counter() - start
+    recorder.waited += took
+    before = {"g": g, **arguments}
+    arrays = [n for n, value in given.items() if hasattr(value, "dtype")]
+    changed = [n for n in arrays if not np.array_equal(given[n], before[n], equal_nan=True)]
+    return answer, changed, answer if took > 0.05 else ask()[0]
 
 
 def compare(share: Share, step: Step) -> str:

@@ -1,8 +1,8 @@
 // The ledger stepper: walks through a recorded backward pass, one beat at a time.
 //
 // render({ model, el, signal }) serves three hosts: a live notebook (anywidget), a frame in a saved notebook, and a
-// page of its own. The model holds one JSON value, `data`: the recording, its layout and questions, made in Python
-// (minigrad/recording.py). What is on screen is a pure function of a position in `frames`.
+// page of its own. The model holds one JSON value, `data`: the recording, its layout and questions.
+// What is on screen is a pure function of a position in `frames`.
 
 const SVG = "http://www.w3.org/2000/svg";
 const BEATS = { 4: ["focus", "rule", "product", "collect"], 5: ["focus", "rule", "product", "sum", "collect"] };
@@ -12,8 +12,11 @@ const ICONS = {
 };
 
 // ---- small tools
-function h(tag, attrs = {}, ...children) {
-	const e = document.createElement(tag);
+/** An element, `"p.small"` one of that class. */
+function h(tag, attrs, ...children) {
+	if (attrs?.constructor !== Object) return h(tag, {}, attrs, ...children);
+	const [type, name] = tag.split("."), e = document.createElement(type);
+	if (name) e.className = name;
 	for (const [k, v] of Object.entries(attrs)) {
 		if (v !== false && v != null) e.setAttribute(k, v === true ? "" : v);
 	}
@@ -36,15 +39,14 @@ const escape = (t) => String(t).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": 
 function fmt(x) {
 	if (typeof x !== "number") return String(x);
 	const a = Math.abs(x);
-	if (Number.isInteger(x) && a < 1e6) return String(x);
-	if (a >= 1e-4 && a < 1e6) return String(Number(x.toPrecision(4)));
+	if (!a || (a >= 1e-4 && a < 1e6)) return String(x);
 	return x.toExponential(3).replace(/\.?0*e\+?/, "e");
 }
 
 const scalar = (v) => v === null || typeof v !== "object";
-const sizes = (s) => (s.length == 1 ? `(${s},)` : s.join("\u00d7"));
+const sizes = (s) => (s.length == 1 ? `(${s},)` : s.join("×"));
 const shapeOf = (v) => (scalar(v) ? "one number" : sizes(v.s));
-const cutText = (t, n) => (t.length > n ? t.slice(0, n - 1) + "\u2026" : t);
+const cutText = (t, n) => (t.length > n ? t.slice(0, n - 1) + "…" : t);
 
 /** One value in so many letters: a number, a short list, else the shape. */
 function brief(v, room = 24) {
@@ -66,7 +68,7 @@ function at(v, row, col) {
 
 // ---- heat maps
 /** The largest size in a value. */
-const topOf = (v) => (v == null ? 0 : scalar(v) ? Math.abs(v) || 0 : +v.top || 0);
+const topOf = (...values) => Math.max(0, ...values.map((v) => (!v ? 0 : scalar(v) ? Math.abs(v) || 0 : +v.top || 0)));
 
 /** Blue for negative, white for zero, orange for positive. */
 function tint(x, top) {
@@ -122,17 +124,31 @@ function heat(v, o = {}) {
 /** A value and caption: a number or heat map. */
 function figure(v, caption, o = {}) {
 	const total = scalar(v) ? 1 : v.s.reduce((a, b) => a * b, 1);
-	const cut = !scalar(v) && v.d.length < total ? `, first ${v.r}\u00d7${v.c}` : "";
-	const shape = scalar(v) ? "" : ` ${o.flip ? `${v.s.at(-1)}\u00d7${rowsIn(v)}` : shapeOf(v)}${cut}`;
+	const cut = !scalar(v) && v.d.length < total ? `, first ${v.r}×${v.c}` : "";
+	const shape = scalar(v) ? "" : ` ${o.flip ? `${v.s.at(-1)}×${rowsIn(v)}` : shapeOf(v)}${cut}`;
 	const extra = !scalar(v) && total > 36 ? `, norm ${fmt(v.norm)}` : "";
-	const body = scalar(v) ? h("code", {}, fmt(v)) : total === 0 ? h("span", {}, "(no numbers)") : heat(v, o);
-	return h("figure", {}, body, h("figcaption", {}, caption + shape + extra));
+	const body = scalar(v) ? h("code", fmt(v)) : total === 0 ? h("span", "(no numbers)") : heat(v, o);
+	return h("figure", body, h("figcaption", caption + shape + extra));
 }
 
 // ---- the stepper
+/** Draws it, and draws it anew when the kernel sends another part of a long pass. */
 function render({ model, el, signal }) {
+	let life = new AbortController();
+	signal?.addEventListener("abort", () => life.abort());
+	draw({ model, el, signal: life.signal });
+	model.on("change:data", () => {
+		life.abort();
+		life = new AbortController();
+		el.replaceChildren();
+		model.set("step", model.get("data").at || 0);
+		draw({ model, el, signal: life.signal });
+	});
+}
+
+function draw({ model, el, signal }) {
 	const data = model.get("data");
-	const { nodes, edges, steps, vals } = data;
+	const { nodes, edges, steps, vals, root } = data;
 	const val = (i) => (i == null ? null : vals[i]);
 	const frames = steps.flatMap((step, k) => step.text.map((_, beat) => [k, beat]));
 	const startOf = steps.map((_, k) => frames.findIndex(([j]) => j === k));
@@ -146,9 +162,8 @@ function render({ model, el, signal }) {
 	const totalOf = (i) => (hides("count") ? "?" : expected[i]);
 	const expected = arrivals.map((list) => (list.length ? steps[list[0]].arrived[1] : 0));
 	const incoming = new Map(edges.map(([a, b, slot], i) => [b + ":" + slot, i]));
-	const root = data.root;
-	const firstBad = steps.findIndex((x) => x.kind === "share" && val(x.contrib) && bad(val(x.contrib)));
-	const frozen = steps.findIndex((x) => x.check && x.check.verdict !== "agrees" && x.check.verdict !== "");
+	const firstBad = steps.findIndex((x) => x.kind === "share" && bad(val(x.contrib)));
+	const frozen = steps.findIndex((x) => !["agrees", "", undefined].includes(x.check?.verdict));
 	const on = (target, name, fn) => target.addEventListener(name, fn, { signal });
 
 	let p = 0, byNodes = false, playing = null, asked = null, cell = null, zoom = 1, follow = true;
@@ -159,8 +174,8 @@ function render({ model, el, signal }) {
 
 	function bad(v) { return scalar(v) ? typeof v === "string" : v.bad > 0; }
 	const name = (i) => nodes[i].name;
-	const beatName = (k, beat) => (steps[k].kind === "share" ? BEATS[steps[k].text.length][beat] : "collect");
-	const reached = (k, beat, what) => steps[k].kind !== "share" || beat >= BEATS[steps[k].text.length].indexOf(what);
+	const beatsOf = (k) => (steps[k].kind === "share" ? BEATS[steps[k].text.length] : ["collect"]);
+	const reached = (k, beat, what) => beat >= beatsOf(k).indexOf(what);
 
 	// ---- the page
 	const heading = `Backward pass of ${name(root)}`;
@@ -181,37 +196,37 @@ function render({ model, el, signal }) {
 		on(b, "click", press[id]);
 		return b;
 	};
-	const pos = h("span", { class: "mg-pos" });
+	const pos = h("span.mg-pos");
 	const range = h("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": "Position in the backward pass", ...KEEP });
-	const bar = h("div", { class: "mg-bar" }, h("span", { class: "mg-title" }, heading), pos, ...[
+	const bar = h("div.mg-bar", h("span.mg-title", heading), pos, ...[
 		["help", "Keys and help (?)", "?"], ["theme", "Theme: auto, light, dark", "theme"], ["svg", "Download the graph as SVG", "svg"],
 		["html", "Download as a page", "html"], ["md", "Download the transcript", "md"]].map(button));
-	const bar2 = h("div", { class: "mg-bar" }, ...[["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
+	const bar2 = h("div.mg-bar", ...[["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
 		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button), range, ...[["by", "Step by whole nodes", "by node"],
 		["predict", "Predict before each reveal", "predict"], expected.some((n) => n > 1) && ["fan", "Next fan-in (N)", "next fan-in"],
-		["zoomout", "Smaller (-)", "\u2212"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the graph, or follow (F)", "fit"],
+		["zoomout", "Smaller (-)", "−"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the graph, or follow (F)", "fit"],
 		["words", "Transcript of all steps (T)", "transcript"],
 		data.layout.folded && data.layout.full && ["fold", "Fold repeated parts", "fold"],
 		nodes.some((n) => !n.rg) && ["cuts", "Show or hide what needs no gradient", "cut edges"],
 		firstBad >= 0 && ["bad", "First number not finite", "first nan"]].filter(Boolean).map(button));
 	const tools = h("div", { role: "toolbar", "aria-label": "Stepper controls; up and down arrows move between them" }, bar, bar2);
 
-	const graph = h("div", { class: "mg-graph", tabindex: 0, role: "group", "aria-label": "Graph, scrollable", ...KEEP });
-	const local = h("section", { class: "mg-panel mg-local", "aria-label": "The step" });
-	const ledger = h("section", { class: "mg-panel mg-ledger", tabindex: 0, role: "group", "aria-label": "Ledger", ...KEEP });
-	const queue = h("div", { class: "mg-queue" });
-	const words = h("div", { class: "mg-words" });
-	const live = h("div", { class: "mg-live", "aria-live": "polite" });
-	const ask = h("div", { class: "mg-ask", role: "group", "aria-label": "Your prediction", hidden: true });
-	const more = h("div", { class: "mg-more", hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
-	const box = h("div", { class: "mg", role: "group", "aria-label": heading + ", stepper" }, tools,
-		h("div", { class: "mg-main" }, h("div", { class: "mg-left" }, graph, queue), h("div", { class: "mg-side" }, local, ask, ledger)),
+	const graph = h("div.mg-graph", { tabindex: 0, role: "group", "aria-label": "Graph, scrollable", ...KEEP });
+	const local = h("section.mg-panel mg-local", { "aria-label": "The step" });
+	const ledger = h("section.mg-panel mg-ledger", { tabindex: 0, role: "group", "aria-label": "Ledger", ...KEEP });
+	const queue = h("div.mg-queue");
+	const words = h("div.mg-words");
+	const live = h("div.mg-live", { "aria-live": "polite" });
+	const ask = h("div.mg-ask", { role: "group", "aria-label": "Your prediction", hidden: true });
+	const more = h("div.mg-more", { hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
+	const box = h("div.mg", { role: "group", "aria-label": heading + ", stepper" }, tools,
+		h("div.mg-main", h("div.mg-left", graph, queue), h("div.mg-side", local, ask, ledger)),
 		words, more, live);
 	el.append(box);
 
 	// ---- the graph
 	let layout, parts, lines, turnText = "";
-	const shown = (i) => (view === "folded" ? layout.rep[i] : i);
+	const shown = (i) => layout.rep?.[i] ?? i;
 
 	function drawGraph() {
 		layout = data.layout[view];
@@ -220,12 +235,12 @@ function render({ model, el, signal }) {
 			"aria-label": `Graph of ${nodes.length} tensors; the transcript holds the same in words` });
 		const tip = ([x, y], dx, dy) => `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`;
 		lines = layout.edges.map((e, i) => {
-			const mine = [...edges.keys()].filter((j) => (view === "folded" ? layout.line[j] : j) === i);
+			const mine = [...edges.keys()].filter((j) => (layout.line?.[j] ?? j) === i);
 			const g = s("g", {}), cut = mine.every((j) => !nodes[edges[j][0]].rg);
 			g.append(s("path", { class: "wire", d: e.d }), s("path", { class: "tip", d: tip(e.b, -7, 4) }),
 				s("path", { class: "back", d: tip(e.a, 13, 7) }));
 			if (cut) g.append(s("path", { class: "scissors", transform: `translate(${(e.a[0] + e.b[0]) / 2} ${(e.a[1] + e.b[1]) / 2})`,
-				d: "M8-6L-4 3M8 6L-4-3M-10 4.5a3 3 0 1 0 6 0a3 3 0 1 0-6 0M-10-4.5a3 3 0 1 0 6 0a3 3 0 1 0-6 0" }));
+				d: "M8-6L-4 3M8 6L-4-3M-10 4.5a3 3 0 1 0 6 0a3 3 0 1 0-6 0m0-9a3 3 0 1 0 6 0a3 3 0 1 0-6 0" }));
 			svg.append(g);
 			return { g, mine, cut };
 		});
@@ -272,7 +287,7 @@ function render({ model, el, signal }) {
 		grad[root] = steps[0].up;
 		for (let i = 0; i <= k; i++) {
 			const step = steps[i], full = i < k || reached(i, beat, "collect");
-			if (full && i < k) left[step.node]--;
+			if (i < k) left[step.node]--;
 			if (step.kind === "share") {
 				if (full) { got[step.parent]++; if (step.how !== "slot") grad[step.parent] = step.after; spent.add(incoming.get(step.node + ":" + step.slot)); }
 			} else if (step.kind === "leaf") { grad[step.node] = step.after; stored[step.node] = true; }
@@ -297,7 +312,7 @@ function render({ model, el, signal }) {
 	function paintGraph(st) {
 		const { step, k, beat } = st;
 		const sharing = step.kind === "share";
-		const [members, turns] = view === "folded" ? membersOnShow(k) : [null, []];
+		const [members, turns] = layout.rep ? membersOnShow(k) : [null, []];
 		turnText = turns.map((turn, i) => `turn ${turn} of ${layout.turns[i]}`).join(", ");
 		for (const [id, part] of parts) {
 			const i = members ? members.get(id) : id, n = nodes[i], what = status(st, i), grad = val(st.grad[i]), value = val(n.val);
@@ -316,7 +331,7 @@ function render({ model, el, signal }) {
 			part.t[0].textContent = cutText(n.name, what === "idle" && !counted ? room : room - 3);
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
 			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :
-				(broken ? "! " : "") + (fresh && step.before != null ? (step.lost ? "" : "+") + "= \u2192 " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5);
+				(broken ? "! " : "") + (fresh && step.before != null ? (step.lost ? "" : "+") + "= → " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5);
 			part.count.textContent = counted ? `${st.got[i]}/${totalOf(i)}` : "";
 			part.mark.setAttribute("d", what === "done" ? `M${x} 12l4 4l7 -9` :
 				what === "current" ? `M${x + 4} 7a4.5 4.5 0 1 0 .1 0zM${x + 4} 10.5a1 1 0 1 0 .1 0z` :
@@ -335,31 +350,32 @@ function render({ model, el, signal }) {
 	// ---- the step, with its numbers
 	function paintLocal(st) {
 		const { step, k, beat } = st, n = nodes[step.node];
-		const out = [h("h4", {}, n.name.endsWith("\u2026") ? n.expr : n.name.startsWith(n.expr) ? n.name : `${n.name} = ${n.expr}`)];
-		if (n.line) out.push(small(h("code", {}, `${n.line}  ${n.src}`)));
+		const out = [h("h4", n.name.endsWith("…") ? n.expr : n.name.startsWith(n.expr) ? n.name : `${n.name} = ${n.expr}`)];
+		if (n.line) out.push(small(h("code", `${n.line}  ${n.src}`)));
 		if (step.kind === "share") share(st, out);
 		else if (step.kind === "seed") out.push(figures(figure(val(step.up), "the gradient that starts the pass")));
-		else if (step.kind === "leaf") out.push(h("p", {}, "A leaf: nothing made it; the walk stores what arrived."));
-		else out.push(h("p", {}, step.text[0]));
+		else if (step.kind === "leaf") out.push(h("p", "A leaf: nothing made it; the walk stores what arrived."));
+		else out.push(h("p", step.text[0]));
 		local.replaceChildren(...out);
 	}
-	const small = (...content) => h("p", { class: "mg-small" }, ...content);
-	const figures = (...list) => h("div", { class: "mg-figure" }, ...list);
+	const small = (...content) => h("p.mg-small", ...content);
+	const show = (around) => { model.set("around", around); model.save_changes(); };
+	const figures = (...list) => h("div.mg-figure", ...list);
 
 	function share({ step, k, beat }, out) {
 		const g = val(step.up), raw = val(step.raw), factor = val(step.local), target = cutText(name(step.parent), 24);
 		const seen = (what) => reached(k, beat, what), kept = step.kept.map(([a, b, v]) => [a, b, val(v)]);
 		const inputs = edges.filter((e) => e[1] === step.node).length;
-		if (!seen("rule")) { out.push(h("p", {}, "gradient that arrived"), figures(figure(g, "g"))); return; }
-		out.push(h("p", {}, `share for ${target}` + (inputs > 1 ? `, input ${step.slot + 1} of ${inputs}` : "")),
-			h("p", {}, h("b", {}, "rule "), h("code", {}, `${target} gets ${step.rule}`)));
+		if (!seen("rule")) { out.push(h("p", "gradient that arrived"), figures(figure(g, "g"))); return; }
+		out.push(h("p", `share for ${target}` + (inputs > 1 ? `, input ${step.slot + 1} of ${inputs}` : "")),
+			h("p", h("b", "rule "), h("code", `${target} gets ${step.rule}`)));
 		if (step.legend) out.push(small(step.legend));
-		if (step.slope) out.push(small(h("code", {}, step.slope), step.fd != null ? `, measured by nudging: ${fmt(step.fd)}` : ""));
+		if (step.slope) out.push(small(h("code", step.slope), step.fd != null ? `, measured by nudging: ${fmt(step.fd)}` : ""));
 		if ([g, raw, ...kept.map(([, , v]) => v)].every(scalar)) {
 			const sub = step.rule === "g" ? "g" : step.sub || step.rule;
-			if (sub !== "g" || seen("product")) out.push(h("p", {}, h("code", { class: "mg-sub" }, seen("product") ? `${sub} = ${fmt(raw)}` : sub)));
+			if (sub !== "g" || seen("product")) out.push(h("p", h("code.mg-sub", seen("product") ? `${sub} = ${fmt(raw)}` : sub)));
 		} else arrays(step, out, seen, { g, raw, factor, kept, target });
-		if (step.note) out.push(small(step.note));
+		if (step.note) out.push(small(step.note, step.around && model.widget_manager && control(() => show(step.around), "show them")));
 		if (step.jac != null && !seen("product")) out.push(figures(figure(val(step.jac), "full Jacobian, a row for each output,")));
 		if (step.check?.verdict && seen("product")) out.push(comparison(step));
 	}
@@ -367,13 +383,13 @@ function render({ model, el, signal }) {
 	/** The tables of a share and the arithmetic of one cell. */
 	function arrays(step, out, seen, { g, raw, factor, kept, target }) {
 		const marked = cell || strongest(raw), product = seen("product");
-		const sign = (t) => h("span", { class: "mg-sign" }, t);
-		const row = figures(), line = h("p", { class: "mg-small num" });
+		const sign = (t) => h("span.mg-sign", t);
+		const row = figures(), line = h("p.mg-small num");
 		const add = (v, caption, o) => row.append(figure(v, caption, o));
-		let arrow = "\u2192", top = Math.max(scalar(g) ? 0 : topOf(g), topOf(raw));
+		let arrow = "→", top = topOf(!scalar(g) && g, raw);
 		if (step.how === "matmul") {
 			arrow = "=";
-			top = Math.max(top, ...kept.map(([, , v]) => topOf(v)));
+			top = topOf(top, ...kept.map(([, , v]) => v));
 			step.terms.forEach(([term, flip], i) => {
 				const [, label, v] = term === "g" ? [0, "g", g] : kept.find(([a]) => a === term);
 				if (i) row.append(sign("@"));
@@ -381,10 +397,10 @@ function render({ model, el, signal }) {
 			});
 		} else if (step.how === "elementwise" && factor != null) {
 			arrow = "=";
-			top = Math.max(top, topOf(factor));
+			top = topOf(top, factor);
 			const o = { top, on: product && marked };
 			add(g, "g", o);
-			row.append(sign("\u00d7"));
+			row.append(sign("×"));
 			add(factor, "local factor", { ...o, blocked: factor });
 		} else {
 			add(g, "g", { top });
@@ -397,8 +413,8 @@ function render({ model, el, signal }) {
 			line.textContent = marked ? cellText(step, marked) : "";
 		}
 		if (step.axes.length && seen("sum")) {
-			row.append(sign("\u2192"));
-			add(val(step.contrib), `summed over axis ${step.axes.join(", ")}`, { top: Math.max(top, topOf(val(step.contrib))) });
+			row.append(sign("→"));
+			add(val(step.contrib), `summed over axis ${step.axes.join(", ")}`, { top: topOf(top, val(step.contrib)) });
 		}
 		on(row, "mousemove", (e) => {
 			const where = product && e.target.dataset?.at;
@@ -410,15 +426,14 @@ function render({ model, el, signal }) {
 	function comparison(step) {
 		const c = step.check, fine = c.verdict === "agrees";
 		const rows = [["yours", c.yours], ["reference", step.contrib], ["numeric", c.numeric]].filter(([, v]) => v != null);
-		const top = Math.max(...rows.map(([, v]) => topOf(val(v))));
-		return h("div", { class: "mg-check" + (fine ? " fine" : "") }, h("b", {}, fine ? "Your rule agrees here." : "Yours differs here. "),
+		const top = topOf(...rows.map(([, v]) => val(v)));
+		return h("div", { class: "mg-check" + (fine ? " fine" : "") }, h("b", fine ? "Your rule agrees here." : "Yours differs here. "),
 			fine ? "" : c.verdict, c.yours != null && figures(...rows.map(([label, v]) => figure(val(v), label, { top }))));
 	}
 
 	function strongest(v) {
 		if (v == null || scalar(v) || !v.d.length) return null;
-		let best = 0;
-		v.d.forEach((x, i) => { if (Math.abs(x) > Math.abs(v.d[best])) best = i; });
+		const best = v.d.reduce((b, x, i) => (Math.abs(x) > Math.abs(v.d[b]) ? i : b), 0);
 		return [Math.floor(best / v.c), best % v.c];
 	}
 	const bracket = (x) => (typeof x === "number" && x < 0 ? `(${fmt(x)})` : fmt(x));
@@ -444,9 +459,9 @@ function render({ model, el, signal }) {
 			for (let q = 0; q < Math.min(inner, 6); q++) {
 				const a = get(A, i, q), b = get(B, q, c);
 				if (a === undefined || b === undefined) break;
-				parts.push(`${bracket(a)}\u00b7${bracket(b)}`);
+				parts.push(`${bracket(a)}·${bracket(b)}`);
 			}
-			if (parts.length < inner) parts.push("\u2026");
+			if (parts.length < inner) parts.push("…");
 			return head + parts.join(" + ") + ` = ${fmt(x)}`;
 		}
 		if (step.how === "elementwise") {
@@ -463,58 +478,54 @@ function render({ model, el, signal }) {
 		const { step, k, beat } = st;
 		const who = step.kind === "share" || step.kind === "skip" ? step.parent : step.node;
 		const n = nodes[who];
-		if (!n.rg) { ledger.replaceChildren(h("h4", {}, `${n.name} needs no gradient: no ledger`)); return; }
-		const head = h("h4", {}, `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${totalOf(who)} arrived` + (st.got[who] > expected[who] ? ", some twice" : "")));
+		if (!n.rg) { ledger.replaceChildren(h("h4", `${n.name} needs no gradient: no ledger`)); return; }
+		const head = h("h4", `Ledger of ${n.name}` + (who === root ? "" : `: ${st.got[who]} of ${totalOf(who)} arrived` + (st.got[who] > expected[who] ? ", some twice" : "")));
 		const rows = [];
 		const row = (label, v, now, cls) => {
 			const whole = v && !scalar(v) && v.d.length && v.r <= 6 && v.c <= 6 && v.d.length === v.s.reduce((a, b) => a * b, 1);
-			const cell = v == null ? "" : whole ? heat(v) : h("code", {}, scalar(v) ? fmt(v) : `${shapeOf(v)}, norm ${fmt(v.norm)}`);
-			rows.push(h("tr", { class: cls }, h("th", { scope: "row" }, label), h("td", {}, now && !whole ? h("span", { class: "mg-now" }, cell) : cell)));
+			const cell = v == null ? "" : whole ? heat(v) : h("code", scalar(v) ? fmt(v) : `${shapeOf(v)}, norm ${fmt(v.norm)}`);
+			rows.push(h("tr", { class: cls }, h("th", { scope: "row" }, label), h("td", now && !whole ? h("span.mg-now", cell) : cell)));
 		};
-		const old = (text) => h("span", { class: "mg-old" }, text);
+		const old = (text) => h("span.mg-old", text);
 		const list = arrivals[who].slice(0, st.got[who]), skipped = Math.max(0, list.length - 8);
 		if (who === root) row("start", val(steps[0].up), k === 0);
 		else if (!list.length) row("start: empty");
-		if (skipped) row(`\u2026 ${skipped} earlier`, val(steps[list[skipped - 1]].after));
+		if (skipped) row(`… ${skipped} earlier`, val(steps[list[skipped - 1]].after));
 		list.slice(skipped).forEach((j, q) => {
 			const how = steps[j].how === "slot" ? steps[j].note || "share" : skipped + q ? "+" : "first";
 			row(`${how} from ${cutText(name(steps[j].node), 22)}${j === k ? "  (now)" : ""}`, val(steps[j].contrib), j === k);
 		});
 		if (list.length > 1 && steps[list[0]].how !== "slot")
-			row(list.some((j) => steps[j].lost) ? "\u2260 what is kept" : list.length < expected[who] ? "= so far" : list.length > expected[who] ? "= too much" : "= gradient, complete",
+			row(list.some((j) => steps[j].lost) ? "≠ what is kept" : list.length < expected[who] ? "= so far" : list.length > expected[who] ? "= too much" : "= gradient, complete",
 				val(steps[list.at(-1)].after), false, "sum");
+		if (n.hook != null && st.got[who] >= expected[who]) row("a hook makes it", val(n.hook), false, "sum");
 		if (n.leaf && n.old != null) row(old(`+ old ${n.name}.grad, never cleared`), val(n.old));
 		if (st.stored[who]) {
 			if (n.old == null) row(old(`${n.name}.grad was ${n.empty || "None"}`));
 			row(`= ${n.name}.grad`, val(st.grad[who]), step.node === who, "sum");
 		}
 		const waiting = totalOf(who) - st.got[who];
-		ledger.replaceChildren(head, h("table", { class: "mg-table" }, h("tbody", {}, ...rows)),
+		ledger.replaceChildren(head, h("table.mg-table", h("tbody", ...rows)),
 			waiting > 0 && list.length ? small(`${n.name} may not speak yet: ${waiting} more to come.`) : "");
 	}
 
 	function paintQueue(st) {
 		const are = (what) => [...nodes.keys()].filter((i) => status(st, i) === what).sort((a, b) => byNode[a][0] - byNode[b][0]);
-		const some = (list, text) => hides("next") ? "?" : list.slice(0, 6).map(text).join(", ") + (list.length > 6 ? `, \u2026 (${list.length})` : "") || "nobody";
-		const part = (label, text) => h("span", {}, h("b", {}, label + ": "), text);
+		const some = (list, text) => hides("next") ? "?" : list.slice(0, 6).map(text).join(", ") + (list.length > 6 ? `, … (${list.length})` : "") || "nobody";
+		const part = (label, text) => h("span", h("b", label + ": "), text);
 		queue.replaceChildren(part("SPEAKS", name(st.step.node)), part("READY", some(are("ready"), name)),
 			part("WAITING", some(are("waiting"), (i) => `${name(i)} (${st.got[i]} of ${totalOf(i)})`)), turnText && part("STACKED", turnText));
 	}
 
 	// ---- painting and moving
 	function paint() {
-		const st = stateAt(p);
-		const [k, beat] = frames[p];
-		const beats = steps[k].text.length;
-		paintGraph(st);
-		paintLocal(st);
-		paintLedger(st);
-		paintQueue(st);
-		pos.textContent = `step ${k}/${steps.length - 1}` + (beats > 1 ? `, beat ${beat + 1}/${beats}: ${beatName(k, beat)}` : "");
+		const st = stateAt(p), { k, beat } = st, beats = steps[k].text.length;
+		for (const part of [paintGraph, paintLocal, paintLedger, paintQueue]) part(st);
+		pos.textContent = `step ${k}/${steps.length - 1}` + (beats > 1 ? `, beat ${beat + 1}/${beats}: ${beatsOf(k)[beat]}` : "");
 		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? ` The pass is done. ${leafSummary()}` : "");
 		if (!playing) live.textContent = words.textContent;
 		range.value = p;
-		range.setAttribute("aria-valuetext", pos.textContent);
+		range.ariaValueText = pos.textContent;
 		for (const [id, on] of [["by", byNodes], ["predict", predict], ["fold", view === "folded"], ["cuts", !graph.classList.contains("mg-nocuts")]])
 			knob[id]?.setAttribute("aria-pressed", on);
 		box.dataset.step = k;
@@ -522,7 +533,7 @@ function render({ model, el, signal }) {
 	}
 	const leafSummary = () => {
 		const done = steps.filter((x) => x.kind === "leaf").map((x) => `${name(x.node)}.grad: ${brief(val(x.after))}`);
-		return done.slice(0, 6).join("; ") + (done.length > 6 ? "; \u2026" : done.length ? "." : "No leaf needed a gradient.");
+		return done.slice(0, 6).join("; ") + (done.length > 6 ? "; …" : done.length ? "." : "No leaf needed a gradient.");
 	};
 
 	function go(position) {
@@ -576,13 +587,13 @@ function render({ model, el, signal }) {
 	}
 	function playIcon() {
 		knob.play.querySelector("path").setAttribute("d", ICONS[playing ? "pause" : "play"]);
-		knob.play.setAttribute("aria-label", playing ? "Pause (Space)" : "Play (Space)");
+		knob.play.title = knob.play.ariaLabel = playing ? "Pause (Space)" : "Play (Space)";
 	}
 
 	// ---- predict before reveal
 	function question(position) {
 		const [k, beat] = frames[position];
-		return steps[k].quiz?.beat === beat ? steps[k].quiz : null;
+		return steps[k].quiz?.beat === beat && steps[k].quiz;
 	}
 	function control(act, ...label) {
 		const b = h("button", { type: "button", ...KEEP }, ...label);
@@ -592,16 +603,16 @@ function render({ model, el, signal }) {
 	function pose(position) {
 		pause();
 		asked = { ...question(position), at: position, hinted: false };
-		const options = h("div", { class: "options" });
-		const says = h("div", { class: "says", "aria-live": "polite" });
-		if (asked.options) asked.options.forEach((o, i) => options.append(control(() => give(i), h("kbd", {}, i + 1), o)));
+		const options = h("div.options");
+		const says = h("div.says", { "aria-live": "polite" });
+		if (asked.options) options.append(...asked.options.map((o, i) => control(() => give(i), h("kbd", i + 1), o)));
 		else {
 			const field = h("input", { type: "text", inputmode: "decimal", "aria-label": "Your number", ...KEEP });
 			on(field, "keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); e.stopPropagation(); give(field.value); } });
 			options.append(field, control(() => give(field.value), "answer"));
 		}
 		options.append(control(() => { asked.hinted = true; says.textContent = asked.hint; }, "hint"), control(reveal, "skip"));
-		ask.replaceChildren(h("div", {}, h("b", {}, asked.ask)), options, says);
+		ask.replaceChildren(h("div", h("b", asked.ask)), options, says);
 		ask.hidden = false;
 		paint();
 		live.textContent = asked.ask;
@@ -610,7 +621,7 @@ function render({ model, el, signal }) {
 	}
 	function give(answer) {
 		if (!asked || asked.done || answer === -1) return;
-		const number = typeof answer === "string" ? Number(answer.trim().replace(",", ".").replace("\u2212", "-") || NaN) : answer;
+		const number = typeof answer === "string" ? Number(answer.trim().replace(",", ".").replace("−", "-") || NaN) : answer;
 		if (Number.isNaN(number)) {
 			ask.querySelector(".says").textContent = "A number, such as -1.5";
 			return;
@@ -629,7 +640,7 @@ function render({ model, el, signal }) {
 		paint();
 		answered.add(asked.at);
 		const target = asked.at, b = control(() => go(target), "go on (Enter)");
-		ask.querySelector(".says").replaceChildren(h("p", { class: right === null ? "" : right ? "right" : "wrong" }, text), h("p", {}, asked.reveal),
+		ask.querySelector(".says").replaceChildren(h("p", { class: right === null ? "" : right ? "right" : "wrong" }, text), h("p", asked.reveal),
 			small(`Right so far: ${answers.filter((a) => a.right).length} of ${answers.length}`), b);
 		for (const e of ask.querySelectorAll(".options > *")) e.disabled = true;
 		b.focus({ preventScroll: true });
@@ -649,31 +660,30 @@ function render({ model, el, signal }) {
 
 	// ---- help, transcript, downloads
 	function toggle(what) {
-		if (more.dataset.what === what && !more.hidden) { more.hidden = true; return; }
+		more.hidden = more.dataset.what === what && !more.hidden;
 		more.dataset.what = what;
-		more.hidden = false;
 		more.replaceChildren(what === "help" ? help() : transcript());
 	}
 	function help() {
-		const keys = `\u2192 \u2190|one beat on, back|Shift + \u2192 \u2190|one node on, back|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next
-			tensor that several gradients reach|C|next cell of the contribution|F|fit the graph or follow the step|+ \u2212|zoom|T|transcript|\u2191 \u2193|move
+		const keys = `→ ←|one beat on, back|Shift + → ←|one node on, back|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next
+			tensor that several gradients reach|C|next cell of the contribution|F|fit the graph or follow the step|+ −|zoom|T|transcript|↑ ↓|move
 			among the controls|Tab|controls, graph, ledger|Esc|leave to the notebook|?|this help`.split("|");
-		const row = (k, i) => (i % 2 ? "" : h("tr", {}, h("th", { scope: "row" }, k), h("td", {}, keys[i + 1])));
-		return h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...keys.map(row)));
+		const row = (k, i) => (i % 2 ? "" : h("tr", h("th", { scope: "row" }, k), h("td", keys[i + 1])));
+		return h("table", h("caption", "Keys"), h("tbody", ...keys.map(row)));
 	}
 	const rowsOf = (math) => steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
 		math && x.latex ? `$${x.latex}$` : x.rule || x.kind, x.text.join(" ")]);
 	const HEAD = ["step", "from", "to", "rule", "in words"];
 	function transcript() {
-		return h("table", {}, h("caption", {}, heading + ", all steps"), h("thead", {}, h("tr", {}, ...HEAD.map((t) => h("th", { scope: "col" }, t)))),
-			h("tbody", {}, ...rowsOf().map((r) => h("tr", {}, ...r.map((t) => h("td", {}, String(t)))))));
+		return h("table", h("caption", heading + ", all steps"), h("thead", h("tr", ...HEAD.map((t) => h("th", { scope: "col" }, t)))),
+			h("tbody", ...rowsOf().map((r) => h("tr", ...r.map((t) => h("td", String(t)))))));
 	}
 	const markdown = () => [HEAD, HEAD.map(() => "---"), ...rowsOf(true)].map((r) => "| " + r.map((t) => String(t).replaceAll("|", "\\|")).join(" | ") + " |").join("\n") + "\n";
 	function picture() {
 		const copy = graph.svg.cloneNode(true);
 		copy.setAttribute("class", "mg");
 		copy.setAttribute("data-theme", box.dataset.theme);
-		copy.prepend(s("style", {}, model.get("_css") || ""));
+		copy.prepend(s("style", model.get("_css") || ""));
 		return new XMLSerializer().serializeToString(copy);
 	}
 	function page() {
@@ -688,21 +698,19 @@ function render({ model, el, signal }) {
 
 	// ---- keys, focus, theme
 	const controls = [...tools.querySelectorAll("button, input")];
-	function focusable(i) { controls.forEach((c, j) => { c.tabIndex = j === i ? 0 : -1; }); }
-	focusable(controls.indexOf(knob.next));
-	on(tools, "focusin", (e) => focusable(controls.indexOf(e.target)));
+	const focusable = (it) => controls.forEach((c) => { c.tabIndex = c === it ? 0 : -1; });
+	focusable(knob.next);
+	on(tools, "focusin", (e) => focusable(e.target));
 	on(range, "input", () => go(+range.value));
 	on(box, "keydown", (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey) return;
-		const typing = e.target.type === "text";
-		const onButton = e.target.tagName === "BUTTON";
 		const roving = controls.indexOf(e.target);
 		const keys = {
 			ArrowRight: () => (e.shiftKey ? node(1) : move(1)), ArrowLeft: () => (e.shiftKey ? node(-1) : move(-1)), Home: press.first,
 			End: press.last, n: nextFan, f: fit, t: press.words, c: nextCell, "?": press.help, "+": press.zoomin, "=": press.zoomin,
 			"-": press.zoomout, Escape: leave,
 		};
-		if (!onButton) Object.assign(keys, { " ": press.play, Enter: () => { if (asked?.done) go(asked.at); } });
+		if (e.target.tagName !== "BUTTON") Object.assign(keys, { " ": press.play, Enter: () => { if (asked?.done) go(asked.at); } });
 		if (roving >= 0) {
 			const step = (d) => controls[(roving + d + controls.length) % controls.length].focus();
 			keys.ArrowDown = () => step(1);
@@ -710,7 +718,7 @@ function render({ model, el, signal }) {
 		}
 		if (!asked?.done && asked?.options?.[e.key - 1]) keys[e.key] = () => give(e.key - 1);
 		const key = e.key.length === 1 ? e.key.toLowerCase() : e.key;
-		if (typing && key !== "Escape") { e.stopPropagation(); return; }
+		if (e.target.type === "text" && key !== "Escape") { e.stopPropagation(); return; }
 		if (!keys[key]) return;
 		e.preventDefault();
 		e.stopPropagation();
@@ -739,11 +747,14 @@ function render({ model, el, signal }) {
 	}
 	on(dark, "change", paintTheme);
 	const watch = new MutationObserver(paintTheme);
-	watch.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
-	signal?.addEventListener("abort", () => { watch.disconnect(); clearInterval(playing); });
-
-	model.on("change:step", () => { const q = model.get("step"); if (!playing && q !== p) go(q); });
-	model.on("change:predict", () => { predict = !!model.get("predict"); paint(); });
+	watch.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
+	const listen = (what, fn) => {
+		model.on(what, fn);
+		signal.addEventListener("abort", () => model.off(what, fn));
+	};
+	signal.addEventListener("abort", () => { watch.disconnect(); clearInterval(playing); });
+	listen("change:step", () => { const q = model.get("step"); if (!playing && q !== p) go(q); });
+	listen("change:predict", () => { predict = !!model.get("predict"); paint(); });
 	p = Math.max(0, Math.min(frames.length - 1, model.get("step") || 0));
 	paintTheme();
 	drawGraph();

@@ -2,12 +2,13 @@
 
 import json
 import linecache
+import time
 
 import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad import mistakes
+from minigrad import mistakes, sharing
 from minigrad.autograd import Function
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
@@ -20,6 +21,7 @@ from minigrad.viz.excerpt import excerpt
 from . import cases, graphs
 
 SEEDS = range(60)
+DRAW = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -427,6 +429,48 @@ def test_a_students_rule_cannot_spoil_the_numbers_of_the_walk() -> None:
     spoilt = record(x * y, torch.ones(2), rules={"mul": greedy})
     assert {k: v.tolist() for k, v in spoilt.grads.items()} == {"x": [3.0, -1.0], "y": [1.0, 2.0]}
     assert x.tolist() == [1.0, 2.0]
+
+
+def in_place(g, x, y):
+    g *= y
+    return g, x * 1
+
+
+def whole_numbers(g, x, y):
+    return (g * y / 2).astype(int), g * x
+
+
+class Callable:
+    def __call__(self, g, y, x, scale=1):
+        return g * y, g * x
+
+
+@pytest.mark.parametrize(("rule", "verdict"), [
+    (in_place, "Your rule writes into g, which others still need: make a new array instead."),
+    (lambda g, x, y: (g * y * DRAW.random(), g * x),
+     "Asked twice with the same numbers, your rule gives two answers."),
+    (lambda g, x, y: (g * y, g * x, g), "Your rule returned 3 gradients; the operation has 2 inputs."),
+    ((lambda g, y: g * y, None), "Your rule for this input is None; it has to be a function of g and what it needs."),
+    (whole_numbers, "The numbers differ. The rule here is g * y. Yours are int64: cut to whole numbers."),
+    (lambda g, x, y: exit(), "Your rule raised SystemExit: None"),
+    (lambda g, x, y: (v for v in (g, g)), "Your rule returned a generator, which is no array of numbers."),
+    (Callable(), "agrees"),
+])  # fmt: skip
+def test_a_rule_that_is_wrong_in_another_way_is_told_which(rule, verdict: str) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.tensor([3.0, -1.0], requires_grad=True)
+    verdicts = [s.verdict for step in record(x * y, torch.ones(2), rules={"mul": rule}).steps for s in step]
+    assert verdict in verdicts
+
+
+def test_a_slow_rule_is_asked_for_some_seconds_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "PATIENCE", 0.1)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x * x * x
+    slow = {"mul": lambda g, x, y: (time.sleep(0.12), (g * y, g * x))[1]}
+    shares = [s for step in record(y, torch.ones(2), rules=slow).steps for s in step]
+    assert [s.verdict for s in shares] == ["agrees", "", "", "", "", ""]
+    assert shares[1].note == "your rule was not asked here: it has taken 0 seconds already"
 
 
 def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:

@@ -145,6 +145,34 @@ def test_the_latency_budget_kernel_busy_or_not(walk: Walk, graph: str) -> None:
     assert idle <= budget and busy <= budget, (idle, busy)
 
 
+def test_the_middle_of_a_long_pass_comes_from_the_kernel(walk: Walk) -> None:
+    long = """import minigrad as torch
+from minigrad.viz import step
+x = torch.tensor(0.9, requires_grad=True)
+y = x
+for i in range(500):
+    y = torch.sin(y) + x * 0.1
+w = step(y); w"""
+    box = live(walk, "long.ipynb", long, "print('at', w.around, w.step, len(w.data['steps']))")
+    page = walk.page
+    first = page.evaluate("() => document.querySelector('.mg input').max")
+    page.wait_for_function("""() => { const r = document.querySelector('.mg input'); r.value = +r.value + 1;
+        r.dispatchEvent(new Event('input')); return document.querySelector('.mg-local button'); }""", polling=5)
+    page.locator(".mg-local button", has_text="show them").click()
+    page.wait_for_function("(first) => document.querySelector('.mg input').max !== first", arg=first)
+    assert page.locator(".mg").count() == 1
+    assert "left out" not in box.locator(".mg-local").inner_text()
+    here = int(box.get_attribute("data-step"))
+    box.locator("[data-id=next]").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    position = box.locator("input[type=range]").input_value()
+    output = walk.run(r"print\('at'").locator(".jp-OutputArea").inner_text()
+    around, at, _ = map(int, output.split()[1:4])
+    assert around > 100 and at == int(position) and here > 10
+    assert page.errors == []
+
+
 def test_it_composes_with_other_widgets(walk: Walk) -> None:
     live(walk, "box.ipynb", SETUP, "import ipywidgets as W\nw = step(loss)\ns = W.IntSlider(max=40)\n"
          "W.jslink((s, 'value'), (w, 'step'))\nW.VBox([s, w])")  # fmt: skip
