@@ -33,6 +33,7 @@ from ..tensor import Tensor, wrap
 
 BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#6A6A6A"
 PAPER = (1.0, 1.0, 1.0, 0.8)  # white on a white page, a dim grey on a dark one: dark words stand out on both
+LEGEND: dict[str, Any] = {"facecolor": "none", "edgecolor": "#9aa0a6"}  # on the same paper: a filled box would be lighter
 STYLES = (
     (BLUE, "-", "o"),
     (ORANGE, "--", "s"),
@@ -131,7 +132,7 @@ def slope(
     margin = 0.1 * (ys.max() - ys.min() or 1.0)
     axes.set_ylim(ys.min() - margin, ys.max() + margin)
     axes.set(xlabel="x", ylabel=f"{name}(x)")
-    axes.legend()
+    axes.legend(**LEGEND)
     made.alt = (
         f"Curve of {name} around x = {number(x)} and the line through its points at {number(left)} and {number(right)}: "
         f"it rises by {number(high - low)} over {number(right - left)}, a slope of {number(rise)}."
@@ -193,7 +194,7 @@ def step_size(f: Callable[[Any], Any], x: float, slope: float, smallest: int = 1
             hs, np.maximum(error, 1e-17), color=colour, linestyle=line, marker=mark, markersize=4, label=label
         )
     axes.set(xlabel="h", ylabel="error of the slope")
-    axes.legend()
+    axes.legend(**LEGEND)
     best = {label: hs[int(np.argmin(error))] for label, error in errors.items()}
     made.alt = (
         f"Error of the measured slope at x = {number(x)} for h from 0.1 to 1e-{smallest}, both axes logarithmic. "
@@ -223,7 +224,7 @@ def descent(
         if i < len(xs):
             axes.annotate(str(i), (xs[i], heights[i]), textcoords="offset points", xytext=(5, 6))
     axes.set(xlabel="w", ylabel=name)
-    axes.legend()
+    axes.legend(**LEGEND)
     made.alt = (
         f"Curve of {name} and a descent of {len(xs) - 1} steps on it, from w = {number(xs[0])} ({name} {number(heights[0])}) "
         f"to w = {number(xs[-1])} ({name} {number(heights[-1])})."
@@ -253,7 +254,7 @@ def learning_rates(losses: Mapping[Any, Sequence[float]], log: bool = True) -> F
     if log and all((plain(s)[np.isfinite(plain(s))] > 0).all() for s in losses.values()):
         axes.set_yscale("log")
     axes.set(xlabel="step", ylabel="loss")
-    axes.legend(title="learning rate")
+    axes.legend(title="learning rate", **LEGEND)
     made.alt = "Loss after each step for each learning rate. " + "; ".join(parts) + "."
     return made
 
@@ -470,7 +471,7 @@ def line(x: Any, y: Any, w: float, b: float) -> Figure:
     axes.plot(ends, w * ends + b, color=ORANGE, label=f"{number(w)} x + {number(b)}")
     axes.vlines(xs, ys, ys + miss, color=GREY, linestyle=":", linewidth=1)
     axes.set(xlabel="x", ylabel="y")
-    axes.legend()
+    axes.legend(**LEGEND)
     made.alt = (
         f"{len(xs)} points and the line {number(w)} x + {number(b)}: mean squared error {number((miss**2).mean())}, "
         f"slopes of the error {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."

@@ -16,6 +16,7 @@ import pytest
 import minigrad
 from minigrad.autograd import Function
 from minigrad.recorder import record
+from minigrad.recording import Share
 from minigrad.viz.stepper import dress
 from minigrad.viz.stepper import page as page_of
 
@@ -112,6 +113,26 @@ def unpooled(data: dict[str, Any], i: int) -> Any:
     return np.array([float(x) for x in v["d"]]).reshape(v["s"])
 
 
+def asks_truly(quiz: dict[str, Any], share: Share, node: int, place: dict[int, str]) -> bool:
+    """Whether the right answer is right, and each mistake that gives a number gives the one that is said."""
+    kind = quiz["type"]
+    if kind == "value":
+        sums = quiz["beat"] >= 3 and share.before is not None
+        right = float(share.before + share.contribution) if sums else float(share.raw)
+        mistakes = {"the sign is not": -share.raw}
+        if sums:
+            mistakes = {"M19": share.contribution, "is missing.": share.before, "M22": share.before * share.contribution}
+        told = [(v, mistakes[k]) for v, why in quiz["wrong"] for k in mistakes if k in why]
+        return abs(quiz["answer"] - right) <= quiz["tol"] and all(close(v, true, 6e-4) for v, true in told)
+    chosen = quiz["options"][quiz["answer"]]
+    if kind == "sign":
+        return bool(chosen == ("+" if share.raw > 0 else "\u2212" if share.raw < 0 else "0"))
+    if kind == "shape":
+        return chosen == {(): "() one number"}.get(share.contribution.shape, str(share.contribution.shape))
+    rights = {"count": str(share.expected), "rule": share.named, "next": place[node]}
+    return chosen == rights[kind]
+
+
 PROGRAMS = int(os.environ.get("MINIGRAD_FUZZ", "100"))
 FIRST = int(os.environ.get("MINIGRAD_FUZZ_SEED", "0")) * 1_000_000
 PARTS, PAGES = 4, max(6, PROGRAMS // 20)
@@ -168,6 +189,9 @@ def disagreements(seed: int) -> list[str]:
             for key, value in pairs:
                 shown = unpooled(data, move[key])
                 check(shown is None or close(shown, value, 6e-4), f"shown {key}")
+            quiz = move.get("quiz")
+            if quiz is not None and share is not None:
+                check(asks_truly(quiz, share, step.node, place), f"quiz {quiz}")
     for step in recording.steps:
         if step.kind == "leaf":
             check(close(step.after, true_names[place[step.node]].grad.numpy(), 1e-8), f"{place[step.node]}.grad")
