@@ -67,7 +67,7 @@ function at(v, row, col) {
 }
 
 // ---- heat maps
-/** The largest size in a value. */
+/** The largest size in values. */
 const topOf = (...values) => Math.max(0, ...values.map((v) => (!v ? 0 : scalar(v) ? Math.abs(v) || 0 : +v.top || 0)));
 
 /** Blue for negative, white for zero, orange for positive. */
@@ -225,14 +225,14 @@ function draw({ model, el, signal }) {
 	el.append(box);
 
 	// ---- the graph
-	let layout, parts, lines, turnText = "";
+	let layout, parts, lines, said, turnText = "";
 	const shown = (i) => layout.rep?.[i] ?? i;
 
 	function drawGraph() {
 		layout = data.layout[view];
 		parts = new Map();
 		const svg = s("svg", { viewBox: `0 0 ${layout.w} ${layout.h}`, role: "img",
-			"aria-label": `Graph of ${nodes.length} tensors; the transcript holds the same in words` });
+			"aria-label": `Graph of ${nodes.length} tensors; the transcript says it in words` });
 		const tip = ([x, y], dx, dy) => `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`;
 		lines = layout.edges.map((e, i) => {
 			const mine = [...edges.keys()].filter((j) => (layout.line?.[j] ?? j) === i);
@@ -523,7 +523,7 @@ function draw({ model, el, signal }) {
 		for (const part of [paintGraph, paintLocal, paintLedger, paintQueue]) part(st);
 		pos.textContent = `step ${k}/${steps.length - 1}` + (beats > 1 ? `, beat ${beat + 1}/${beats}: ${beatsOf(k)[beat]}` : "");
 		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? ` The pass is done. ${leafSummary()}` : "");
-		if (!playing) live.textContent = words.textContent;
+		if (!playing && said !== words.textContent) live.textContent = said = words.textContent;  // once
 		range.value = p;
 		range.ariaValueText = pos.textContent;
 		for (const [id, on] of [["by", byNodes], ["predict", predict], ["fold", view === "folded"], ["cuts", !graph.classList.contains("mg-nocuts")]])
@@ -658,7 +658,7 @@ function draw({ model, el, signal }) {
 		else if (byNode[i].length) go(startOf[byNode[i][0]]);
 	}
 
-	// ---- help, transcript, downloads
+	// ---- help and downloads
 	function toggle(what) {
 		more.hidden = more.dataset.what === what && !more.hidden;
 		more.dataset.what = what;
