@@ -78,13 +78,13 @@ def explain_rule(share: Share, step: Step, node: Node, recorder: Recorder, made:
         elif share.how == "matmul":
             share.note = "; ".join(
                 filter(None, (
-                    helpers(share.rule, rule),
+                    helpers(share.rule, share.named, rule),
                     f"a full Jacobian would have {step.upstream.size} \u00d7 {share.contribution.size} = {size} numbers",
                 ))
             )  # fmt: skip
     if share.how == "elementwise":
         share.measured = slope(node, slot, recorder)
-    share.note = share.note or remark(share) or helpers(share.rule, rule)
+    share.note = share.note or remark(share) or helpers(share.rule, share.named, rule)
 
 
 def settled(rule: str, given: Mapping[str, Any]) -> str:
@@ -121,14 +121,18 @@ def remark(share: Share) -> str:
         and share.local.ndim
         and (share.local == 0).any()
     ):
-        return "hatched: the local factor is 0, nothing gets through"
+        assert share.raw is not None
+        spoilt = np.isnan(share.raw[share.local == 0]).any() if share.raw.shape == share.local.shape else False
+        return f"hatched: the local factor is 0, {'but 0 times inf or nan is nan' if spoilt else 'nothing gets through'}"
     return ""
 
 
-def helpers(text: str, rule: Any) -> str:
-    """What the functions in a rule do, from the first line of what is written above each."""
+def helpers(text: str, shown: str, rule: Any) -> str:
+    """What the functions in a rule do that is shown, from the first line of what is written above each."""
     said = []
     for name in dict.fromkeys(WORD.findall(text)):
+        if f"{name}(" not in shown:
+            continue
         helper = getattr(rule, "__globals__", {}).get(name)
         if isinstance(helper, FunctionType) and helper.__doc__ and not helper.__doc__.startswith("Elementwise "):
             said.append(f"{name}: {re.split(r'[;.](?= |$)', helper.__doc__.splitlines()[0])[0]}")

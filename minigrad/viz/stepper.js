@@ -209,7 +209,7 @@ function draw({ model, el, signal }) {
 		data.layout.folded && data.layout.full && ["fold", "Fold repeated parts", "fold"],
 		nodes.some((n) => !n.rg) && ["cuts", "Show or hide what needs no gradient", "cut edges"],
 		firstBad >= 0 && ["bad", "First number not finite", "first nan"]].filter(Boolean).map(button));
-	const tools = h("div", { role: "toolbar", "aria-label": "Stepper controls; up and down arrows move between them" }, bar, bar2);
+	const tools = h("div", { role: "toolbar", "aria-label": "Controls; up and down arrows move between them" }, bar, bar2);
 
 	const graph = h("div.mg-graph", { tabindex: 0, role: "group", "aria-label": "Graph, scrollable", ...KEEP });
 	const local = h("section.mg-panel mg-local", { "aria-label": "The step" });
@@ -330,8 +330,8 @@ function draw({ model, el, signal }) {
 			const shape = scalar(value) && value != null ? "= " + fmt(value) : sizes(n.shape);
 			part.t[0].textContent = cutText(n.name, what === "idle" && !counted ? room : room - 3);
 			part.t[1].textContent = cutText([n.symbol, shape].filter(Boolean).join("  "), room);
-			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" :
-				(broken ? "! " : "") + (fresh && step.before != null ? (step.lost ? "" : "+") + "= → " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5);
+			part.t[2].textContent = what === "cut" ? "no gradient" : grad == null ? "" : cutText(
+				(broken ? "! " : "") + (fresh && step.before != null ? (step.lost ? "" : "+") + "= → " : brief(grad).length > room - 4 && scalar(grad) ? "" : "grad ") + brief(grad, room - 5), room + 2);
 			part.count.textContent = counted ? `${st.got[i]}/${totalOf(i)}` : "";
 			part.mark.setAttribute("d", what === "done" ? `M${x} 12l4 4l7 -9` :
 				what === "current" ? `M${x + 4} 7a4.5 4.5 0 1 0 .1 0zM${x + 4} 10.5a1 1 0 1 0 .1 0z` :
@@ -523,7 +523,7 @@ function draw({ model, el, signal }) {
 		for (const part of [paintGraph, paintLocal, paintLedger, paintQueue]) part(st);
 		pos.textContent = `step ${k}/${steps.length - 1}` + (beats > 1 ? `, beat ${beat + 1}/${beats}: ${beatsOf(k)[beat]}` : "");
 		words.textContent = steps[k].text[beat] + (p === frames.length - 1 ? ` The pass is done. ${leafSummary()}` : "");
-		if (!playing && said !== words.textContent) live.textContent = said = words.textContent;  // once
+		if (!playing && said !== words.textContent) live.textContent = said = words.textContent;
 		range.value = p;
 		range.ariaValueText = pos.textContent;
 		for (const [id, on] of [["by", byNodes], ["predict", predict], ["fold", view === "folded"], ["cuts", !graph.classList.contains("mg-nocuts")]])
@@ -666,7 +666,7 @@ function draw({ model, el, signal }) {
 	}
 	function help() {
 		const keys = `→ ←|one beat on, back|Shift + → ←|one node on, back|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next
-			tensor that several gradients reach|C|next cell of the contribution|F|fit the graph or follow the step|+ −|zoom|T|transcript|↑ ↓|move
+			tensor with several gradients|C|next cell of the contribution|F|fit the graph or follow the step|+ −|zoom|T|transcript|↑ ↓|move
 			among the controls|Tab|controls, graph, ledger|Esc|leave to the notebook|?|this help`.split("|");
 		const row = (k, i) => (i % 2 ? "" : h("tr", h("th", { scope: "row" }, k), h("td", keys[i + 1])));
 		return h("table", h("caption", "Keys"), h("tbody", ...keys.map(row)));
