@@ -28,8 +28,8 @@ import traitlets
 from ..recorder import record
 from ..recording import SAMPLE, Recording
 from . import foreign, quiz
-from .excerpt import excerpt
 from .layout import MOST_BOXES, lay_out
+from .part import excerpt
 from .svg import describe, picture
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from minigrad.recorder import record
 from minigrad.recording import Recording, latex, number, without_g
 from minigrad.tape import TABLE
 from minigrad.utils.checkpoint import checkpoint
-from minigrad.viz.excerpt import excerpt
+from minigrad.viz.part import excerpt
 
 from . import cases, graphs
 
