@@ -156,8 +156,9 @@ w = step(y); w"""
     box = live(walk, "long.ipynb", long, "print('at', w.around, w.step, len(w.data['steps']))")
     page = walk.page
     first = page.evaluate("() => document.querySelector('.mg input').max")
-    page.wait_for_function("""() => { const r = document.querySelector('.mg input'); r.value = +r.value + 1;
-        r.dispatchEvent(new Event('input')); return document.querySelector('.mg-local button'); }""", polling=5)
+    page.evaluate("""() => [...document.querySelectorAll('.mg [data-node]')]
+        .find((g) => /^\\d+ nodes$/.test(g.querySelector('.name').textContent)).dispatchEvent(new MouseEvent('click'))""")
+    box.locator("[data-id=next]").click()
     page.locator(".mg-local button", has_text="show them").click()
     page.wait_for_function("(first) => document.querySelector('.mg input').max !== first", arg=first)
     assert page.locator(".mg").count() == 1
