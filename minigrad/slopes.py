@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import dtypes
 from minigrad.errors import check_dim
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor, wrap
@@ -22,6 +23,8 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     asked = range(input._data.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    if not input.dtype.is_floating_point:
+        input = input.to(dtypes.get_default_dtype())
     dims = [check_dim(d, input._data.ndim) for d in asked]
     spacing = 1 if spacing is None else spacing
     several = isinstance(spacing, (tuple, list))
@@ -37,7 +40,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
 
 def _slope(x: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
     n = x._data.shape[dim]
-    gaps = np.diff(spacing._data) if isinstance(spacing, Tensor) else np.full(n - 1, spacing, x._data.dtype)
+    gaps = np.diff(spacing._data).astype(x._data.dtype) if isinstance(spacing, Tensor) else np.full(n - 1, spacing, x._data.dtype)
 
     def part(start: int, count: int = 1) -> Tensor:
         return x.narrow(dim, start % n, count)
