@@ -6,6 +6,7 @@ the student's, `progress` shows the table, `grade` marks a class, `doctor` says 
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -33,7 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     run: Run = options.run
     try:
-        return run(options)
+        code = run(options)
+        sys.stdout.flush()  # so that a reader who has left is noticed here
+        return code
+    except BrokenPipeError:  # `minigrad doctor | head`: nobody reads on, and that needs no words
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (WrongUse, ValueError) as error:
         print(f"minigrad {options.command}: {error}", file=sys.stderr)
         return 2

@@ -4,6 +4,7 @@ import argparse
 import builtins
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -111,13 +112,24 @@ def test_as_a_program_it_prints_plain_ascii(blank: Path) -> None:
     """In a pipe whose encoding is ASCII; no escape sequences either."""
     done = subprocess.run(
         [sys.executable, "-m", "minigrad.course.cli", "check", str(blank)],
-        capture_output=True, env={**__import__("os").environ, "PYTHONIOENCODING": "ascii"}, check=False,
+        capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     assert done.stdout.isascii() and b"\x1b" not in done.stdout + done.stderr
 
 
 # check ---------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_who_leaves_early(folder: Path) -> None:
+    """`minigrad doctor | head`: no traceback, however Python buffers what it prints."""
+    for buffering in ({}, {"PYTHONUNBUFFERED": "1"}):
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"} | buffering
+        command = [sys.executable, "-m", "minigrad.course.cli", "doctor"]
+        program = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert program.stdout and program.stderr
+        program.stdout.close()
+        assert (program.stderr.read(), program.wait()) == (b"", 1)
 
 
 def test_check_of_a_blank_notebook(blank: Path, capsys: pytest.CaptureFixture[str]) -> None:
