@@ -40,13 +40,8 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
 
 def _slope(x: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
     n = x._data.shape[dim]
-<<<<<<< Updated upstream
     kind = x._data.dtype
     gaps = np.diff(spacing._data).astype(kind) if isinstance(spacing, Tensor) else np.full(n - 1, spacing, kind)
-=======
-    gaps = np.diff(spacing._data) if isinstance(spacing, Tensor) else np.full(n - 1, spacing)
-    gaps = gaps.astype(x._data.dtype)
->>>>>>> Stashed changes
 
     def part(start: int, count: int = 1) -> Tensor:
         return x.narrow(dim, start % n, count)
