@@ -30,6 +30,7 @@ SECRET = "hidden-4c1a90"
 # ------------------------------------------------------------------ the folder
 
 
+@pytest.mark.slow
 def test_a_folder_full_of_traps(tmp_path: Path, level: str) -> None:  # noqa: F811
     secret = tmp_path / "secret.ipynb"
     secret.write_bytes(notebook(HONEST, f"# {SECRET}"))
@@ -210,6 +211,7 @@ EVIL = ["=cmd|' /C calc'!A0", "\uff1d1+1", "ann;=1+1", "ann\t=1+1", "ann|=1", '"
         "    Points Possible"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_report_speaks_plainly_of_evil_names(tmp_path: Path, level: str, capsys: Any) -> None:  # noqa: F811
     hand_ins = hand_in(tmp_path / "in", ann=HONEST, **dict.fromkeys(EVIL, WRONG))
     out = tmp_path / "out"
@@ -252,6 +254,7 @@ def test_every_exercise_asks_something_that_no_table_holds() -> None:
                 assert any(len(set(answers)) > 1 for answers in zip(*seen, strict=False)), exercise.id
 
 
+@pytest.mark.slow
 def test_a_program_does_not_judge_itself(level: str) -> None:  # noqa: F811
     """What says True inside the sandbox can be made to say so; numbers are looked at outside."""
     zeros = (
@@ -272,6 +275,7 @@ def test_a_program_does_not_judge_itself(level: str) -> None:  # noqa: F811
         assert found["11.6"] == "wrong", result["verdicts"]
 
 
+@pytest.mark.slow
 def test_the_sandbox_of_a_thread_in_a_plain_program(tmp_path: Path, level: str) -> None:  # noqa: F811
     """A teacher's program may bring any executor; the first notebook must not be the one that is not graded."""
     hand_ins = hand_in(tmp_path / "in", ann=HONEST)

@@ -31,6 +31,7 @@ def test_grade_says_what_it_did(hand_ins: Path, tmp_path: Path, capsys: pytest.C
     assert "1 were graded before" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_weak_level_is_named_as_such(hand_ins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     weak = ["grade", str(hand_ins), "--out", str(tmp_path / "out"), "--jobs", "1", "--isolation", "process"]
     assert cli.main(weak) == 1

@@ -12,6 +12,7 @@ from minigrad.course.grading import journal, runs, sandbox
 from minigrad.course.grading.sandbox import Unavailable
 
 
+@pytest.mark.slow
 def test_solutions_have_full_marks_and_blanks_have_none(tmp_path: Path) -> None:
     try:
         sandbox.choose()

@@ -89,6 +89,7 @@ def test_a_class_from_start_to_end(tmp_path: Path, level: str) -> None:
     assert set(left_behind()) <= before, "the sandbox left files behind"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piped", [False, True], ids=["script", "pipe"])
 def test_a_program_without_a_main_guard_grades_once(tmp_path: Path, level: str, piped: bool) -> None:
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT)
@@ -148,6 +149,7 @@ def test_nothing_is_graded_twice_and_only_what_changed_again(
     assert not (out / "feedback" / "cy" / "05_vectors.html").exists()
 
 
+@pytest.mark.slow
 def test_a_changed_limit_grades_again(tmp_path: Path, level: str) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann="def vjp_square(x, v):\n    while True: pass"), tmp_path / "out"
     runs.grade(hand_ins, out=out, executor=one_thread(), seconds=0.3)
@@ -379,5 +381,5 @@ def test_a_large_class_needs_no_more_memory(tmp_path: Path, level: str) -> None:
                 (folder / f"{student}.ipynb").touch()
         alone = subprocess.run([sys.executable, "-c", REMEMBERING, folder, out], capture_output=True, text=True, check=True)
         peaks.append(int(alone.stdout))
-        assert len(list(journal.read(out / "results.jsonl"))) == len(rows(out)) - 1 == count  # ann
+        assert len(list(journal.read(out / "results.jsonl"))) == len(rows(out)) == count
     assert peaks[1] < peaks[0] + 200_000, peaks

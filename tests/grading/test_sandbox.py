@@ -38,6 +38,7 @@ def test_every_way_to_end_has_its_own_name(level: str) -> None:
         student.close()
 
 
+@pytest.mark.slow
 def test_a_command_that_was_stopped_and_goes_on_is_nobodys_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-Z, then fg: the clock went on while the grader stood still."""
     student = worker("landlock", seconds=0.3, wall=0.9)

@@ -122,6 +122,7 @@ def test_the_scan_sees_what_it_should() -> None:
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
 
 
+@pytest.mark.slow
 def test_no_public_function_has_its_modules_name() -> None:
     """`minigrad.tensor` is the function, on purpose; nothing else may hide a module. (`checkpoint.checkpoint` is PyTorch's
     name for it, and `utils` never binds the function.)

@@ -76,6 +76,7 @@ def test_a_blank_notebook_is_red_and_a_solved_one_green(lesson: str, tmp_path: P
 ENVIRONMENT = "import os\nprint(os.environ.get('MINIGRAD_CHECK'), os.environ.get('MINIGRAD_DISPLAY'))"
 
 
+@pytest.mark.slow
 def test_the_plugin_reaches_the_kernel_and_leaves_no_trace(tmp_path: Path) -> None:
     """The kernel sees the two variables; a test that runs after the notebook does not."""
     shown = {"output_type": "stream", "name": "stdout", "text": "raise static\nobject at 0xabcdef12\n"}

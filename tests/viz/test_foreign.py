@@ -134,6 +134,7 @@ def test_an_unknown_operation_without_a_backward_function_is_refused() -> None:
         foreign.record(Plain(1.0, (Plain(2.0),), "swirl"))
 
 
+@pytest.mark.slow
 def test_a_chain_of_1200_needs_no_recursion() -> None:
     v = cases.Value(1.0)
     for _ in range(1_200):

@@ -18,6 +18,7 @@ def quizzes(name: str):
     return data, [(step, step["quiz"]) for step in data["steps"] if "quiz" in step]
 
 
+@pytest.mark.slow
 def test_all_six_kinds_are_asked_somewhere() -> None:
     kinds = {quiz["type"] for name in ALL for _, quiz in quizzes(name)[1]}
     assert kinds == {"next", "sign", "value", "shape", "count", "rule"}

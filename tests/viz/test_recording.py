@@ -332,6 +332,7 @@ def test_numbers_as_text(value: float, text: str) -> None:
     assert number(value) == text
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_recorded_without_recursion() -> None:
     y = torch.tensor(0.5, requires_grad=True)
     for _ in range(2_000):

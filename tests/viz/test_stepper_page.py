@@ -158,6 +158,7 @@ def test_the_numbers_are_on_the_page(show) -> None:
     assert page.locator(".mg-words").inner_text().endswith("The pass is done. b.grad: 1; a.grad: -1.5.")
 
 
+@pytest.mark.slow
 def test_no_number_is_cut_and_no_word_is_idle(show) -> None:
     page = show("chain")
     page.evaluate(GO, len(frames("chain")) - 1)
@@ -264,6 +265,7 @@ def test_the_queue_explains_who_may_speak(show) -> None:
     assert any("WAITING: c (1 of 2)" in " ".join(text.split()) for text in seen)
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
     page = show("wrong_rule")
     page.locator("[data-id=next]").focus()
@@ -335,6 +337,7 @@ def test_predict_before_reveal(show, name: str, right: bool) -> None:
     assert at(page) == frames(name)[-1] and len(kinds) >= 2
 
 
+@pytest.mark.slow
 def test_questions_never_block_the_slider_and_can_be_hinted_and_skipped(show) -> None:
     page = show("fan_out", predict=True)
     page.locator("[data-id=next]").focus()
@@ -372,6 +375,7 @@ def test_a_question_about_the_next_node_is_answered_by_a_click_in_the_graph(show
 
 
 # ---------------------------------------------------------------- reach
+@pytest.mark.slow
 def test_three_tab_stops_and_arrows_between_controls(show) -> None:
     page = show("fan_out")
     page.evaluate("() => document.body.focus()")
@@ -536,6 +540,7 @@ def test_the_current_node_is_in_view_once_the_page_is_laid_out(show) -> None:
     page.wait_for_function(CURRENT_IN_VIEW, timeout=3000)
 
 
+@pytest.mark.slow
 def test_downloads_are_whole(show, tmp_path) -> None:
     page = show("fan_out")
     saved = {}
@@ -582,6 +587,7 @@ def test_a_name_is_text_and_nothing_else(page, tmp_path, name: str) -> None:
     assert said == [] and page.errors == [] and page.refused == []
 
 
+@pytest.mark.slow
 def test_the_saved_form_shows_the_frame_and_hides_the_fallback(page, tmp_path) -> None:
     file = tmp_path / "saved.html"
     file.write_text(
