@@ -12,6 +12,7 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Generator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -66,7 +67,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def children() -> set[int]:
     """The processes that this one has started, each of its threads; cheap enough for every test."""
-    return {int(pid) for listed in Path("/proc/self/task").glob("*/children") for pid in listed.read_text().split()}
+    found: set[int] = set()
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended meanwhile
+            found.update(map(int, listed.read_text().split()))
+    return found
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
+
+from tests.conftest import children
 
 ROOT = Path(__file__).parents[2]
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
@@ -59,6 +62,32 @@ def run(folder: Path, form: list[str], tests: dict[str, str], *more: str, **env:
     command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), f"--rootdir={folder}",
                "-p", "tests.conftest", "-p", "no:cacheprovider", *form, *more, *tests]  # fmt: skip
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=200, check=False)
+
+
+def test_children_are_counted_while_threads_come_and_go() -> None:
+    """A thread that ends between being listed and being looked at is no error."""
+    done = threading.Event()
+
+    def churn() -> None:
+        while not done.is_set():
+            short = [threading.Thread(target=time.sleep, args=(i / 10_000,)) for i in range(20)]
+            for thread in short:
+                thread.start()
+            for thread in short:
+                thread.join()
+
+    threads = [threading.Thread(target=churn) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        assert all(child.pid in children() for _ in range(300))
+    finally:
+        child.kill()
+        child.wait()
+        done.set()
+        for thread in threads:
+            thread.join()
 
 
 @FORMS
