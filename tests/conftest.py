@@ -90,8 +90,11 @@ def pytest_timeout_set_timer(item: pytest.Item) -> Generator[None, Any, Any]:
 
         for child in psutil.Process().children():
             if child.pid not in item.stash.get(EARLIER, ()):
-                for process in (*child.children(recursive=True), child):
-                    process.kill()
+                with suppress(psutil.NoSuchProcess):  # it has ended by itself
+                    family = child.children(recursive=True)
+                    for process in (*family, child):
+                        with suppress(psutil.NoSuchProcess):
+                            process.kill()
         assert callable(fail)
         fail(number, frame)
 
