@@ -87,7 +87,7 @@ def naps(x, v):
 
 def dozes(x, v):
     while True:
-        for _ in range(20_000):
+        for _ in range(5_000):
             pass
         time.sleep(0.003)
 
