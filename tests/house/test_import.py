@@ -45,5 +45,5 @@ def test_files_that_are_loaded_later() -> None:
 @pytest.mark.slow
 @pytest.mark.alone
 def test_import_costs_at_most_its_budget() -> None:
-    """Three tries: what else the machine does can only make it slower."""
-    assert any(import_cost.ratio() <= import_cost.BUDGET for _ in range(3))
+    """Eight tries: what else the machine does can only make it slower."""
+    assert any(import_cost.ratio() <= import_cost.BUDGET for _ in range(8))
