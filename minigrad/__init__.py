@@ -2,8 +2,9 @@
 
 Read it in this order: tensor.py (what a tensor is), tape.py (how operations are recorded, and walked back),
 derivatives.py (the table: one line an operation), function.py (operations of your own).  Around them: kernels.py (long
-forward code), composed.py (operations made of operations), inplace.py, indexing.py, creation.py, dtypes.py, random.py,
-printing.py, errors.py.  Above: nn, optim, autograd, and what PyTorch lacks: record, explain, replace, broken.
+forward code, with gathering.py, windows.py, special_functions.py), composed.py (operations made of operations),
+inplace.py, indexing.py, creation.py, dtypes.py, random.py, printing.py, errors.py.  Above: nn, optim, autograd, and what
+PyTorch lacks: record, explain, replace, broken.
 
 `import minigrad` loads numpy and the standard library only; nn, optim and the rest are loaded on first use.
 """

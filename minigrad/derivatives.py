@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, kernels
+from minigrad import dtypes, gathering, kernels
 from minigrad.kernels import count, floating, fold_rows, in_order, largest, power_slope, smallest, total
 from minigrad.operations import operation
 from minigrad.tape import TABLE
@@ -196,9 +196,9 @@ select, slice_, split, split_sizes, unbind, narrowed_alias = (
     operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True)
     for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
 )
-place = operation("SliceBackward", lambda x, shape, key: kernels.put(shape, key, x), lambda g, key: slice_(g, key))
-pick = operation("Index", kernels.indexed, lambda g, x_shape, index: put(g, x_shape, index))
-put = operation("IndexPut", lambda x, shape, index: kernels.put(shape, index, x), lambda g, index: pick(g, index))
+place = operation("SliceBackward", lambda x, shape, key: gathering.put(shape, key, x), lambda g, key: slice_(g, key))
+pick = operation("Index", gathering.indexed, lambda g, x_shape, index: put(g, x_shape, index))
+put = operation("IndexPut", lambda x, shape, index: gathering.put(shape, index, x), lambda g, index: pick(g, index))
 
 TABLE.update({name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation")})
 for _name, _operation in TABLE.items():

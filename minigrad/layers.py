@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import errors, kernels
+from minigrad import errors, windows
 from minigrad import more_derivatives as more
 from minigrad.public import function, index_array, register
 from minigrad.tensor import Tensor, wrap
@@ -265,11 +265,11 @@ def _max_pool(n: int) -> tuple[Any, Any]:
         _pool_input(name, input, n)
         kernel, steps, edges, gaps = _pool_arguments(name, n, kernel_size, stride, padding, dilation)
         sizes = input._data.shape[-n:]
-        counts = [kernels.window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, steps, edges, gaps)]
+        counts = [windows.window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, steps, edges, gaps)]
         _check_windows(input, counts)
         if n == 1 and input._data.dtype.kind != "f":
             raise errors.not_implemented("max_pool1d_impl", input.dtype.tensor_name)
-        index = kernels.max_pool_indices(input._data, kernel, steps, edges, gaps, ceil_mode)
+        index = windows.max_pool_indices(input._data, kernel, steps, edges, gaps, ceil_mode)
         out = recorded(input, index, n)
         return (out, wrap(index)) if return_indices else out
 
@@ -305,7 +305,7 @@ def _avg_pool(n: int) -> Any:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         sizes = input._data.shape[-n:]
-        counts = [kernels.window_count(s, k, t, p, 1, ceil_mode) for s, k, t, p in zip(sizes, kernel, steps, edges)]
+        counts = [windows.window_count(s, k, t, p, 1, ceil_mode) for s, k, t, p in zip(sizes, kernel, steps, edges)]
         _check_windows(input, counts)
         return more.avg_pool(input, kernel, steps, edges, ceil_mode, count_include_pad, divisor_override)
 
@@ -330,7 +330,7 @@ def _adaptive_avg(n: int) -> Any:
         if counts == (1,) * n:
             return input.mean(tuple(range(-n, 0)), keepdim=True)
         sizes = input._data.shape[-n:]
-        averages = tuple(kernels.adaptive_average(s, c, input._data.dtype) for s, c in zip(sizes, counts))
+        averages = tuple(windows.adaptive_average(s, c, input._data.dtype) for s, c in zip(sizes, counts))
         return more.adaptive_avg_pool(input, averages)
 
     call.__name__ = call.__qualname__ = f"adaptive_avg_pool{n}d"
@@ -345,7 +345,7 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_av
 def _adaptive_max(n: int) -> Any:
     def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         _pool_input(f"adaptive_max_pool{n}d", input, n)
-        index = kernels.adaptive_max_indices(input._data, _target_size(input, output_size, n))
+        index = windows.adaptive_max_indices(input._data, _target_size(input, output_size, n))
         out = more.adaptive_max_pool2d(input, index, n)
         return (out, wrap(index)) if return_indices else out
 
@@ -405,7 +405,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
             f"but got: {list(input._data.shape)}"
         )
     x, had = _batched("unfold", input, 2)
-    counts = [kernels.window_count(*numbers) for numbers in zip(x._data.shape[2:], kernel, steps, edges, gaps)]
+    counts = [windows.window_count(*numbers) for numbers in zip(x._data.shape[2:], kernel, steps, edges, gaps)]
     if builtins.any(c < 1 for c in counts):
         raise RuntimeError(
             f"Given input with spatial size {tuple(x._data.shape[2:])}, kernel_size={kernel}, dilation={gaps}, "
@@ -423,7 +423,7 @@ def fold(
     gaps, edges, steps = (_each("fold", v, 2, "") for v in (dilation, padding, stride))
     had = input._data.ndim == 3
     x = input if had else table.unsqueeze(input, (1, *input._data.shape))
-    blocks = math.prod(kernels.window_count(*numbers) for numbers in zip(sizes, kernel, steps, edges, gaps))
+    blocks = math.prod(windows.window_count(*numbers) for numbers in zip(sizes, kernel, steps, edges, gaps))
     if x._data.shape[1] % math.prod(kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, kernels
+from minigrad import dtypes, gathering, kernels, special_functions, windows
 from minigrad.derivatives import (
     abs,
     constant,
@@ -109,13 +109,13 @@ ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
 trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
 round = operation("Round", kernels.round_half_even, lambda g: zeros(g))
 frac = operation("Frac", kernels.only_floats("frac_cpu")(lambda x: x - np.trunc(x)), lambda g: g)
-erf = operation("Erf", floating(kernels.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
-erfc = operation("Erfc", floating(kernels.erfc), lambda g, x: g * (-2 / math.sqrt(math.pi)) * exp(-x * x))
-erfinv = operation("Erfinv", floating(kernels.erfinv), lambda g, out: g * (math.sqrt(math.pi) / 2) * exp(out * out))
-lgamma = operation("Lgamma", floating(kernels.lgamma), lambda g, x: g * digamma(x))
-digamma = operation("Digamma", floating(lambda x: kernels.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
+erf = operation("Erf", floating(special_functions.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
+erfc = operation("Erfc", floating(special_functions.erfc), lambda g, x: g * (-2 / math.sqrt(math.pi)) * exp(-x * x))
+erfinv = operation("Erfinv", floating(special_functions.erfinv), lambda g, out: g * (math.sqrt(math.pi) / 2) * exp(out * out))
+lgamma = operation("Lgamma", floating(special_functions.lgamma), lambda g, x: g * digamma(x))
+digamma = operation("Digamma", floating(lambda x: special_functions.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
 polygamma = operation(
-    "Polygamma", lambda x, n: kernels.polygamma(dtypes.floating(x), n), lambda g, x, n: g * polygamma(x, n + 1)
+    "Polygamma", lambda x, n: special_functions.polygamma(dtypes.floating(x), n), lambda g, x, n: g * polygamma(x, n + 1)
 )
 logit = operation(
     "Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0 if eps else math.nan, clear_of(x, eps))
@@ -265,7 +265,7 @@ bce_with_logits_loss = operation(
 
 conv = operation(
     "Convolution",
-    kernels.conv_bias,
+    windows.conv_bias,
     lambda g, y, x_shape, stride, padding, dilation, groups: conv_input(
         g, y, x_shape[2:], stride, padding, dilation, groups
     ),
@@ -276,7 +276,7 @@ conv = operation(
 )
 conv_input = operation(
     "Convolution",
-    kernels.conv_input,
+    windows.conv_input,
     lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
         conv(g, y, None, stride, padding, dilation, groups), x_shape
     ),
@@ -286,7 +286,7 @@ conv_input = operation(
 )
 conv_weight = operation(
     "ConvolutionBackward",
-    kernels.conv_weight,
+    windows.conv_weight,
     lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
         conv(y, g, None, stride, padding, dilation, groups), x_shape
     ),
@@ -297,22 +297,22 @@ conv_weight = operation(
 max_pool1d, max_pool2d, max_pool3d, adaptive_max_pool2d = (
     operation(
         f"{name}",
-        lambda x, index, n: kernels.take_places(x, index, n),
+        lambda x, index, n: windows.take_places(x, index, n),
         lambda g, x_shape, index, n: put_places(g, index, x_shape[len(x_shape) - n :]),
     )
     for name in ("SqueezeBackward1", "MaxPool2DWithIndices", "MaxPool3DWithIndices", "AdaptiveMaxPool2D")
 )
-put_places = operation("MaxUnpool2D", kernels.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes)))
+put_places = operation("MaxUnpool2D", windows.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes)))
 avg_pool = operation(
     "AvgPool2D",
-    kernels.avg_pool,
+    windows.avg_pool,
     lambda g, x_shape, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool_input(
         g, x_shape[len(x_shape) - len(kernel) :], kernel, stride, padding, ceil_mode, include_pad, divisor
     ),
 )
 avg_pool_input = operation(
     "AvgPool2DBackward",
-    lambda x, sizes, kernel, stride, padding, ceil_mode, include_pad, divisor: kernels.avg_pool_input(
+    lambda x, sizes, kernel, stride, padding, ceil_mode, include_pad, divisor: windows.avg_pool_input(
         x, sizes, kernel, stride, padding, include_pad, divisor
     ),
     lambda g, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool(
@@ -321,17 +321,17 @@ avg_pool_input = operation(
 )
 adaptive_avg_pool = operation(  # `averages` holds one matrix per spatial dimension
     "AdaptiveAvgPool2D",
-    kernels.along_dims,
+    windows.along_dims,
     lambda g, averages: adaptive_avg_pool(g, tuple(a.T for a in averages)),
 )
 im2col = operation(
     "Im2Col",
-    kernels.unfold,
+    windows.unfold,
     lambda g, x_shape, kernel, dilation, padding, stride: col2im(g, x_shape[2:], kernel, dilation, padding, stride),
 )
 col2im = operation(
     "Col2Im",
-    kernels.fold,
+    windows.fold,
     lambda g, kernel, dilation, padding, stride: im2col(g, kernel, dilation, padding, stride),
 )
 
@@ -379,27 +379,27 @@ vector_norm = operation(
 max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, gather = (
     operation(
         name,
-        kernels.picked,
+        gathering.picked,
         lambda g, x_shape, dim, index, keepdim: spread(g, x_shape, dim, index, keepdim),
     )
     for name in ("MaxBackward0", "MinBackward0", "MedianBackward1", "Kthvalue", "Mode", "Sort", "Topk", "Gather")
 )
 cummax, cummin = (
     operation(
-        name, kernels.picked, lambda g, x, dim, index, keepdim: spread(g, x.shape, dim, index, keepdim)
+        name, gathering.picked, lambda g, x, dim, index, keepdim: spread(g, x.shape, dim, index, keepdim)
     )  # PyTorch keeps all of x here
     for name in ("Cummax", "Cummin")
 )
 spread = operation(
     "ValueSelectingReductionBackward",
-    kernels.spread,
+    gathering.spread,
     lambda g, dim, index, keepdim: gather(g, dim, index, keepdim),
 )
-cumsum = operation("Cumsum", kernels.cumsum, lambda g, dim: cumsum_reversed(g, dim))
-cumsum_reversed = operation("Flip", kernels.cumulative_sum_reversed, lambda g, dim: cumsum(g, dim))
-cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
+cumsum = operation("Cumsum", gathering.cumsum, lambda g, dim: cumsum_reversed(g, dim))
+cumsum_reversed = operation("Flip", gathering.cumulative_sum_reversed, lambda g, dim: cumsum(g, dim))
+cumprod = operation("Cumprod", gathering.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
 logcumsumexp = operation(
-    "Logcumsumexp", kernels.logcumsumexp, lambda g, x, out, dim: logcumsumexp_gradient(g, x, out, dim)
+    "Logcumsumexp", gathering.logcumsumexp, lambda g, x, out, dim: logcumsumexp_gradient(g, x, out, dim)
 )
 
 # -------------------------------------------------------------------------------- linear algebra
@@ -450,9 +450,9 @@ diag_embed = operation(
 )
 put_diagonal = operation("DiagonalBackward", kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
 slide = operation(
-    "Unfold", kernels.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
+    "Unfold", windows.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
 )
-add_slide = operation("UnfoldBackward", kernels.add_slide, lambda g, dim, size, step: slide(g, dim, size, step))
+add_slide = operation("UnfoldBackward", windows.add_slide, lambda g, dim, size, step: slide(g, dim, size, step))
 flip = operation("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, dims: flip(g, dims))
 roll = operation(
     "Roll",
@@ -464,17 +464,17 @@ repeat = operation(
 )
 tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
 triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
-pad = operation("ConstantPadNd", kernels.pad_constant, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
+pad = operation("ConstantPadNd", windows.pad_constant, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
 
 # -------------------------------------------------------------------------------- picking elements
 
 index_put = operation(
     "IndexPut",
-    kernels.index_put,
+    gathering.index_put,
     lambda g, index, accumulate: g if accumulate else erase(g, index),
     lambda g, index: pick(g, index),
 )
-erase = operation("IndexPut", lambda x, index: kernels.erase(x, index), lambda g, index: erase(g, index))
+erase = operation("IndexPut", lambda x, index: gathering.erase(x, index), lambda g, index: erase(g, index))
 index_select, take, embedding, masked_select = (
     operation(name, lambda x, index: x[index], lambda g, x_shape, index: put(g, x_shape, index))
     for name in ("IndexSelect", "Take", "Embedding", "MaskedSelect")
@@ -482,7 +482,7 @@ index_select, take, embedding, masked_select = (
 index_add, index_copy, index_fill, masked_scatter = (
     operation(
         name,
-        kernels.index_put,
+        gathering.index_put,
         lambda g, index, accumulate: g if accumulate else erase(g, index),
         lambda g, index: pick(g, index),
     )
@@ -490,25 +490,25 @@ index_add, index_copy, index_fill, masked_scatter = (
 )
 scatter = operation(
     "ScatterBackward0",
-    kernels.scatter_cut,
+    gathering.scatter_cut,
     lambda g, dim, index: scatter_erase(g, dim, index),
     lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
 )
 scatter_add = operation(
     "ScatterAdd",
-    kernels.scatter_add_cut,
+    gathering.scatter_add_cut,
     lambda g: g,
     lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
 )
 scatter_prod = operation(
     "ScatterReduce",
-    lambda x, y, dim, index, include_self: kernels.scatter_reduce(x, y, dim, index, "prod", include_self),
+    lambda x, y, dim, index, include_self: gathering.scatter_reduce(x, y, dim, index, "prod", include_self),
     lambda g, x, y, dim, index, include_self: prod_share_of_self(g, x, y, dim, index, include_self),
     lambda g, x, y, out, dim, index, include_self: prod_share_of_source(g, x, y, out, dim, index, include_self),
 )
 scatter_extreme = operation(
     "ScatterReduce",
-    lambda x, y, dim, index, include_self, how: kernels.scatter_reduce(x, y, dim, index, how, include_self),
+    lambda x, y, dim, index, include_self, how: gathering.scatter_reduce(x, y, dim, index, how, include_self),
     lambda g, x, y, out, dim, index, include_self: g * share_of_self(x, y, out, dim, index, include_self),
     lambda g, x, y, out, dim, index, include_self: (
         gather_cut(g, dim, index, y.shape) * share_of_source(x, y, out, dim, index, include_self)
@@ -516,12 +516,12 @@ scatter_extreme = operation(
 )
 scatter_erase = operation(
     "ScatterBackward1",
-    lambda x, dim, index: kernels.scatter(x, dim, index, 0),
+    lambda x, dim, index: gathering.scatter(x, dim, index, 0),
     lambda g, dim, index: scatter_erase(g, dim, index),
 )
 gather_cut = operation(  # where the source was larger than the index, the rest of it has no influence
     "Gather",
-    kernels.gather_cut,
+    gathering.gather_cut,
     lambda g, x_shape, dim, index, shape: scatter_add(zeros_of(g, x_shape), g, dim, index),
 )
 
@@ -545,7 +545,7 @@ def prod_share_of_source(g: Any, x: Any, y: Any, out: Any, dim: int, index: Any,
 
 ones, is_zero = constant(np.ones_like), constant(lambda y: y == 0)
 zeros_met, share_of_self, share_of_source = map(
-    constant, (kernels.zeros_met, kernels.share_of_self, kernels.share_of_source)
+    constant, (gathering.zeros_met, gathering.share_of_self, gathering.share_of_source)
 )
 
 

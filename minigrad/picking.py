@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, indexing, inplace, kernels
+from minigrad import dtypes, errors, gathering, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
 from minigrad.public import as_one_node, converted, function, in_place, index_array, owned, raw, register, wrapped
@@ -203,13 +203,13 @@ def scatter_reduce(
         return more.scatter_extreme(input, src, where, array, include_self, reduce)
     if reduce not in ("sum", "mean"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    start = input if include_self else wrap(kernels.scatter(np.ones_like(input._data), where, array, 0)) * input
+    start = input if include_self else wrap(gathering.scatter(np.ones_like(input._data), where, array, 0)) * input
     total = more.scatter_add(start, src, where, array)
     if reduce == "sum":
         return total
     ones = np.ones(array.shape, input._data.dtype)
-    first = np.ones_like(input._data) if include_self else kernels.scatter(np.ones_like(input._data), where, array, 0)
-    number = kernels.scatter_add(first, where, array, ones)
+    first = np.ones_like(input._data) if include_self else gathering.scatter(np.ones_like(input._data), where, array, 0)
+    number = gathering.scatter_add(first, where, array, ones)
     number = wrap(np.maximum(number, 1))
     return total / number if input._data.dtype.kind == "f" else total.div(number, rounding_mode="floor")
 

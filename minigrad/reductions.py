@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, kernels
+from minigrad import dtypes, errors, gathering, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import move_guards, renamed
@@ -261,7 +261,7 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None:
         return table.median_all(input)
     kernels.refuse_booleans("median_out", input._data)
-    return _by_index("median", input, dim, keepdim, kernels.median_index, more.median_dim)
+    return _by_index("median", input, dim, keepdim, gathering.median_index, more.median_dim)
 
 
 @function
@@ -293,7 +293,7 @@ def _under_name(x: Tensor, name: str) -> Tensor:
 @function
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value along `dim` and where it last occurs."""
-    return _by_index("mode", input, dim, keepdim, kernels.mode_index, more.mode)
+    return _by_index("mode", input, dim, keepdim, gathering.mode_index, more.mode)
 
 
 @function
@@ -303,7 +303,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     size = input._data.shape[where] if input._data.ndim else 1
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {where}")
-    return _by_index("kthvalue", input, dim, keepdim, lambda x, d: kernels.kth_smallest(x, k, d), more.kthvalue)
+    return _by_index("kthvalue", input, dim, keepdim, lambda x, d: gathering.kth_smallest(x, k, d), more.kthvalue)
 
 
 @function
@@ -362,7 +362,7 @@ _arg("argmin", np.argmin)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along `dim`, and the indices they came from."""
     where = check_dim(dim, input._data.ndim)
-    index = np.asarray(kernels.argsort(input._data, where, descending))
+    index = np.asarray(gathering.argsort(input._data, where, descending))
     return return_type("sort")(more.sort(input, where, index, True), wrapped(index))
 
 
@@ -372,7 +372,7 @@ function(sort)
 @function
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort the tensor along `dim`."""
-    return wrapped(np.asarray(kernels.argsort(input._data, check_dim(dim, input._data.ndim), descending)))
+    return wrapped(np.asarray(gathering.argsort(input._data, check_dim(dim, input._data.ndim), descending)))
 
 
 @function
@@ -389,7 +389,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         raise RuntimeError("selected index k out of range")
     if x.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
-    index = np.asarray(kernels.argsort(x, where, largest))
+    index = np.asarray(gathering.argsort(x, where, largest))
     index = index if not x.ndim else np.take(index, range(k), where)
     return return_type("topk")(more.topk(input, where, index, True), wrapped(index))
 
@@ -643,7 +643,7 @@ def cummax(input: Tensor, dim: int) -> Any:
     if not input._data.ndim and dim not in (0, -1):
         raise IndexError(f"cummax(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     where = check_dim(dim, input._data.ndim)
-    _, index = kernels.cumulative_best(input._data, where, np.greater_equal)
+    _, index = gathering.cumulative_best(input._data, where, np.greater_equal)
     return return_type("cummax")(more.cummax(input, where, np.asarray(index), True), wrap(index))
 
 
@@ -653,7 +653,7 @@ def cummin(input: Tensor, dim: int) -> Any:
     if not input._data.ndim and dim not in (0, -1):
         raise IndexError(f"cummin(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     where = check_dim(dim, input._data.ndim)
-    _, index = kernels.cumulative_best(input._data, where, np.less_equal)
+    _, index = gathering.cumulative_best(input._data, where, np.less_equal)
     return return_type("cummin")(more.cummin(input, where, np.asarray(index), True), wrap(index))
 
 

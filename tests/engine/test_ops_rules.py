@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import dtypes, kernels
+from minigrad import dtypes, gathering, kernels, special_functions, windows
 
 RULES = json.loads((Path(__file__).parents[1] / "data" / "rules.json").read_text(encoding="utf-8"))
 
@@ -114,25 +114,25 @@ def test_linear_kernels_and_their_transposes(stride: int, padding: int, dilation
     draw = np.random.default_rng(stride * 10 + padding)
     x, w = draw.normal(size=(2, 4, 9, 8)), draw.normal(size=(6, 2, 3, 2))
     s, p, d, k = (stride, stride), (padding, padding), (dilation, dilation), (3, 2)
-    adjoint(lambda v: kernels.conv(v, w, s, p, d, 2), lambda g: kernels.conv_input(g, w, (9, 8), s, p, d, 2), x, 1)
-    adjoint(lambda v: kernels.conv(x, v, s, p, d, 2), lambda g: kernels.conv_weight(g, x, k, s, p, d, 2), w, 2)
-    adjoint(lambda v: kernels.unfold(v, k, d, p, s), lambda g: kernels.fold(g, (9, 8), k, d, p, s), x, 3)
+    adjoint(lambda v: windows.conv(v, w, s, p, d, 2), lambda g: windows.conv_input(g, w, (9, 8), s, p, d, 2), x, 1)
+    adjoint(lambda v: windows.conv(x, v, s, p, d, 2), lambda g: windows.conv_weight(g, x, k, s, p, d, 2), w, 2)
+    adjoint(lambda v: windows.unfold(v, k, d, p, s), lambda g: windows.fold(g, (9, 8), k, d, p, s), x, 3)
     for ceil in (False, True):
         for include in (False, True):
             adjoint(
-                lambda v, ceil=ceil, include=include: kernels.avg_pool(v, k, s, p, ceil, include, None),
-                lambda g, include=include: kernels.avg_pool_input(g, (9, 8), k, s, p, include, None),
+                lambda v, ceil=ceil, include=include: windows.avg_pool(v, k, s, p, ceil, include, None),
+                lambda g, include=include: windows.avg_pool_input(g, (9, 8), k, s, p, include, None),
                 x,
                 4,
             )
-        index = kernels.max_pool_indices(x, k, s, p, d, ceil)
+        index = windows.max_pool_indices(x, k, s, p, d, ceil)
         adjoint(
-            lambda v, index=index: kernels.take_places(v, index, 2),
-            lambda g, index=index: kernels.put_places(g, index, (9, 8)),
+            lambda v, index=index: windows.take_places(v, index, 2),
+            lambda g, index=index: windows.put_places(g, index, (9, 8)),
             x,
             5,
         )
-    adjoint(lambda v: kernels.slide(v, 2, 3, stride), lambda g: kernels.add_slide(g, x.shape, 2, 3, stride), x, 6)
+    adjoint(lambda v: windows.slide(v, 2, 3, stride), lambda g: windows.add_slide(g, x.shape, 2, 3, stride), x, 6)
     for offset in (-2, 0, 1):
         adjoint(
             lambda v, offset=offset: kernels.diagonal(v, offset, 1, 3),
@@ -141,22 +141,22 @@ def test_linear_kernels_and_their_transposes(stride: int, padding: int, dilation
             7,
         )
     rows = draw.integers(0, 9, 50)
-    adjoint(lambda v: v[:, :, rows], lambda g: kernels.put(x.shape, (slice(None), slice(None), rows), g), x, 8)
+    adjoint(lambda v: v[:, :, rows], lambda g: gathering.put(x.shape, (slice(None), slice(None), rows), g), x, 8)
     flat = x.reshape(-1, 8)
     many = draw.integers(0, len(flat), 500)
-    adjoint(lambda v: v[many], lambda g: kernels.put(flat.shape, (many,), g), flat, 9)
+    adjoint(lambda v: v[many], lambda g: gathering.put(flat.shape, (many,), g), flat, 9)
 
 
 def test_special_functions_agree_with_the_standard_library() -> None:
     import math
 
     x = np.concatenate([np.linspace(-6, 6, 241), [1e-9, -1e-9, 0.0, 26.0]])
-    np.testing.assert_allclose(kernels.erf(x), [math.erf(v) for v in x], rtol=1e-14, atol=1e-300)
-    np.testing.assert_allclose(kernels.erfc(x), [math.erfc(v) for v in x], rtol=1e-11, atol=1e-300)
+    np.testing.assert_allclose(special_functions.erf(x), [math.erf(v) for v in x], rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(special_functions.erfc(x), [math.erfc(v) for v in x], rtol=1e-11, atol=1e-300)
     inner = x[np.abs(x) < 3]
-    np.testing.assert_allclose(kernels.erfinv(kernels.erf(inner)), inner, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(special_functions.erfinv(special_functions.erf(inner)), inner, rtol=1e-9, atol=1e-12)
     positive = np.linspace(0.1, 30, 100)
-    np.testing.assert_allclose(kernels.lgamma(positive), [math.lgamma(v) for v in positive], rtol=1e-14)
+    np.testing.assert_allclose(special_functions.lgamma(positive), [math.lgamma(v) for v in positive], rtol=1e-14)
     step = 1e-5
-    slope = (kernels.lgamma(positive + step) - kernels.lgamma(positive - step)) / (2 * step)
-    np.testing.assert_allclose(kernels.polygamma(positive, 0), slope, rtol=1e-6, atol=1e-6)
+    slope = (special_functions.lgamma(positive + step) - special_functions.lgamma(positive - step)) / (2 * step)
+    np.testing.assert_allclose(special_functions.polygamma(positive, 0), slope, rtol=1e-6, atol=1e-6)
