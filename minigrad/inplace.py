@@ -91,7 +91,7 @@ def assignment(operation: Any) -> Callable[[Tensor, Any], Any]:
 
     def assign(self: Tensor, other: Any) -> Any:
         __tracebackhide__ = True
-        if ufunc is not None and mode.record is None and _written_directly(self, ufunc, other):
+        if ufunc is not None and mode.record is None and written_directly(self, ufunc, other):
             return self
         return write(self, operation, other)
 
@@ -132,7 +132,7 @@ def _is_stretched(array: Any) -> bool:
 DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 
 
-def _written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
+def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
     """Where types, shapes and memory leave no question: without an array in between (p -= rate * g)."""
     array, counter = target._data, target._counter
     value = other._data if isinstance(other, Tensor) else None
@@ -220,8 +220,9 @@ def _shared(array: Any, data: Any) -> bool:
     """Whether two arrays share memory, but are not the same elements in the same order."""
     if data is array or not isinstance(data, np.ndarray) or not isinstance(array, np.ndarray):
         return False
-    same = array.ndim == data.ndim and array.ctypes.data == data.ctypes.data and _layout(array) == _layout(data)
-    return np.may_share_memory(array, data) and not same
+    if not np.may_share_memory(array, data):
+        return False
+    return array.ndim != data.ndim or array.ctypes.data != data.ctypes.data or _layout(array) != _layout(data)
 
 
 def _layout(array: Any) -> list[tuple[int, int]]:

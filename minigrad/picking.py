@@ -68,14 +68,17 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         )
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
+    recorded = self._node is not None or self._view is not None or (source._node is not None and mode.record is not None)
     if parsed.advanced is None:
-        inplace.check_writable(_part(self, parsed.basic))
+        seen = wrap(whole)
+        seen._counter = self._counter
+        inplace.check_writable(_part(self, parsed.basic) if recorded else seen)
         if source._data.shape == target:
-            inplace.check_overlap(wrap(whole), (source,))
+            inplace.check_overlap(seen, (source,))
     else:
         inplace.check_history(self)
         inplace.warn_if_stretched(self, "masked_fill" if _is_mask(index) and not source._data.ndim else "index_put")
-    if self._node is None and self._view is None and (source._node is None or mode.record is None):
+    if not recorded:
         array = dtypes.cast(source._data, self.dtype)
         if whole is not None:
             whole[...] = array

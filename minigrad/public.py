@@ -226,9 +226,13 @@ def return_type(name: str) -> Any:
 
 def in_place(name: str, operation: Callable[..., Any]) -> None:
     """The method `name_`, which writes what `operation` gives into the tensor itself."""
+    ufunc = inplace.DIRECT.get(getattr(table, name, operation))
 
     def write(self: Tensor, *args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
+        plain = ufunc is not None and mode.record is None and len(args) == 1 and not keywords
+        if plain and inplace.written_directly(self, ufunc, args[0]):
+            return self
         chosen = functools.partial(operation, **keywords) if keywords else operation
         if name in inplace.STRETCHABLE:
             inplace.warn_if_stretched(self, name)
