@@ -93,6 +93,8 @@ _LAZY = {
     ),
     "autocast": "amp",
     "gradient": "slopes",
+    "is_anomaly_enabled": "anomaly",
+    "is_anomaly_check_nan_enabled": "anomaly",
     "save": "files",
     "load": "files",
 }

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.birthplace import quoted
 from minigrad.tensor import Tensor
 
@@ -81,6 +82,8 @@ class set_detect_anomaly:
     """Switch the check on or off, at once; as a context manager, switch back at the end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(errors.must_be_bool("set_anomaly_enabled", "enabled", mode))
         self.before = state.enabled, state.check_nan
         state.enabled, state.check_nan = mode, check_nan
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 tick = count(-1, -1).__next__  # the newest node has the smallest number, so that a heap serves it first
 last_pass: int | None = None  # the tick of the latest backward pass (for `explain`)
 last_write = 0  # the tick of the latest in-place write anywhere: nodes newer than it need no version check
+depositing = _thread.RLock()  # two threads may add to the gradient of one leaf: neither's part is lost
 
 unusual: set[int] = set()  # the threads that are not simply recording: while there are none, nobody need look closer
 
@@ -150,11 +151,12 @@ class inference_mode:
 
 
 def _switch(enabled: bool) -> None:
-    mode.record = recording = mode.recorder if enabled else None
-    if recording is True and not mode.inference:
+    if enabled and mode.recorder is True and not mode.inference:
+        mode.record = True
         unusual.discard(_thread.get_ident())
     else:
-        unusual.add(_thread.get_ident())
+        unusual.add(_thread.get_ident())  # first: Ctrl-C may come between any two lines
+        mode.record = mode.recorder if enabled else None
 
 
 def record_with(recorder: Any) -> None:
@@ -296,17 +298,18 @@ class AccumulateGrad(Node):
 
 def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
     """tensor.grad += g, where None counts as nothing yet."""
-    old = tensor._grad
-    if old is None:
-        tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(g._data)), g) if create_graph else wrap(g)
-    elif create_graph:
-        tensor._grad = old + g
-    else:
-        if isinstance(old._data, np.ndarray):
-            old._data += g
+    with depositing:
+        old = tensor._grad
+        if old is None:
+            tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(g._data)), g) if create_graph else wrap(g)
+        elif create_graph:
+            tensor._grad = old + g
         else:
-            old._data = old._data + g
-        touch(old._counter)
+            if isinstance(old._data, np.ndarray):
+                old._data += g
+            else:
+                old._data = old._data + g
+            touch(old._counter)
 
 
 def touch(version: list[Any], writer: Node | None = None) -> None:
@@ -530,17 +533,18 @@ def run(
         g = _start(i, root, gradient)
         started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
-    before, recording, recorder = mode.running, mode.record is not None, mode.recorder
-    mode.running = Pass([node for node, _ in started], targets, 0 if before is None else before.depth + 1)
-    _switch(create_graph)
+    before = mode.running, mode.recorder, mode.record
+    depth = 0 if mode.running is None else mode.running.depth + 1
     try:
-        if mode.running.depth % PASSES_A_THREAD < PASSES_A_THREAD - 1:
+        mode.running = Pass([node for node, _ in started], targets, depth)
+        _switch(create_graph)
+        if depth % PASSES_A_THREAD < PASSES_A_THREAD - 1:
             walk(started, create_graph, retain_graph, targets)
         else:
             in_a_thread(mode, _switch, walk, started, create_graph, retain_graph, targets)
     finally:
-        mode.running, mode.recorder = before, recorder
-        _switch(recording)
+        mode.running, mode.recorder, mode.record = before  # at one stroke: Ctrl-C comes before or after
+        _switch(before[2] is not None)
 
 
 def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:

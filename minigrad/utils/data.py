@@ -251,6 +251,39 @@ def _seed(generator: Generator | None) -> int:
 # ------------------------------------------------------------------------------------------- the loader
 
 
+def get_worker_info() -> None:
+    """None: it is always the main process that loads."""
+    return None
+
+
+def _check_workers(workers: int, timeout: float, context: Any, prefetch: int | None, persistent: bool) -> None:
+    """ValueError for settings of worker processes that do not go together: there are none, but the program may move on."""
+    if workers < 0:
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if workers == 0 and prefetch is not None:
+        raise ValueError(
+            "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+            "multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if prefetch is not None and prefetch < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent and workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    if context is not None and workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={workers}"
+        )
+    methods = ["fork", "spawn", "forkserver"]
+    if isinstance(context, str) and context not in methods:
+        raise ValueError(
+            f"multiprocessing_context option should specify a valid start method in {methods}, but got "
+            f"multiprocessing_context={context!r}"
+        )
+
+
 class DataLoader:
     """Iterate over a dataset in batches; with `shuffle`, in a new random order each time.
 
@@ -270,15 +303,15 @@ class DataLoader:
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
-        *,
+        multiprocessing_context: Any = None,
         generator: Generator | None = None,
+        *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
-        if num_workers < 0:
-            raise ValueError(
-                "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
-            )
+        _check_workers(num_workers, timeout, multiprocessing_context, prefetch_factor, persistent_workers)
         stream = isinstance(dataset, IterableDataset)
         if stream and shuffle:
             raise ValueError(
@@ -303,7 +336,7 @@ class DataLoader:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
-        self.num_workers, self.pin_memory = num_workers, pin_memory
+        self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         alone = batch_size is None and batch_sampler is None
         self.collate_fn = collate_fn or (_as_it_is if alone else default_collate)
 
