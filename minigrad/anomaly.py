@@ -36,11 +36,11 @@ def check(node: Any, shares: list[Any]) -> None:
             continue
         error = RuntimeError(f"Function '{node.owner.name()}' returned nan values in its {place}th output.")
         where = quoted(node.code, node.at)
-        error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {_origin(node, place)}")
+        error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {_origin(node)}")
         raise error
 
 
-def _origin(node: Any, place: int) -> str:
+def _origin(node: Any) -> str:
     """The oldest recorded operation whose kept numbers are already not finite, in words."""
     suspects, stack, seen = [], [node], {node}
     while stack:

@@ -315,10 +315,8 @@ def _unary(name: str, recorded: Any, *names: str) -> None:
     for each in (name, *names):
         in_place(each, recorded)
         register(getattr(Tensor, f"{each}_"), f"{each}_", method=False)
-        if hasattr(recorded, "operation"):
-            setattr(
-                Tensor, each, recorded
-            )  # a method needs no check of its first argument: nothing between it and the table
+        if hasattr(recorded, "operation"):  # a method needs no check of its first argument: it is the operation itself
+            setattr(Tensor, each, recorded)
 
 
 for _name in ("exp", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "sigmoid", "relu", "reciprocal"):
@@ -374,13 +372,22 @@ def nan_to_num(
     return more.nan_to_num(input, nan or 0.0, posinf, neginf)
 
 
-@function(method=False)
-def polygamma(n: Any, input: Any = None) -> Tensor:
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """The n-th derivative of `digamma`, elementwise; n = 0 is `digamma` itself."""
     return more.polygamma(input, n)
 
 
-register(lambda n, input: more.polygamma(input, n), "polygamma", method=False)
-methods.polygamma = lambda self, n: more.polygamma(self, n)
+register(polygamma, "polygamma", method=False)
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """The n-th derivative of `digamma`, elementwise."""
+    return more.polygamma(self, n)
+
+
+methods.polygamma = _polygamma
+in_place("polygamma", _polygamma)
+
 
 # ------------------------------------------------------------------------------------------- two arguments
 

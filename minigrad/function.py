@@ -22,7 +22,7 @@ from minigrad import errors
 from minigrad.birthplace import quoted
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
-from minigrad.tape import FREED, Node, fit, is_grad_enabled, no_grad, noted, record, touch
+from minigrad.tape import Node, fit, freed, is_grad_enabled, no_grad, record, touch
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
 
@@ -104,7 +104,7 @@ class FunctionCtx(Node):
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given.  RuntimeError once freed, or if one of them was changed in place."""
         if self.kept is None:
-            raise noted(RuntimeError(FREED), self, "its saved tensors were freed by an earlier backward pass")
+            raise freed(self)
         return tuple(None if entry is None else self._restore(*entry) for entry in self.kept)
 
     @property

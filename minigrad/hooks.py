@@ -76,7 +76,7 @@ class Hooks:
     def before_node(self, g: Any, create_graph: bool) -> Any:
         """The node's incoming gradient as its pre-hooks leave it."""
         for hook in list(self.before.values()):
-            given = _tensors(g, create_graph)
+            given = _tensors(g)
             answer = hook(given)
             if answer is not None:
                 g = _like(g, _replaced_all(hook, given, answer), create_graph)
@@ -93,14 +93,14 @@ class Hooks:
         """The node's contributions as its hooks leave them."""
         for hook in list(self.after.values()):
             inputs = tuple(None if s is None else s if create_graph else wrap(s) for s in shares)
-            answer = hook(inputs, _tensors(g, create_graph))
+            answer = hook(inputs, _tensors(g))
             if answer is not None:
                 answers = _replaced_all(hook, inputs, answer)
                 shares = tuple(a if a is None or create_graph else a._data for a in answers)
         return shares
 
 
-def _tensors(g: Any, create_graph: bool) -> tuple[Any, ...]:
+def _tensors(g: Any) -> tuple[Any, ...]:
     gradients = g if isinstance(g, tuple) else (g,)
     return tuple(x if x is None or isinstance(x, Tensor) else wrap(x) for x in gradients)
 

@@ -48,7 +48,7 @@ def _each(name: str, value: Any, n: int, what: str) -> Shape:
     return (int(value),) * n
 
 
-def _batched(name: str, x: Tensor, n: int, kind: str = "") -> tuple[Tensor, bool]:
+def _batched(name: str, x: Tensor, n: int) -> tuple[Tensor, bool]:
     """The input with a batch dimension, and whether it had one."""
     if x._data.ndim == n + 2:
         return x, True
@@ -103,7 +103,7 @@ def _convolve(n: int) -> Any:
             edges = _each(name, padding, n, "padding")
             if min(edges) < 0:
                 raise RuntimeError("negative padding is not supported")
-        _check_conv(x, weight, bias, edges, gaps, groups, n)
+        _check_conv(x, weight, bias, edges, gaps, groups)
         return _unbatched(more.conv(x, weight, bias, steps, edges, gaps, groups), had)
 
     call.__name__ = call.__qualname__ = name
@@ -125,7 +125,7 @@ def _named_padding(x: Tensor, padding: str, kernel: Shape, stride: Shape, dilati
     return more.pad(x, ((0, 0), (0, 0), *((t // 2, t - t // 2) for t in total)), 0.0), (0,) * len(kernel)
 
 
-def _check_conv(x: Tensor, w: Tensor, b: Any, padding: Shape, dilation: Shape, groups: int, n: int) -> None:
+def _check_conv(x: Tensor, w: Tensor, b: Any, padding: Shape, dilation: Shape, groups: int) -> None:
     a, k = x._data, w._data
     if a.dtype != k.dtype:
         raise RuntimeError(
@@ -133,12 +133,8 @@ def _check_conv(x: Tensor, w: Tensor, b: Any, padding: Shape, dilation: Shape, g
             if b is not None
             else f"expected scalar type {x.dtype.tensor_name} but found {w.dtype.tensor_name}"
         )
-    if k.ndim != n + 2:
-        raise RuntimeError(
-            f"weight should have at least three dimensions"  # noqa: F541
-            if k.ndim < 3
-            else f"Given groups={groups}, expected weight to have {n + 2} dimensions, but got {k.ndim}"
-        )
+    if k.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     if b is not None and b._data.dtype != a.dtype:
         raise RuntimeError(f"Input type ({x.dtype.c_name}) and bias type ({b.dtype.c_name}) should be the same")
     if k.shape[0] < groups:
@@ -146,15 +142,15 @@ def _check_conv(x: Tensor, w: Tensor, b: Any, padding: Shape, dilation: Shape, g
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
             f"{list(k.shape)} instead"
         )
+    if k.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"[{list(k.shape)}] instead"
+        )
     if a.shape[1] != k.shape[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {list(k.shape)}, expected input{list(a.shape)} to have "
             f"{k.shape[1] * groups} channels, but got {a.shape[1]} channels instead"
-        )
-    if k.shape[0] % groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
-            f"{list(k.shape)} instead"
         )
     if b is not None and tuple(b._data.shape) != (k.shape[0],):
         raise RuntimeError(

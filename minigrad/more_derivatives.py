@@ -598,7 +598,7 @@ def logits_slope(x: Any, y: Any, positive: Any) -> Any:
 
 
 def target_slope(x: Any, positive: Any) -> Any:
-    return -x if positive is None else -logsigmoid(-x) * -1 + positive * -logsigmoid(x) - 0
+    return -x if positive is None else logsigmoid(-x) - positive * logsigmoid(x)
 
 
 def sinc_slope(x: Any) -> Any:

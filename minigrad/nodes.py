@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.dtypes import DType
-from minigrad.tape import FREED, AccumulateGrad, Node, is_grad_enabled, noted
+from minigrad.tape import AccumulateGrad, Node, freed, is_grad_enabled
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import check_versions, counter_of
 
@@ -40,7 +40,7 @@ def saved(node: Node, ours: str) -> Any:
         for names, args in zip(node.operation.arguments, node.lift(node.unpacked()), strict=True):
             found.update(zip(names, args or (), strict=False))
     if ours not in found:
-        raise noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+        raise freed(node)
     value = found[ours]
     if not hasattr(value, "dtype"):
         return value
@@ -58,7 +58,7 @@ def _call(node: Node, *gradients: Tensor) -> Any:
     if len(gradients) != 1:
         raise TypeError(f"expected 1 arguments, got {len(gradients)} instead")
     if node.kept is None:
-        raise noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+        raise freed(node)
     check_versions(node)
     recording = is_grad_enabled()
     _, shares = node.evaluate(gradients[0] if recording else gradients[0]._data, recording)

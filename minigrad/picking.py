@@ -133,11 +133,7 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
                 )
         wrong = (array < 0) | (array >= size)
         if wrong.any():
-            raise (
-                IndexError(f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}")
-                if name == "take_along_dim"
-                else RuntimeError(f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}")
-            )
+            raise RuntimeError(f"index {array[wrong].flat[0]} is out of bounds for dimension {dim} with size {size}")
     return array
 
 
@@ -150,9 +146,21 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 @function
 def take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> Tensor:
-    """As `gather`, with broadcasting; `dim=None` flattens both."""
+    """As `gather`, with broadcasting; `dim=None` flattens both.
+
+    `indices` are int64, of as many dimensions as input.  RuntimeError for others, or for one that is out of bounds.
+    """
+    if indices._data.dtype != np.int64:
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.tensor_name}"
+        )
     if dim is None:
-        return more.gather(input.reshape(-1), 0, index_array(indices).reshape(-1), True)
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    if input._data.ndim != indices._data.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input._data.ndim} dimensions for input, and {indices._data.ndim} dimensions for indices"
+        )
     where = check_dim(dim, input._data.ndim)
     shapes = [tuple(1 if d == where else n for d, n in enumerate(t._data.shape)) for t in (input, indices)]
     common = errors.broadcast_shapes(*shapes)
@@ -232,7 +240,7 @@ def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
     size = input._data.shape[where] if input._data.ndim else 1
     if array.size and (array.min() < 0 or array.max() >= size):
         if name == "index_select":
-            raise IndexError(f"index out of range in self")  # noqa: F541
+            raise IndexError("index out of range in self")
         raise IndexError(
             f"index {array[(array < 0) | (array >= size)][0]} is out of bounds for dimension {where} with size {size}"
         )

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import errors, kernels
+from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
-from minigrad.public import FUNCTIONS, function, methods, owned, raw, register
+from minigrad.public import FUNCTIONS, function, methods, owned, register
 from minigrad.tensor import Tensor, method, wrap
 
 
@@ -61,8 +61,6 @@ def _batch_mv(x: Tensor, v: Tensor) -> Tensor:
 
 
 def _dtype_mismatch(a: Any, b: Any) -> RuntimeError:
-    from minigrad import dtypes
-
     return errors.matmul_dtypes(dtypes.of(a.dtype), dtypes.of(b.dtype), a.ndim, b.ndim)
 
 
@@ -162,31 +160,6 @@ def _added(name: str, multiply: str) -> None:
 
 for _name, _multiply in (("addmv", "mv"), ("addr", "outer"), ("baddbmm", "bmm"), ("addbmm", "bmm")):
     _added(_name, _multiply)
-
-
-def linear(input: Tensor, weight: Tensor, bias: Any = None) -> Tensor:
-    """input @ weight.T + bias, for an input of any number of dimensions: what nn.Linear computes."""
-    x, w = input._data, weight._data
-    if x.dtype is not w.dtype:
-        from minigrad import dtypes
-
-        first, second = dtypes.of(x.dtype), dtypes.of(w.dtype)
-        raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {first.tensor_name} and {second.tensor_name}"
-            if bias is not None
-            else f"expected m1 and m2 to have the same dtype, but got: {first.c_name} != {second.c_name}"
-        )
-    if w.ndim != 2 or x.ndim < 2 or x.shape[-1] != w.shape[1]:
-        if w.ndim == 2 and x.ndim > 0 and x.shape[-1] != w.shape[1]:
-            rows = (kernels.count(x.shape[:-1]), x.shape[-1])
-            raise RuntimeError(
-                f"mat1 and mat2 shapes cannot be multiplied ({rows[0]}x{rows[1]} and {w.shape[1]}x{w.shape[0]})"
-            )
-        product = matmul(input, weight.t())
-        return product if bias is None else product + bias
-    if bias is None:
-        return table.mm(input, weight.t()) if x.ndim == 2 else table.rows_mm(input, weight.t())
-    return table.linear(bias, input, weight)
 
 
 @function
@@ -385,14 +358,26 @@ def _contracted(x: Tensor, y: Tensor, gone: list[int]) -> Tensor:
 
 @function
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
-    """The p-norm distance of every row of x1 from every row of x2."""
+    """The p-norm distance of every row of x1 (..., n, d) from every row of x2 (..., m, d): (..., n, m).
+
+    RuntimeError for a negative p.
+    """
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     return more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False)
 
 
 @function(method=False)
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The p-norm distance of every pair of rows."""
+    """The p-norm distance of every pair of rows of a matrix (n, d): n * (n - 1) / 2 numbers.
+
+    RuntimeError for a tensor of another number of dimensions, or for a negative p.
+    """
+    if input._data.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._data.ndim}D")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
     first, second = np.triu_indices(input._data.shape[0], 1)
     difference = table.pick(input, (first,)) - table.pick(input, (second,))
     return more.vector_norm(difference, float(p), (1,), False)
@@ -400,15 +385,30 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 @function
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """A square matrix multiplied by itself, n times; negative powers are those of the inverse."""
+    """A square matrix (..., n, n) multiplied by itself, n times; negative powers are those of the inverse.
+
+    RuntimeError if the matrices are not square, LinAlgError if one has no inverse and n is negative.
+    """
+    shape = input._data.shape
+    if len(shape) < 2:
+        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if shape[-1] != shape[-2]:
+        raise RuntimeError(
+            f"linalg.matrix_power: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices"
+        )
     if n < 0:
         return matrix_power(more.inv(input), -n)
-    size = input._data.shape[-1]
-    result = wrap(np.broadcast_to(np.eye(size, dtype=input._data.dtype), input._data.shape).copy())
-    square = input
+    if n == 0:
+        return more.copied(input, wrap(np.eye(shape[-1], dtype=input._data.dtype)))
+    if n == 1:
+        return table.clone(input)
+    if n == 3:  # PyTorch multiplies in this order
+        return matmul(matmul(input, input), input)
+    result: Any = None
+    square = input  # to the powers 1, 2, 4, ...: those that n is the sum of are multiplied
     while n:
         if n & 1:
-            result = matmul(result, square) if raw(result) is not None else square
+            result = square if result is None else matmul(result, square)
         n >>= 1
         if n:
             square = matmul(square, square)

@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace
+from minigrad.creation import plain as plain
 from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, wrap
 
@@ -250,11 +251,6 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
 def raw(value: Any) -> Any:
     """The array of a tensor; anything else as it is."""
     return value._data if isinstance(value, Tensor) else value
-
-
-def plain(value: Any) -> Any:
-    """A Python number from a number, a numpy scalar or a tensor with one element."""
-    return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
 def index_array(index: Any) -> Array:

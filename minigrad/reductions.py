@@ -727,7 +727,15 @@ def _check_cov_weights(name: str, weights: Any, kinds: str, wanted: str, observa
 
 @function
 def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-    """The covariance matrix of variables (rows) over observations (columns)."""
+    """The covariance matrix (n, n) of n variables (rows) over observations (columns); a number for a vector.
+
+    `fweights` say how often each observation came (integers), `aweights` how much it counts (floats): one for each.
+    RuntimeError for booleans, for more than two dimensions, for weights of another type or number, or below 0.
+    """
+    if input._data.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._data.ndim} dimensions"
+        )
     if input._data.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input")
     input = input if input._data.dtype.kind == "f" else input.to(dtypes.get_default_dtype())
@@ -746,10 +754,6 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         free = total - correction * (1 if aweights is None else squares)
     free = free if isinstance(free, Tensor) else builtins.max(free, 0)
     centred = x - centre
-    if input._data.ndim > 2:
-        raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {input._data.ndim} dimensions"
-        )
     return (centred * weight @ centred.mT / free).squeeze()
 
 

@@ -23,6 +23,7 @@ from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
 from minigrad.public import FUNCTIONS, converted, function, into, ints, methods, raw, register
+from minigrad.size import Size
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
 
@@ -148,8 +149,6 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that tensors of these shapes have together."""
-    from minigrad.size import Size
-
     return Size(errors.broadcast_shapes(*(tuple(s) if isinstance(s, Sequence) else (s,) for s in shapes)))
 
 

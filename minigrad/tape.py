@@ -404,7 +404,7 @@ def walk(
             continue
         kept, rules = node.kept, node.rules
         if kept is None:
-            raise noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+            raise freed(node)
         if node.seq > last_write:
             check_versions(node)
         if rules is None or checking:
@@ -512,6 +512,11 @@ def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:
     if where:
         error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {what}.")
     return error
+
+
+def freed(node: Node) -> RuntimeError:
+    """The error for a node whose saved values an earlier backward pass has given back."""
+    return noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
 
 
 # ---------------------------------------------------------------------------------------------------- backward

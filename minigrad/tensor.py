@@ -22,6 +22,7 @@ import numpy as np
 from minigrad import dtypes, printing
 from minigrad.devices import CPU, Device
 from minigrad.dtypes import DType
+from minigrad.errors import check_dim
 from minigrad.size import Size
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Tensor:
         return int(self._data.ndim)
 
     def size(self, dim: int | None = None) -> Any:
-        return self.shape if dim is None else self.shape[dim_index(dim, self.ndim)]
+        return self.shape if dim is None else self.shape[check_dim(dim, self.ndim)]
 
     def numel(self) -> int:
         return int(self._data.size)
@@ -127,7 +128,7 @@ class Tensor:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
         array = np.asarray(self._data)
         steps = tuple(s // array.itemsize for s in array.strides)
-        return steps if dim is None else steps[dim_index(dim, self.ndim)]
+        return steps if dim is None else steps[check_dim(dim, self.ndim)]
 
     def is_contiguous(self) -> bool:
         return bool(np.asarray(self._data).flags.c_contiguous)
@@ -379,11 +380,3 @@ def method(function: F) -> F:
     function.__qualname__ = f"Tensor.{function.__name__}"  # which is how Python's own errors name it
     setattr(Tensor, function.__name__, function)
     return function
-
-
-def dim_index(dim: int, ndim: int) -> int:
-    """A dimension counted from the front: -1 is the last.  IndexError if there is no such dimension."""
-    n = max(ndim, 1)
-    if not -n <= dim < n:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    return dim % n

@@ -17,7 +17,7 @@ from minigrad import dtypes
 from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.birthplace import quoted
 from minigrad.function import FunctionCtx
-from minigrad.tape import Node, enable_grad, fit, no_grad, record
+from minigrad.tape import Node, ancestors, enable_grad, fit, no_grad, record
 from minigrad.tensor import Tensor, wrap
 
 Func = Callable[..., Any]
@@ -50,6 +50,8 @@ def gradcheck(
     func: takes `inputs`, returns a tensor or a tuple of tensors.  Inputs that require grad should be float64.
     GradcheckError names output, input and both Jacobians (or False is returned, if not raise_exception).
     """
+    if check_forward_ad or check_batched_forward_grad:
+        raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_forward_ad off")
     if not raise_exception:
         try:
             return gradcheck(
@@ -58,8 +60,6 @@ def gradcheck(
             )  # fmt: skip
         except GradcheckError:
             return False
-    if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_forward_ad off")
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = _checkable(args)
     outputs = _outputs(func, args)
@@ -204,7 +204,13 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """`gradcheck` of the function that maps inputs and starting gradients to gradients."""
+    """`gradcheck` of the function that maps inputs and starting gradients to gradients.
+
+    grad_outputs: the starting gradients, one for each output that requires grad; random ones unless given.
+    NotImplementedError for `check_fwd_over_rev`: minigrad has no forward mode.
+    """
+    if check_fwd_over_rev:
+        raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_fwd_over_rev off")
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
     outputs = [y for y in _outputs(func, args) if y.requires_grad]
@@ -241,7 +247,7 @@ def check_graph(loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6, rtol: fl
     if loss._node is None:
         raise RuntimeError("check_graph needs a tensor that requires grad: this one has no graph")
     rng = np.random.default_rng(seed)
-    for node in _oldest_first(loss._node):
+    for node in sorted(ancestors([loss._node], 0), key=lambda node: -node.seq):  # oldest first
         if not node.parents or node.owner is not node:
             continue
         if not isinstance(node, FunctionCtx) and not hasattr(type(node), "operation"):
@@ -257,16 +263,6 @@ def check_graph(loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6, rtol: fl
                     f"numerical: {wrap(numerical)}\nanalytical: {wrap(analytical)}"
                 )
     return True
-
-
-def _oldest_first(root: Node) -> list[Node]:
-    seen, stack = {root}, [root]
-    while stack:
-        for parent in stack.pop().parents:
-            if parent is not None and parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
-    return sorted(seen, key=lambda node: -node.seq)
 
 
 def _compared(node: Node, rng: Any, eps: float) -> list[tuple[int, Any, Any]]:

@@ -246,6 +246,8 @@ def _dtypes_must_match(input: Tensor, weight: Tensor) -> None:
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x @ weight.T + bias, for x of shape (..., in), weight (out, in) and bias (out)."""
     _dtypes_must_match(input, weight)
+    if bias is not None and weight.ndim == 1 and input.ndim == 2:
+        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
     if bias is None or weight.ndim != 2:
         out = input.matmul(weight.t() if weight.ndim == 2 else weight)
         return out if bias is None else out + bias

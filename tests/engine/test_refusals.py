@@ -159,6 +159,41 @@ REFUSED = [
         RuntimeError,
         "expected common dtype to be floating point, yet common dtype is Long",
     ),
+    ("t.take_along_dim(x, t.tensor([-1, 0]))", RuntimeError, "index -1 is out of bounds for dimension 0 with size 6"),
+    (
+        "t.take_along_dim(x, t.tensor([[0.0], [0.0]]), 1)",
+        RuntimeError,
+        "torch.take_along_dim(): dtype of indices should be Long but got Float",
+    ),
+    (
+        "t.take_along_dim(x, t.tensor([0, 0]), 1)",
+        RuntimeError,
+        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got 2 dimensions for input, and 1 dimensions for indices",
+    ),
+    (
+        "t.conv2d(t.zeros(1, 4, 5, 5), t.zeros(3, 2, 3, 3), groups=2)",
+        RuntimeError,
+        "Given groups=2, expected weight to be divisible by 2 at dimension 0, but got weight of size [[3, 2, 3, 3]] instead",
+    ),
+    (
+        "t.matrix_power(x, 2)",
+        RuntimeError,
+        "linalg.matrix_power: A must be batches of square matrices, but they are 2 by 3 matrices",
+    ),
+    (
+        "t.matrix_power(x[0], 2)",
+        RuntimeError,
+        "linalg.matrix_power: The input tensor A must have at least 2 dimensions.",
+    ),
+    (
+        "t.cov(t.zeros(2, 2, 2, dtype=t.bool))",
+        RuntimeError,
+        "cov(): expected input to have two or fewer dimensions but got an input with 3 dimensions",
+    ),
+    ("t.cdist(x, x, p=-1)", RuntimeError, "cdist only supports non-negative p values"),
+    ("t.pdist(x[0])", RuntimeError, "pdist only supports 2D tensors, got: 1D"),
+    ("t.pdist(x, -1)", RuntimeError, "pdist only supports non-negative p values"),
+    ("t.nn.functional.linear(x, x[0], t.zeros(()))", RuntimeError, "mat2 must be a matrix, got 1-D tensor"),
 ]
 TAKEN = [
     ("t.remainder(7, x + 1)", "tensor([[0., 1., 1.],\n        [3., 2., 1.]])"),
@@ -186,6 +221,21 @@ TAKEN = [
         "tensor([0.9701, 0.9908, 0.9965], dtype=torch.float64)",
     ),
     ("(lambda y: (y.__ilshift__(1), y)[1])(i.clone())", "tensor([[ 0,  2,  4],\n        [ 6,  8, 10]])"),
+    ("t.matrix_power(x[:, :2].requires_grad_(), 0)", "tensor([[1., 0.],\n        [0., 1.]], grad_fn=<CopyBackwards>)"),
+    ("t.matrix_power(x[:, :2].requires_grad_(), 1)", "tensor([[0., 1.],\n        [3., 4.]], grad_fn=<CloneBackward0>)"),
+    (
+        "t.matrix_power(x[:, :2].requires_grad_(), 3)",
+        "tensor([[12., 19.],\n        [57., 88.]], grad_fn=<MmBackward0>)",
+    ),
+    (
+        "t.matrix_power(x[:, :2].requires_grad_(), 5)",
+        "tensor([[ 264.,  409.],\n        [1227., 1900.]], grad_fn=<MmBackward0>)",
+    ),
+    ("t.take_along_dim(x, t.tensor([[-1], [0]]), 1)", "tensor([[2.],\n        [3.]])"),
+    ("t.take_along_dim(x, i.flip(0))", "tensor([3., 4., 5., 0., 1., 2.])"),
+    ("t.polygamma(1, x + 1)", "tensor([[1.6449, 0.6449, 0.3949],\n        [0.2838, 0.2213, 0.1813]])"),
+    ("(x + 1).polygamma_(2)", "tensor([[-2.4041, -0.4041, -0.1541],\n        [-0.0800, -0.0488, -0.0328]])"),
+    ("t.cov(x)", "tensor([[1., 1.],\n        [1., 1.]])"),
 ]
 
 
