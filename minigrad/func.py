@@ -1,76 +1,185 @@
-"""torch.func: functions that turn a function into its derivative.  `vmap` is an honest loop."""
+"""torch.func: functions that turn a function into its derivative.  `vmap` is an honest loop.
+
+Each takes tensors also in tuples, lists and dictionaries.  A transform differentiates by inputs of its own (`_traced`);
+its results require grad only if the function also met a tensor from outside that does, be it through another transform.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import methodcaller
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
-from minigrad.autograd import functional
 from minigrad.autograd.gradients import grad as _grad
 from minigrad.autograd.gradients import zeros_like
+from minigrad.creation import eye
+from minigrad.public import owned
+from minigrad.random import get_rng_state, set_rng_state
 from minigrad.shapes import stack
-from minigrad.tape import enable_grad, is_grad_enabled
+from minigrad.tape import ancestors, enable_grad, is_grad_enabled
 from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]
+Argnums = int | tuple[int, ...]
 
 
-def _mapped(change: Func, x: Any) -> Any:
-    """A tensor, or each tensor in tuples, lists and dictionaries, changed."""
-    if isinstance(x, dict):
-        return {name: _mapped(change, value) for name, value in x.items()}
-    return type(x)(_mapped(change, value) for value in x) if isinstance(x, (tuple, list)) else change(x)
+# ------------------------------------------------------------------------------------------- tensors in containers
 
 
-def _tensors(x: Any) -> list[Tensor]:
-    """All tensors in there, in order."""
-    if isinstance(x, (dict, tuple, list)):
-        return [t for value in (x.values() if isinstance(x, dict) else x) for t in _tensors(value)]
-    return [x] if isinstance(x, Tensor) else []
+def _leaves(tree: Any) -> list[Any]:
+    """All that is no container, in order."""
+    if isinstance(tree, (dict, tuple, list)):
+        return [x for part in (tree.values() if isinstance(tree, dict) else tree) for x in _leaves(part)]
+    return [tree]
 
 
-def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
-    """A function that returns (gradient, value) of `func` with respect to the arguments `argnums`.  `func` returns a
-    tensor with one element, or with `has_aux` a pair of that and anything else."""
+def _mapped(change: Func, tree: Any) -> Any:
+    """The same containers, with what is in them changed."""
+    if isinstance(tree, dict):
+        return {name: _mapped(change, part) for name, part in tree.items()}
+    if isinstance(tree, (tuple, list)):
+        parts = [_mapped(change, part) for part in tree]
+        return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
+    return change(tree)
 
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        nested = is_grad_enabled()
-        places = (argnums,) if isinstance(argnums, int) else argnums
+
+def _refilled(tree: Any, values: Any) -> Any:
+    """The same containers around other values."""
+    each = iter(values)
+    return _mapped(lambda _: next(each), tree)
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def _structure(tree: Any) -> str:
+    """The containers only, as PyTorch writes them: (*, [*, *])."""
+    return repr(_mapped(lambda _: _Star(), tree))
+
+
+# ------------------------------------------------------------------------------------------- where transforms begin
+
+
+def _chosen(args: tuple[Any, ...], argnums: Argnums) -> tuple[int, ...]:
+    """Which arguments to differentiate by, after PyTorch's checks."""
+    if not isinstance(argnums, (int, tuple)):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    for i in numbers:
+        if not isinstance(i, int):
+            raise RuntimeError(f"argnum must be int, got: {type(i)}")
+        if not -len(args) <= i < len(args):
+            raise RuntimeError(f"Got argnum={i}, but only {len(args)} positional inputs")
+    found = tuple(i % len(args) for i in numbers)
+    if not found:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique, got {found}")
+    return found
+
+
+class _Traced:
+    """One call of a function, by inputs of its own: what it gave, and whether that also leads to tensors outside."""
+
+    def __init__(
+        self, api: str, func: Func, args: tuple[Any, ...], argnums: Argnums, has_aux: bool, keywords: dict[str, Any]
+    ) -> None:
+        places = _chosen(args, argnums)
         with enable_grad():
-            leaves = list(args)
-            for i in places:
-                leaves[i] = _mapped(lambda x: x.view_as(x) if x.requires_grad else x.detach().requires_grad_(), args[i])
-            answer = func(*leaves, **kwargs)
-            value, aux = answer if has_aux else (answer, None)
-            if not isinstance(value, Tensor):
-                raise RuntimeError(f"Expected f(*args) to return a scalar tensor, got {type(value).__name__}")
-            if value.dim() != 0:
+            own = {i: _mapped(_own, args[i]) for i in places}
+            given = [_mapped(lambda x: owned(x.view_as(x)), own[i]) if i in own else a for i, a in enumerate(args)]
+            answer = func(*given, **keywords)
+        if has_aux and not (isinstance(answer, tuple) and len(answer) == 2):
+            raise RuntimeError(f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True")
+        self.value: Any = answer[0] if has_aux else answer
+        self.aux: Any = answer[1] if has_aux else None
+        self.own = tuple(own[i] for i in places) if isinstance(argnums, tuple) else own[places[0]]
+        self.wanted: tuple[Tensor, ...] = tuple(_leaves([own[i] for i in places]))
+        self.outputs = _leaves(self.value)
+
+    def only_tensors(self, api: str) -> None:
+        """RuntimeError unless the function gave tensors, and at least one."""
+        if self.outputs in ([], [None]):
+            raise RuntimeError(
+                f"{api}: Expected f to be a function that has non-empty output (got output = {self.outputs})"
+            )
+        for y in self.outputs:
+            if not isinstance(y, Tensor):
                 raise RuntimeError(
-                    "Expected f(*args) to return a scalar tensor, got tensor with "
-                    f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                    f"{api}: expected f(*primals) to return only tensors, got unsupported type {type(y)}"
                 )
-            wanted = tuple(_tensors([leaves[i] for i in places]))
-            if value.requires_grad:
-                found = _grad(value, wanted, create_graph=nested, retain_graph=True, allow_unused=True)
-            else:
-                found = (None,) * len(wanted)
-        gradients = tuple(zeros_like(x) if g is None else g for g, x in zip(found, wanted, strict=True))
-        connected = any(x.requires_grad for x in _tensors(args))
-        if not connected:
-            gradients, value = tuple(g.detach() for g in gradients), value.detach()
-        each = iter(gradients)
-        shaped = tuple(_mapped(lambda _: next(each), leaves[i]) for i in places)
-        first = shaped[0] if isinstance(argnums, int) else shaped
-        return (first, (value, aux)) if has_aux else (first, value)
+
+    def connected(self, *further: Any) -> bool:
+        """Is there, behind the outputs or these further tensors, a leaf that is not of our own making?"""
+        tensors = [t for t in (*self.outputs, *further) if isinstance(t, Tensor) and t._node is not None]
+        inside = {x._node for x in self.wanted}
+        reached = ancestors([t._node for t in tensors if t._node is not None], 0)
+        return is_grad_enabled() and any(
+            not n.parents and n not in inside and getattr(n, "variable", None) is not None for n in reached
+        )
+
+    def outward(self, tree: Any, connected: bool) -> Any:
+        """Results as the caller sees them: cut off from our own inputs, unless they lead further."""
+        return tree if connected else _mapped(lambda t: t.detach() if isinstance(t, Tensor) else t, tree)
+
+
+def _own(x: Any) -> Any:
+    if not isinstance(x, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+    return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+
+
+def _products(
+    outputs: Any, inputs: tuple[Tensor, ...], weights: Any, create_graph: bool, batched: bool = False
+) -> list[Any]:
+    """The gradients of the outputs, with these weights, by each input; None where nothing depends."""
+    pairs = [(y, v) for y, v in zip(outputs, weights, strict=True) if y.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
+    ys, vs = zip(*pairs, strict=True)
+    return list(
+        _grad(ys, inputs, vs, create_graph=create_graph, retain_graph=True, allow_unused=True, is_grads_batched=batched)
+    )
+
+
+# ------------------------------------------------------------------------------------------- derivatives
+
+
+def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
+    """A function that returns (gradient, value) of `func` with respect to the arguments `argnums`.
+
+    `func` returns a tensor without dimensions, or with `has_aux` a pair of that and anything else: then (gradient,
+    (value, aux)).  The gradient has the containers of the argument; a tuple of these if `argnums` is one.
+    """
+
+    @wraps(func)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        api = "grad_and_value(f)(*args)"
+        traced = _Traced(api, func, args, argnums, has_aux, kwargs)
+        value = traced.value
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"{api}: Expected f(*args) to return a Tensor, got {type(value)}")
+        if value.dim() != 0:
+            raise RuntimeError(
+                f"{api}: Expected f(*args) to return a scalar Tensor, got tensor with {value.dim()} dims. Maybe you wanted to "
+                "use the vjp or jacrev APIs instead?"
+            )
+        connected = traced.connected()
+        found = _products([value], traced.wanted, [None], connected)
+        gradients = [zeros_like(x) if g is None else g for g, x in zip(found, traced.wanted, strict=True)]
+        answer = traced.outward((value, traced.aux) if has_aux else value, connected)
+        return _refilled(traced.own, gradients), answer
 
     return derivative
 
 
-def grad(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
+def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
     """A function that returns the gradient of `func` (and its second result, with `has_aux`)."""
     both = grad_and_value(func, argnums, has_aux)
 
+    @wraps(func)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         gradient, value = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
@@ -79,63 +188,304 @@ def grad(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) 
 
 
 def vjp(func: Func, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """(func(*primals), a function from a cotangent to the vector-Jacobian products, one per primal)."""
-    with enable_grad():
-        leaves = tuple(p.view_as(p) if p.requires_grad else p.detach().requires_grad_() for p in primals)
-        answer = func(*leaves)
-    value, aux = answer if has_aux else (answer, None)
+    """(func(*primals), a function from a cotangent to the vector-Jacobian products, one per primal, and perhaps aux).
 
-    def product(*cotangents: Any) -> tuple[Any, ...]:
-        found = _grad(value, leaves, cotangents, retain_graph=True, allow_unused=True)
-        return tuple(zeros_like(x) if g is None else g for g, x in zip(found, leaves, strict=True))
+    The cotangent has the containers and shapes of func's output.
+    """
+    api = "vjp(f, *primals)"
+    traced = _Traced(api, func, primals, tuple(range(len(primals))), has_aux, {})
+    traced.only_tensors(api)
+    for y in traced.outputs:
+        if not y.dtype.is_floating_point:
+            raise RuntimeError(
+                f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {y.dtype}"
+            )
 
-    outputs = tuple(v.detach() for v in value) if isinstance(value, tuple) else value.detach()
+    def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        if _structure(cotangents) != _structure(traced.value):
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {_structure(cotangents)}, primal output: {_structure(traced.value)}"
+            )
+        weights = _leaves(cotangents)
+        found = _products(traced.outputs, traced.wanted, weights, traced.connected(*weights))
+        return _refilled(
+            traced.own, (zeros_like(x) if g is None else g for g, x in zip(found, traced.wanted, strict=True))
+        )
+
+    outputs, aux = traced.outward((traced.value, traced.aux), traced.connected())
     return (outputs, product, aux) if has_aux else (outputs, product)
 
 
-def jvp(func: Func, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """(func(*primals), the Jacobian times the tangents)."""
-    return functional.jvp(func, tuple(primals), tuple(tangents))
+def _tangents(api: str, primals: Any, tangents: Any) -> list[Tensor]:
+    if _structure(primals) != _structure(tangents):
+        raise RuntimeError(
+            f"{api}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
+            f"tensors, tangents also must be. Got primals with structure {_structure(primals)} and tangents with structure "
+            f"{_structure(tangents)}"
+        )
+    for name, found in (("primals", _leaves(primals)), ("tangents", _leaves(tangents))):
+        if not found:
+            raise RuntimeError(f"{api}: Expected {name} to contain at least one Tensor.")
+        for x in found:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"{api}: Expected {name} to only contain Tensors, got {type(x)}")
+    return _leaves(tangents)
 
 
-def jacrev(func: Func, argnums: int = 0) -> Func:
-    """A function that returns the Jacobian of `func` with respect to argument number `argnums`."""
+def _pushed(traced: _Traced, vs: list[Tensor], strict: bool = False) -> tuple[Any, bool]:
+    """The Jacobian-vector products, by two backward passes: d/du of (u . J) . v is J v; and whether they lead outside."""
+    dummies = tuple(zeros_like(y).requires_grad_() for y in traced.outputs if y.requires_grad)
+    moving = [y for y in traced.outputs if y.requires_grad]
+    with enable_grad():
+        through = _products(moving, traced.wanted, dummies, True)
+    pairs = [(g, v) for g, v in zip(through, vs, strict=True) if g is not None]
+    if strict and (len(moving) < len(traced.outputs) or not pairs):
+        raise RuntimeError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
+            "strict=True."
+        )
+    connected = traced.connected(*vs)
+    found = iter(_products([g for g, _ in pairs], dummies, [v for _, v in pairs], connected) if dummies else [])
+    pushed = [next(found) if y.requires_grad else None for y in traced.outputs]
+    return _refilled(
+        traced.value, [zeros_like(y) if g is None else g for g, y in zip(pushed, traced.outputs, strict=True)]
+    ), connected
 
+
+def jvp(func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> tuple[Any, ...]:
+    """(func(*primals), the Jacobian times the tangents, and perhaps aux).  Primals and tangents are tuples, alike in shape."""
+    api = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    vs = _tangents(api, primals, tangents)
+    traced = _Traced(api, func, primals, tuple(range(len(primals))), has_aux, {})
+    traced.only_tensors(api)
+    pushed, connected = _pushed(traced, vs, strict)
+    outputs, aux = traced.outward((traced.value, traced.aux), connected)
+    return (outputs, pushed, aux) if has_aux else (outputs, pushed)
+
+
+def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
+    """(func(*primals), a function from tangents to the Jacobian times them): `func` itself runs only once."""
+    traced = _Traced("linearize", func, primals, tuple(range(len(primals))), False, {})
+    traced.only_tensors("linearize")
+
+    def product(*tangents: Any) -> Any:
+        vs = _tangents("linearize", primals, tangents)
+        for i, (v, x) in enumerate(zip(vs, traced.wanted, strict=True)):
+            for what, got, due in (("shape", v.shape, x.shape), ("dtype", v.dtype, x.dtype)):
+                if got != due:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {got} in flattened pytree doesn't match the {what} {due} of the "
+                        "corresponding primal."
+                    )
+        return _pushed(traced, vs)[0]
+
+    return traced.outward(traced.value, traced.connected()), product
+
+
+def jacrev(
+    func: Func,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Func:
+    """A function that returns the Jacobian of `func`: for each output (in its containers) and each tensor of the argument
+    (in its containers) a tensor of shape output.shape + input.shape."""
+    return _jacobian("jacrev", "vjp(f, *primals)", func, argnums, has_aux, chunk_size)
+
+
+def jacfwd(func: Func, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Func:
+    """The same Jacobian as `jacrev`: minigrad has backward passes only."""
+    return _jacobian("jacfwd", "jvp(f, primals, tangents)", func, argnums, has_aux, None)
+
+
+def _jacobian(name: str, api: str, func: Func, argnums: Argnums, has_aux: bool, chunk_size: int | None) -> Func:
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"{name}: `chunk_size` should be greater than 0.")
+
+    @wraps(func)
     def jacobian(*args: Any) -> Any:
-        def of_one(x: Tensor) -> Any:
-            return func(*args[:argnums], x, *args[argnums + 1 :])
+        traced = _Traced(api, func, args, argnums, has_aux, {})
+        traced.only_tensors(api)
+        connected = traced.connected()
 
-        return functional.jacobian(of_one, args[argnums], create_graph=args[argnums].requires_grad)
+        def rows(y: Tensor) -> Any:
+            basis = eye(y.numel(), dtype=y.dtype).reshape((y.numel(), *y.shape))
+            found: list[Any] = [None] * len(traced.wanted)
+            if y.numel():
+                found = _products([y], traced.wanted, [basis], connected, batched=True)
+            return _refilled(
+                traced.own,
+                [
+                    y.new_zeros((*y.shape, *x.shape)) if g is None else g.reshape((*y.shape, *x.shape))
+                    for g, x in zip(found, traced.wanted, strict=True)
+                ],
+            )
+
+        answer = _mapped(rows, traced.value)
+        return (answer, traced.outward(traced.aux, connected)) if has_aux else answer
 
     return jacobian
 
 
-jacfwd = jacrev
+def hessian(func: Func, argnums: Argnums = 0) -> Func:
+    """A function that returns the second derivatives of `func`: the Jacobian of its Jacobian."""
+    return jacfwd(jacrev(func, argnums), argnums)
 
 
-def hessian(func: Func, argnums: int = 0) -> Func:
-    """A function that returns the second derivatives of `func`."""
-    return jacrev(jacrev(func, argnums), argnums)
+# ------------------------------------------------------------------------------------------- vmap
 
 
-def vmap(func: Func, in_dims: Any = 0, out_dims: int = 0) -> Func:
-    """A function that applies `func` to each slice along the dimensions `in_dims` and stacks the results."""
+def _spread(dims: Any, tree: Any) -> Iterator[Any]:
+    """For each thing in the tree its entry of `dims`, which may say one for a whole container.  KeyError if they differ."""
+    if not isinstance(dims, (tuple, list, dict)):
+        yield from (dims for _ in _leaves(tree))
+    elif isinstance(dims, dict) and isinstance(tree, dict) and dims.keys() == tree.keys():
+        for key, part in tree.items():
+            yield from _spread(dims[key], part)
+    elif type(dims) is type(tree) and len(dims) == len(tree):
+        for dim, part in zip(dims, tree, strict=True):
+            yield from _spread(dim, part)
+    else:
+        raise KeyError
 
-    def mapped(*args: Any) -> Any:
-        dims = (in_dims,) * len(args) if isinstance(in_dims, int) else in_dims
-        sizes = {t.shape[d] for a, d in zip(args, dims, strict=True) if d is not None for t in _tensors(a)}
-        if len(sizes) != 1:
+
+RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
+    "flags on vmap or perform the randomness operation out of vmap"
+)
+
+
+def vmap(
+    func: Func, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Func:
+    """A function that applies `func` to each slice along the dimensions `in_dims` and stacks the results along `out_dims`.
+
+    Both are a number, or containers of numbers like the arguments and the result; None: not sliced.  Keyword arguments are
+    sliced along their first dimension.  randomness: "different" numbers for each slice, the "same", or an "error".
+    ValueError if the sizes differ, or if `func` returns something that is no tensor.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    name = getattr(func, "__name__", repr(func))
+
+    @wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        dims = _dims_of(name, in_dims, args)
+        dims += [0 if isinstance(a, Tensor) else None for a in _leaves(kwargs)]
+        things = _leaves((args, kwargs))
+        sizes = [a.shape[d] for a, d in zip(things, dims, strict=True) if d is not None]
+        if not sizes:
+            raise ValueError("vmap: Expected at least one Tensor to vmap over")
+        if len(set(sizes)) > 1:
             raise ValueError(
-                f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)}"
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                f"{sizes} for the mapped dimension"
             )
-        results = [
-            func(*(a if d is None else _mapped(methodcaller("select", d, i), a) for a, d in zip(args, dims, strict=True)))
-            for i in range(sizes.pop())
-        ]
-        columns = zip(*map(_tensors, results), strict=True)
-        return _mapped(lambda _: stack(next(columns), out_dims), results[0])
+        if not sizes[0]:
+            raise NotImplementedError("minigrad's vmap is a loop: over nothing it cannot know the shape of the result")
+        state, results = get_rng_state(), []
+        for i in range(sizes[0]):
+            if randomness == "same":
+                set_rng_state(state)
+            slices = (a if d is None else a.select(d, i) for a, d in zip(things, dims, strict=True))
+            positional, named = _refilled((args, kwargs), slices)
+            results.append(func(*positional, **named))
+        if randomness == "error" and bool((get_rng_state() != state).any()):
+            raise RuntimeError(RANDOM)
+        return _stacked(name, results, out_dims)
 
     return mapped
+
+
+def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
+    """Along which dimension to slice each tensor of the arguments, after PyTorch's checks."""
+    where = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"{where}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+            "with no inputs. The latter is unsupported."
+        )
+    try:
+        dims = list(_spread(in_dims, args))
+    except KeyError:
+        raise ValueError(
+            f"{where}in_dims is not compatible with the structure of `inputs`. in_dims has structure {_structure(in_dims)} but "
+            f"inputs has structure {_structure(args)}."
+        ) from None
+    for a, d in zip(_leaves(args), dims, strict=True):
+        if d is not None and not isinstance(d, int):
+            raise ValueError(
+                f"{where}Got in_dim={d} for an input but in_dim must be either an integer dimension or None."
+            )
+        if d is not None and not isinstance(a, Tensor):
+            raise ValueError(
+                f"{where}Got in_dim={d} for an input but the input is of type {type(a)}. We cannot vmap over non-Tensor "
+                "arguments, please use None as the respective in_dim"
+            )
+        if d is not None and not -a.dim() <= d < a.dim():
+            raise ValueError(
+                f"{where}Got in_dim={d} for some input, but that input is a Tensor of dimensionality {a.dim()} so expected "
+                f"in_dim to satisfy -{a.dim()} <= in_dim < {a.dim()}."
+            )
+    return dims
+
+
+def _stacked(name: str, results: list[Any], out_dims: Any) -> Any:
+    first = results[0]
+    dims = (out_dims,) if isinstance(first, Tensor) and not isinstance(out_dims, tuple) else out_dims
+    try:
+        where = list(_spread(dims, (first,) if isinstance(first, Tensor) else first))
+    except KeyError:
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+            f"out_dims has structure {_structure(out_dims)} but outputs has structure {_structure(first)}."
+        ) from None
+    columns = []
+    for dim, column in zip(where, zip(*map(_leaves, results), strict=True), strict=True):
+        if dim is not None and not isinstance(column[0], Tensor):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
+                "out_dims= to None for output?"
+            )
+        columns.append(column[0] if dim is None else stack(column, dim))
+    return _refilled(first, columns)
+
+
+# ------------------------------------------------------------------------------------------- modules as functions
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """(parameters, buffers) of several modules of one kind, each stacked along a new first dimension: for an ensemble
+    that `functional_call` and `vmap` run at once.  The parameters are leaves of their own.  RuntimeError if kinds differ."""
+    if len(models) == 0:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or all(not m.training for m in models)):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+
+    def together(several: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+        made = {}
+        for name, one in several[0].items():
+            wanted = {each[name].requires_grad for each in several}
+            if len(wanted) > 1:
+                raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+            made[name] = stack([each[name].detach() for each in several]).requires_grad_(one.requires_grad)
+        return made
+
+    return together([dict(m.named_parameters()) for m in models]), together([dict(m.named_buffers()) for m in models])
 
 
 def functional_call(
@@ -174,4 +524,16 @@ def functional_call(
             home[last] = value
 
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]
