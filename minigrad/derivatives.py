@@ -193,7 +193,7 @@ swap, transpose = (
 # A part picked by integers and slices is a view; one picked by index arrays or masks is a copy.
 
 select, slice_, split, split_sizes, unbind, narrowed_alias = (
-    operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True)
+    operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True, part=True)
     for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
 )
 place = operation("SliceBackward", lambda x, shape, key: gathering.put(shape, key, x), lambda g, key: slice_(g, key))

@@ -31,10 +31,12 @@ NEVER_WRITTEN = [0]  # the version of a Python number
 class Operation:
     """A line of the derivative table: its name, its forward function, its rules and what they keep."""
 
-    def __init__(self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None], view: bool) -> None:
+    def __init__(
+        self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None], view: bool, part: bool
+    ) -> None:
         self.name = ""  # its name in the table, set when the table is complete
         self.forward = forward
-        self.view = view
+        self.view, self.part = view, part
         self.inputs = INPUTS[: len(rules)]
         self.node_name = node_name if node_name[:-1].endswith("Backward") or node_name in BARE else f"{node_name}Backward0"
         self._node: type[Node] | None = None
@@ -46,7 +48,9 @@ class Operation:
         """The class of its nodes, MulBackward0 for mul; made when it is first needed."""
         if self._node is None:
             self._node = type(
-                self.node_name, (Node,), {"__slots__": (), "operation": self, "rules": self.rules, **readers(self)}
+                self.node_name,
+                (Node,),
+                {"__slots__": (), "operation": self, "rules": self.rules, "part": self.part, **readers(self)},
             )
         return self._node
 
@@ -86,6 +90,7 @@ class Operation:
         for read_off in ("arguments", "places", "watched"):
             self.__dict__.pop(read_off, None)
         self.node.operation, self.node.rules = self, self.rules
+        self.node.part = self.part and node is not None
         self.write()
 
     def write(self) -> Callable[..., Any]:
@@ -307,16 +312,19 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount] if code else ()
 
 
-def operation(name: str, forward: Callable[..., Any], *rules: Rule | None, view: bool = False) -> Callable[..., Any]:
+def operation(
+    name: str, forward: Callable[..., Any], *rules: Rule | None, view: bool = False, part: bool = False
+) -> Callable[..., Any]:
     """A recorded operation from one line of the table: the node's name, the forward function, one rule per input.
 
     A rule's first parameter is g, the gradient of the result.  The others say what it needs, and so what is kept:
     x, y, z (the inputs), out (the result), x_shape, ..., and the forward function's further parameters.  None in place
     of a rule means that no gradient reaches that input.  `view=True`: the result may share its input's memory.
+    `part=True`: it is x[key], and what is put back goes straight where other parts have been put back before.
     The function that comes out takes Tensors and records, or takes arrays and only computes; rules are made of such
     functions, and so run on arrays in a plain backward pass and on Tensors in one that is differentiated itself.
     """
-    function = Operation(name, forward, rules, view).function
+    function = Operation(name, forward, rules, view, part).function
     return function
 
 

@@ -184,6 +184,7 @@ class Node:
 
     operation: Operation
     rules: tuple[Rule | None, ...] | None = None  # None: ask `evaluate` instead (a custom Function, a hook, ...)
+    part = False  # whether it read a part, x[key], and its rule puts g back there among zeros
     hooks: Hooks | None = None
     output_nr = 0
 
@@ -380,6 +381,7 @@ def walk(
     __tracebackhide__ = True
     heap: list[int] = []
     arrived: dict[int, tuple[Node, Any]] = {}  # tick -> (node, the sum of its gradient so far)
+    partly: set[int] = set()  # those of them whose sum began with a part: an array that nobody else holds
     for node, g in roots:
         if node.seq in arrived:
             g = g + arrived[node.seq][1]
@@ -402,19 +404,24 @@ def walk(
         if not parents:
             node.accumulate(g, create_graph)  # type: ignore[attr-defined]
             continue
-        kept, rules = node.kept, node.rules
+        kept, rules, part = node.kept, node.rules, node.part
         if kept is None:
             raise freed(node)
         if node.seq > last_write:
             check_versions(node)
         if rules is None or checking:
-            rules, kept = node.evaluate(g, create_graph)
+            (rules, kept), part = node.evaluate(g, create_graph), False
         elif create_graph:
-            kept = node.lift(kept)
+            kept, part = node.lift(kept), False
 
         for parent, rule, args in zip(parents, rules, kept):
             if parent is None or rule is None or (useful is not None and parent not in useful):
                 continue
+            if part and parent.shape:
+                if parent.seq in partly:
+                    arrived[parent.seq][1][args[1]] += g  # type: ignore[index]  # where it was read: the rest would be zeros
+                    continue
+                partly.add(parent.seq)
             if not args:
                 share = rule(g)
             elif len(args) == 1:  # spelled out, for `*args` costs as much as a small multiplication
@@ -446,7 +453,7 @@ def on_the_way(roots: list[Node], targets: dict[Node, Any]) -> tuple[set[Node], 
     """The nodes that must speak, for a target is among their ancestors; and the nodes that they must speak to."""
     seen = ancestors(roots, max((t.seq for t in targets), default=0))
     speakers, useful = set(), set(targets)
-    for node in sorted(seen, key=_seq, reverse=True):  # oldest first
+    for node in sorted(seen, key=lambda node: node.seq, reverse=True):  # oldest first
         if not useful.isdisjoint(node.parents):
             speakers.add(node)
             useful.add(node)
@@ -462,10 +469,6 @@ def ancestors(roots: list[Node], oldest: int) -> set[Node]:
                 seen.add(parent)
                 stack.append(parent)
     return seen
-
-
-def _seq(node: Node) -> int:
-    return node.seq
 
 
 def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:

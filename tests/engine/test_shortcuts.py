@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import kernels
+from minigrad import gathering, kernels
 
 DRAW = np.random.default_rng(0)
 
@@ -82,3 +82,48 @@ def test_a_write_without_a_detour_still_counts_and_refuses() -> None:
         flags -= flags
     with pytest.raises(RuntimeError, match="leaf Variable"):
         p -= 1.0
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_parts_are_put_back_into_one_array(whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    put = gathering.put
+    monkeypatch.setattr(gathering, "put", lambda shape, key, g: made.append(key) or put(shape, key, g))
+    numbers = DRAW.standard_normal((50, 3))
+    x, weights = mg.tensor(numbers, requires_grad=True), DRAW.standard_normal((51, 3))
+    y = x * 2
+    total = (y[10:30] * 7).sum() + (y * 5).sum() * whole
+    for i, row in enumerate(y):  # each row, and the one before it, and some of them a second time
+        total = total + (row * mg.tensor(weights[i])).sum() + (y[i - 1, 1:] * 3).sum()
+    total.backward()
+    right = 2 * weights[:50] + 2 * 5 * whole
+    right[:, 1:] += 6
+    right[10:30] += 14
+    np.testing.assert_allclose(x.grad.numpy(), right)
+    assert len(made) == 1
+
+
+def test_parts_of_a_single_number_and_with_hooks() -> None:
+    x = mg.tensor(3.0, requires_grad=True)
+    (x[...] * 2 + x[...] * 5).backward()
+    assert x.grad.item() == 7
+    x = mg.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    seen = []
+    first, second, rest = x[0], x[1], x[1:]
+    first.grad_fn.register_hook(lambda given, _: (given[0] * 10,))
+    rest.register_hook(lambda g: seen.append(g.tolist()))
+    (first * 2 + second * 3 + rest.sum() * 5).backward(retain_graph=True)
+    assert x.grad.tolist() == [20, 8, 5] and seen == [[5, 5]]
+    (twice,) = mg.autograd.grad((first * 2 + second**3 + (rest**2).sum()), x, create_graph=True)
+    assert twice.tolist() == [20, 16, 8]
+    assert mg.autograd.grad(twice.sum(), x)[0].tolist() == [0, 14, 2]
+
+
+def test_a_student_s_rule_for_a_part_is_asked_each_time() -> None:
+    x = mg.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    with mg.replace("select", lambda g, x_shape: np.full(x_shape, g)):
+        y = x[0] * 2 + x[1] * 3
+    y.backward()
+    assert x.grad.tolist() == [5, 5, 5]
+    (x[0] * 2 + x[1] * 3).backward()
+    assert x.grad.tolist() == [7, 8, 5]
