@@ -365,8 +365,8 @@ def vmap(
 ) -> Func:
     """A function that applies `func` to each slice along the dimensions `in_dims` and stacks the results along `out_dims`.
 
-    Both are a number, or containers of numbers like the arguments and the result; None: not sliced.  Keyword arguments are
-    sliced along their first dimension.  randomness: "different" numbers for each slice, the "same", or an "error".
+    Both are a number, or containers of numbers like the arguments and the result; None: not sliced, and so are keyword
+    arguments.  randomness: "different" numbers for each slice, the "same", or an "error".
     ValueError if the sizes differ, or if `func` returns something that is no tensor.
     """
     if randomness not in ("error", "different", "same"):
@@ -378,8 +378,7 @@ def vmap(
     @wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         dims = _dims_of(name, in_dims, args)
-        dims += [0 if isinstance(a, Tensor) else None for a in _leaves(kwargs)]
-        things = _leaves((args, kwargs))
+        things = _leaves(args)
         sizes = [a.shape[d] for a, d in zip(things, dims, strict=True) if d is not None]
         if not sizes:
             raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -395,8 +394,7 @@ def vmap(
             if randomness == "same":
                 set_rng_state(state)
             slices = (a if d is None else a.select(d, i) for a, d in zip(things, dims, strict=True))
-            positional, named = _refilled((args, kwargs), slices)
-            results.append(func(*positional, **named))
+            results.append(func(*_refilled(args, slices), **kwargs))
         if randomness == "error" and bool((get_rng_state() != state).any()):
             raise RuntimeError(RANDOM)
         return _stacked(name, results, out_dims)

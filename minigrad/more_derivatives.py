@@ -540,7 +540,17 @@ def prod_share_of_source(g: Any, x: Any, y: Any, out: Any, dim: int, index: Any,
     number = zeros_met(x, y, dim, index)  # at each element of y, how many zeros of y meet in its product
     without_zeros = scatter_prod(x, where(1.0, y, zero), dim, index, include_self)
     whole = gather_cut(g * out, dim, index, y.shape) / where(1.0, y, zero)
-    return where(where(gather_cut(g * without_zeros, dim, index, y.shape), 0.0, number == 1), whole, zero)
+    share = where(where(gather_cut(g * without_zeros, dim, index, y.shape), 0.0, number == 1), whole, zero)
+    return only_once(share) if isinstance(share, Tensor) and bool((number > 1).any()) else share
+
+
+def _of_many_zeros(_g: Any) -> Any:
+    raise RuntimeError(
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
+    )
+
+
+only_once = operation("Error", lambda x: x.copy(), _of_many_zeros)
 
 
 ones, is_zero = constant(np.ones_like), constant(lambda y: y == 0)

@@ -80,10 +80,7 @@ def test_vmap_takes_containers_of_dimensions_and_keywords() -> None:
         {"a": rows, "b": mg.ones(3)}, 2.0
     )
     assert found["s"].tolist() == [3.0, 12.0] and found["k"].tolist() == [[2.0] * 3] * 2
-    assert vmap(lambda x, *, y: x + y)(rows, y=mg.tensor([10.0, 20.0])).tolist() == [
-        [10.0, 11.0, 12.0],
-        [23.0, 24.0, 25.0],
-    ]
+    assert vmap(lambda x, *, y: x.sum() + y)(rows, y=mg.tensor([10.0, 20.0])).tolist() == [[13.0, 23.0], [22.0, 32.0]]
     same = vmap(lambda x: x + mg.rand(3), randomness="same")(mg.zeros(2, 3))
     other = vmap(lambda x: x + mg.rand(3), randomness="different")(mg.zeros(2, 3))
     assert same[0].tolist() == same[1].tolist() and other[0].tolist() != other[1].tolist()
