@@ -42,6 +42,7 @@ from minigrad.derivatives import (
 )
 from minigrad.kernels import count, floating, multiplied, total
 from minigrad.operations import operation
+from minigrad.tensor import Tensor
 from minigrad.tape import TABLE
 
 Shape = tuple[int, ...]
@@ -541,16 +542,15 @@ def prod_share_of_source(g: Any, x: Any, y: Any, out: Any, dim: int, index: Any,
     without_zeros = scatter_prod(x, where(1.0, y, zero), dim, index, include_self)
     whole = gather_cut(g * out, dim, index, y.shape) / where(1.0, y, zero)
     share = where(where(gather_cut(g * without_zeros, dim, index, y.shape), 0.0, number == 1), whole, zero)
-    return only_once(share) if isinstance(share, Tensor) and bool((number > 1).any()) else share
+    if isinstance(share, Tensor) and bool((number > 1).any()):  # 0 for each of them, but not so for what comes next
+        return operation("Error", lambda x: x.copy(), _of_many_zeros)(share)
+    return share
 
 
 def _of_many_zeros(_g: Any) -> Any:
     raise RuntimeError(
         "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
     )
-
-
-only_once = operation("Error", lambda x: x.copy(), _of_many_zeros)
 
 
 ones, is_zero = constant(np.ones_like), constant(lambda y: y == 0)

@@ -1102,3 +1102,15 @@ def test_the_type_of_a_gradient_may_be_another() -> None:
     w.grad = mg.ones(2, dtype=mg.int32)
     with pytest.raises(RuntimeError, match="can only be set on leaf tensors"):
         (w * 2).grad_dtype = mg.float64
+
+
+def test_a_product_with_two_zeros_refuses_a_second_derivative() -> None:
+    x, index = leaf(1.0), mg.tensor([0, 0])
+    for zeros, refused in (((0.0, 0.0), True), ((0.0, 2.0), False)):
+        y = leaf(*zeros)
+        (g,) = grad(x.scatter_reduce(0, index, y, "prod").sum(), y, create_graph=True)
+        if refused:
+            with pytest.raises(RuntimeError, match="Double backward is unsupported for src when >1 zeros in src"):
+                g.sum().backward()
+        else:
+            assert grad(g.sum(), y)[0].tolist() == [1.0, 1.0]
