@@ -42,8 +42,8 @@ from minigrad.derivatives import (
 )
 from minigrad.kernels import count, floating, multiplied, total
 from minigrad.operations import operation
-from minigrad.tensor import Tensor
 from minigrad.tape import TABLE
+from minigrad.tensor import Tensor
 
 Shape = tuple[int, ...]
 
@@ -549,7 +549,8 @@ def prod_share_of_source(g: Any, x: Any, y: Any, out: Any, dim: int, index: Any,
 
 def _of_many_zeros(_g: Any) -> Any:
     raise RuntimeError(
-        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same position in "
+        "self"
     )
 
 
