@@ -48,19 +48,19 @@ def test_ctrl_c_at_the_start_of_a_pass_leaves_the_grad_mode(create_graph: bool, 
 
 
 WORKERS = [
-    (dict(timeout=-5), "timeout option should be non-negative"),
-    (dict(persistent_workers=True), "persistent_workers option needs num_workers > 0"),
+    ({"timeout": -5}, "timeout option should be non-negative"),
+    ({"persistent_workers": True}, "persistent_workers option needs num_workers > 0"),
     (
-        dict(prefetch_factor=2),
+        {"prefetch_factor": 2},
         "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable multiprocessing, "
         "otherwise set prefetch_factor to None.",
     ),
     (
-        dict(multiprocessing_context="fork"),
+        {"multiprocessing_context": "fork"},
         "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers=0",
     ),
     (
-        dict(num_workers=1, multiprocessing_context="nope"),
+        {"num_workers": 1, "multiprocessing_context": "nope"},
         "multiprocessing_context option should specify a valid start method in ['fork', 'spawn', 'forkserver'], but got "
         "multiprocessing_context='nope'",
     ),
