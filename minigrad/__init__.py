@@ -92,6 +92,8 @@ _LAZY = {
         "settings",
     ),
     "autocast": "amp",
+    "from_dlpack": "exchange",
+    "frombuffer": "exchange",
     "gradient": "slopes",
     "is_anomaly_enabled": "anomaly",
     "is_anomaly_check_nan_enabled": "anomaly",

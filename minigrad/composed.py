@@ -53,7 +53,7 @@ def _is_operand(value: Any) -> bool:
 
 @method
 def __rtruediv__(self: Tensor, other: Any) -> Tensor:
-    return table.mul(table.reciprocal(self), other)
+    return table.reciprocal(self) * other  # an array's own `*` is asked, too
 
 
 def _minding_booleans(result: Tensor, *operands: Any) -> Tensor:
@@ -140,10 +140,10 @@ methods.__abs__ = table.abs
 # ------------------------------------------------------------------------------------------- comparisons
 
 
-def _compared(ufunc: Any, name: str, *names: str) -> Any:
+def _compared(ufunc: Any, name: str, *names: str) -> None:
     def compare(self: Tensor, other: Any) -> Any:
-        b = raw(other)
-        if not isinstance(b, (int, float, np.generic)) and not (isinstance(other, Tensor)):
+        b = other._data if isinstance(other, Tensor) else plain(other)
+        if not isinstance(other, Tensor) and not isinstance(b, (int, float)):
             return NotImplemented
         a = self._data
         if type(b) is not float or a.dtype.kind != "f":
@@ -161,7 +161,6 @@ def _compared(ufunc: Any, name: str, *names: str) -> Any:
 
     setattr(Tensor, f"__{name}__", compare)
     function(call, name=name, names=names, inplace=True)
-    return compare
 
 
 _compared(np.greater, "gt", "greater")
@@ -170,6 +169,13 @@ _compared(np.less, "lt", "less")
 _compared(np.less_equal, "le", "less_equal")
 _compared(np.equal, "eq")
 _compared(np.not_equal, "ne", "not_equal")
+
+
+@method
+def __eq__(self: Tensor, other: Any) -> Any:  # of the six, this one takes an array, too
+    if isinstance(other, np.ndarray) and other.dtype.kind in "biuf":
+        other = wrap(other)
+    return self.eq(other) if isinstance(other, (Tensor, int, float, np.generic)) else NotImplemented
 
 
 def _paired(a: Any, b: Any) -> tuple[Any, Any]:
@@ -213,7 +219,24 @@ def bitwise_not(input: Tensor) -> Tensor:
     return wrapped(np.invert(input._data))
 
 
-methods.__invert__ = bitwise_not
+@method
+def __invert__(self: Tensor) -> Tensor:
+    if self._data.dtype.kind == "f":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    inverted: Tensor = bitwise_not(self)
+    return inverted
+
+
+@method
+def __reversed__(self: Tensor) -> Tensor:
+    """Turned around along the first dimension."""
+    turned: Tensor = self.flip(0) if self.ndim else self
+    return turned
+
+
+@method
+def __delitem__(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
 
 
 @function(name="bitwise_left_shift", inplace=True)
@@ -514,7 +537,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     """input + value * tensor1 * tensor2."""
     x, y, z = _promoted(input, tensor1, tensor2)
     kernels.refuse_booleans("addcmul_cpu_out", x._data)
-    return more.addcmul(x, y, z, value)
+    return more.addcmul(x, y, z, plain(value))
 
 
 INTEGER_ADDCDIV = (
@@ -531,11 +554,12 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     if tensor1._data.dtype.kind != "f" and tensor2._data.dtype.kind != "f":
         raise RuntimeError(INTEGER_ADDCDIV)
     x, y, z = _promoted(input, tensor1, tensor2)
-    return more.addcdiv(x, y, z, value)
+    return more.addcdiv(x, y, z, plain(value))
 
 
 def _promoted(*tensors: Any) -> tuple[Any, ...]:
     """Tensors (or None) of one type, checked to broadcast."""
+    tensors = tuple(t if isinstance(t, Tensor) else plain(t) for t in tensors)
     present = [t for t in tensors if t is not None]
     errors.broadcast_shapes(*(np.shape(raw(t)) for t in present))
     wanted = dtypes.result_type(*(raw(t) for t in present))
@@ -563,6 +587,15 @@ def real(input: Tensor) -> Tensor:
     return input
 
 
+def imag(input: Tensor) -> Tensor:
+    """RuntimeError: minigrad has real numbers only."""
+    raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+
+
+register(imag, "imag", method=False)
+methods.real, methods.imag = property(real), property(imag)
+
+
 # ------------------------------------------------------------------------------------------- choosing
 
 
@@ -573,6 +606,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         return more.clamp_tensor(*_promoted(input, min, max))
+    min, max = plain(min), plain(max)
     bounds = [b for b in (min, max) if b is not None]
     return more.clamp(_typed(input, dtypes.result_type(input._data, *bounds)), min, max)
 
@@ -718,7 +752,7 @@ def is_tensor(obj: Any) -> bool:
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.DType:
     """The type of the result of an operation on these two tensors or numbers."""
-    return dtypes.result_type(raw(tensor1), raw(tensor2))
+    return dtypes.result_type(*(t._data if isinstance(t, Tensor) else plain(t) for t in (tensor1, tensor2)))
 
 
 def is_inference(tensor: Tensor) -> bool:

@@ -35,6 +35,12 @@ COPY = (
     "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
 )
 
+READ_ONLY = (
+    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this "
+    "tensor will result in undefined behavior. You may want to copy the array to protect its data or make it writable before "
+    "converting it to a tensor. This type of warning will be suppressed for the rest of this program."
+)
+
 # ------------------------------------------------------------------------------------------- arguments
 
 
@@ -100,6 +106,8 @@ def tensor(
     """
     if isinstance(data, Tensor):
         warnings.warn(COPY, UserWarning, stacklevel=2)
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {errors.type_name(requires_grad)}")
     wanted = None if dtype is None else dtypes.resolve(dtype, "tensor")
     return finish(np.array(to_array(data, wanted)), requires_grad, device, pin_memory=pin_memory)
 
@@ -110,6 +118,7 @@ def to_array(data: Any, dtype: DType | None = None) -> Array:
         data = data._data
     if isinstance(data, (np.ndarray, np.generic)):
         found = dtypes.of(data.dtype)
+        data = _ordinary(data) if isinstance(data, np.ndarray) else data
         return data if dtype in (None, found) else dtypes.cast(data, dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
@@ -223,30 +232,49 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     wanted = None if dtype is None else dtypes.resolve(dtype, "as_tensor")
     if isinstance(data, Tensor):
         return data if wanted is None else data.to(wanted)
+    if isinstance(data, np.ndarray):
+        data = _shared(data)
     return finish(to_array(data, wanted), device=device)
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
-    """As `as_tensor`, with `copy=True` to force a copy."""
+    """As `as_tensor`, with `copy=True` to force a copy and `copy=False` to refuse one; ValueError where it takes one."""
     made = as_tensor(obj, dtype, device)
+    if copy is False and not isinstance(obj, (Tensor, np.ndarray)):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    if copy is False and made.dtype != (found := dtypes.of(getattr(obj, "_data", obj).dtype)):
+        raise ValueError(f"can't alias tensor with dtype '{found.tensor_name}' into dtype '{made.dtype.tensor_name}'.")
     if copy:
         made = made.clone()
-    return made.requires_grad_() if requires_grad else made
+    if requires_grad:
+        return made.requires_grad_()
+    return made.detach() if requires_grad is False and made.requires_grad else made
 
 
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares memory with the array: writing to one is seen in the other."""
     if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    dtypes.of(ndarray.dtype)
-    if any(step < 0 for step in ndarray.strides):
+        raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
+    return wrap(_shared(ndarray))
+
+
+def _shared(array: Any) -> Array:
+    if not array.flags.writeable:
+        warnings.warn(READ_ONLY, UserWarning, stacklevel=3)
+    return _ordinary(array)
+
+
+def _ordinary(array: Any) -> Array:
+    """The array without what a subclass (a matrix, one with a mask) adds; TypeError or ValueError if it can be no tensor."""
+    dtypes.of(array.dtype)
+    if any(step < 0 for step in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
         )
-    return wrap(ndarray)
+    return np.asarray(array)
 
 
 @method
@@ -258,6 +286,18 @@ def numpy(self: Tensor, *, force: bool = False) -> Array:
     if self._node is not None and mode.record is not None and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return self._writable()
+
+
+@method
+def __dlpack__(self: Tensor, **options: Any) -> Any:
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return self._writable().__dlpack__(**options)
+
+
+@method
+def __dlpack_device__(self: Tensor) -> Any:
+    return self._writable().__dlpack_device__()
 
 
 class _OldType(type):
@@ -348,7 +388,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Te
     if not isinstance(fill_value, (bool, int, float, np.generic)):
         kind = errors.type_name(fill_value)
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
-    found = dtypes.result_type(fill_value) if dtype is None else as_dtype(dtype, "full")
+    found = dtypes.result_type(plain(fill_value)) if dtype is None else as_dtype(dtype, "full")
     return finish(np.full(as_size("full", (size,)), dtypes.cast(plain(fill_value), found)), **options)
 
 

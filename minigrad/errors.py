@@ -183,7 +183,7 @@ def must_be_sequence_of_tensors(function: str, argument: str, position: int, val
 
 def element_must_be_tensor(function: str, index: int, value: Any, argument: str = "tensors") -> TypeError:
     return TypeError(
-        f"expected Tensor as element {index} in argument 0, but got {type(value).__name__}"
+        f"expected Tensor as element {index} in argument 0, but got {type_name(value)}"
         if argument == "tensors"
         else f"{function}(): argument '{argument}' must be tuple of Tensors, but found element of type "
         f"{type(value).__name__} at pos {index}"

@@ -173,10 +173,12 @@ def check_value(value: Shape, target: Shape, advanced: bool) -> Shape:
 
 def _plain(item: Any) -> Any:
     """One item as an int, bool, slice, None, Ellipsis or array."""
+    if isinstance(item, (np.bool_, np.floating)):
+        raise _no_index(item)
     item = getattr(item, "_data", item)
     if item is None or item is Ellipsis or isinstance(item, (slice, bool)):
         return item
-    if isinstance(item, (np.bool_, np.integer)) and not isinstance(item, np.ndarray):
+    if isinstance(item, np.integer):
         return item.item()
     if isinstance(item, int):
         return item
@@ -192,9 +194,13 @@ def _plain(item: Any) -> Any:
         return operator.index(item)
     if isinstance(item, str):
         raise TypeError("new(): invalid data type 'str'")
-    raise IndexError(
+    raise _no_index(item)
+
+
+def _no_index(item: Any) -> IndexError:
+    return IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {type(item).__name__})"
+        f"(got {errors.type_name(item)})"
     )
 
 
@@ -206,10 +212,7 @@ def _listed(item: Iterable[Any]) -> Array:
     if array.dtype.kind == "f":
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if array.dtype.kind not in "biu":
-        raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-            f"(got {type(item).__name__})"
-        )
+        raise _no_index(item)
     return array
 
 

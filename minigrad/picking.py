@@ -99,7 +99,7 @@ def _is_mask(index: Any) -> bool:
 
 def _number(value: Any, like: Tensor) -> Any:
     if not isinstance(value, (bool, int, float, np.generic)):
-        raise TypeError(f"can't assign a {type(value).__name__} to a {like.type()}")
+        raise TypeError(f"can't assign a {errors.type_name(value)} to a {like.type()}")
     return dtypes.cast(value, like.dtype)
 
 

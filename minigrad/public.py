@@ -274,6 +274,7 @@ def as_tensor_like(value: Any, like: Tensor) -> Tensor:
     """A tensor from a number, of the type that it has beside `like`."""
     if isinstance(value, Tensor):
         return value
+    value = value.item() if isinstance(value, np.generic) else value
     return wrap(dtypes.cast(value, dtypes.result_type(like._data, value)))
 
 

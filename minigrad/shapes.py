@@ -217,8 +217,15 @@ def _matrices_transposed(self: Tensor) -> Tensor:
 
 
 methods.T = property(_reversed, doc="The transpose of a matrix.")
+def _matrix_transposed(self: Tensor) -> Tensor:
+    if self.ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.")
+    turned: Tensor = transpose(self, 0, 1) if self.ndim else self
+    return turned
+
+
 methods.mT = methods.mH = property(_matrices_transposed, doc="The last two dimensions exchanged.")
-methods.H = property(lambda self: transpose(self, 0, 1), doc="The transpose of a matrix.")
+methods.H = property(_matrix_transposed, doc="The transpose of a matrix.")
 methods.adjoint = lambda self: self.mT
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import layers, products, random
+from minigrad import errors, layers, products, random
 from minigrad import more_derivatives as more
 from minigrad.dtypes import promote_types
 from minigrad.inplace import write
@@ -36,6 +36,9 @@ LONG = np.dtype(np.int64)
 
 
 def _applied(operation: Callable[..., Any], input: Tensor, inplace: bool, *settings: Any) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor(operation.__name__.strip("_"), "input", 1, input)
+    settings = tuple(s.item() if isinstance(s, np.generic) else s for s in settings)
     return write(input, operation, *settings) if inplace else operation(input, *settings)
 
 

@@ -1,13 +1,17 @@
 """The engine where it meets something else: threads, interrupts, files, copies, numpy."""
 
+# ruff: noqa: E501 (messages as they are)
+
 from __future__ import annotations
 
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
+import minigrad.nn.functional
 from minigrad import tape
 from minigrad.utils.data import DataLoader, get_worker_info
 
@@ -32,7 +36,9 @@ def test_two_threads_may_add_to_one_leaf() -> None:
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
-def test_ctrl_c_at_the_start_of_a_pass_leaves_the_grad_mode(create_graph: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_at_the_start_of_a_pass_leaves_the_grad_mode(
+    create_graph: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     y = (x * x).sum()
 
@@ -75,7 +81,9 @@ def test_settings_of_workers_that_do_not_go_together(settings: dict[str, Any], w
 
 
 def test_workers_are_taken_and_this_process_loads() -> None:
-    loader = DataLoader([1, 2, 3], batch_size=2, num_workers=2, persistent_workers=True, multiprocessing_context="spawn")
+    loader = DataLoader(
+        [1, 2, 3], batch_size=2, num_workers=2, persistent_workers=True, multiprocessing_context="spawn"
+    )
     assert [batch.tolist() for batch in loader] == [[1, 2], [3]]
     assert get_worker_info() is None
 
@@ -85,3 +93,106 @@ def test_anomaly_mode_is_a_bool() -> None:
         mg.autograd.set_detect_anomaly(1)  # type: ignore[arg-type]
     assert str(caught.value) == "set_anomaly_enabled(): argument 'enabled' (position 1) must be bool, not int"
     assert not mg.is_anomaly_enabled()
+
+
+# ---------------------------------------------------------------------------------------------------- numpy
+
+# An expression, and what PyTorch makes of it.
+NUMPY = [
+    ("f == a", "tensor([ True,  True, False])"),
+    ("a == g", "tensor([ True,  True, False])"),
+    (
+        "f == np.zeros(2)",
+        "RuntimeError: The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0",
+    ),
+    ('f == np.array(["a"])', "False"),
+    ("s == np.float64(0.1)", "tensor(True)"),
+    ("np.float64(0.1) <= s", "tensor(True)"),
+    ("a / f", "tensor([1.0000, 1.0000, 1.3333], dtype=torch.float64)"),
+    ("a / g", "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."),
+    ("f - np.bool_(True)", "tensor([0., 1., 2.])"),
+    ("t.clamp(s, np.float64(2)).dtype", "torch.float32"),
+    ("t.where(t.tensor(True), s, np.float64(2)).dtype", "torch.float32"),
+    ("t.addcmul(f, f, f, value=np.float64(2)).dtype", "torch.float32"),
+    ("np.float64(5) // i", "tensor([5., 2., 1.])"),
+    ("np.float64(5) % t.tensor(3)", "tensor(2.)"),
+    ("F.leaky_relu(f, np.float64(2)).dtype", "torch.float32"),
+    ("F.relu(a)", "TypeError: relu(): argument 'input' (position 1) must be Tensor, not numpy.ndarray"),
+    ("t.full((2,), np.float64(3)).dtype", "torch.float32"),
+    ("t.result_type(t.tensor(3), np.float64(2))", "torch.float32"),
+    (
+        "f[np.bool_(True)]",
+        "IndexError: only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got numpy.bool)",
+    ),
+    (
+        "f[np.float64(1)]",
+        "IndexError: only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got numpy.float64)",
+    ),
+    ("t.from_numpy(np.matrix([[1.0, 2.0]])) * t.ones(1, 2)", "tensor([[1., 2.]], dtype=torch.float64)"),
+    ("t.from_numpy(np.ma.array([1.0, 2.0], mask=[0, 1]))", "tensor([1., 2.], dtype=torch.float64)"),
+    ("t.tensor(1.0, requires_grad=1)", "TypeError: tensor(): argument 'requires_grad' must be bool, not int"),
+    (
+        "t.tensor(a[::-1])",
+        "ValueError: At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can probably work around this by making a copy of your array  with array.copy().) ",
+    ),
+    ("t.asarray(g).requires_grad", "True"),
+    ("t.asarray([1], copy=False)", "ValueError: can't alias arbitrary sequence into a tensor."),
+    ("t.asarray(f, dtype=t.int64, copy=False)", "ValueError: can't alias tensor with dtype 'Float' into dtype 'Long'."),
+    ('t.frombuffer(bytearray(b"abcd"), dtype=t.uint8, count=2, offset=1)', "tensor([98, 99], dtype=torch.uint8)"),
+    (
+        't.frombuffer(bytearray(b"abc"), dtype=t.float32)',
+        "ValueError: buffer length (3 bytes) after offset (0 bytes) must be a multiple of element size (4)",
+    ),
+    (
+        't.frombuffer(bytearray(b"abcd"), dtype=t.float32, offset=9)',
+        "ValueError: offset (9 bytes) must be non-negative and no greater than buffer length (4 bytes) minus 1",
+    ),
+    (
+        't.frombuffer(bytearray(b"abcd"), dtype=t.float32, count=2)',
+        "ValueError: requested buffer length (2 * 4 bytes) after offset (0 bytes) must not be greater than actual buffer length (4 bytes)",
+    ),
+    ('t.frombuffer(b"", dtype=t.float32)', "ValueError: both buffer length (0) and count (-1) must not be 0"),
+    ("t.frombuffer([1], dtype=t.float32)", "ValueError: object does not implement Python buffer protocol."),
+    ("np.from_dlpack(f)", "array([1., 2., 3.], dtype=float32)"),
+    ("np.from_dlpack(g)", "BufferError: Can't export tensors that require gradient, use tensor.detach()"),
+    ("t.from_dlpack(a)", "tensor([1., 2., 4.], dtype=torch.float64)"),
+    (
+        "t.from_dlpack([1])",
+        "RuntimeError: from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already constructed a tensor from it once.",
+    ),
+    ("~f", "TypeError: ~ (operator.invert) is only implemented on integer and Boolean-type tensors"),
+    ("reversed(f)", "tensor([3., 2., 1.])"),
+    ("reversed(s)", "tensor(0.1000)"),
+    ("f.real is f", "True"),
+    ("f.imag", "RuntimeError: imag is not implemented for tensors with non-complex dtypes."),
+    ("f.H", "RuntimeError: tensor.H is only supported on matrices (2-D tensors). Got 1-D tensor."),
+    ("f.__delitem__(0)", "TypeError: Tensor does not support deleting items"),
+    ("t.cat([a, a])", "TypeError: expected Tensor as element 0 in argument 0, but got numpy.ndarray"),
+    ("f.__setitem__(0, a)", "TypeError: can't assign a numpy.ndarray to a torch.FloatTensor"),
+]
+
+
+def outcome(expression: str) -> str:
+    names: dict[str, Any] = {"t": mg, "np": np, "nn": mg.nn, "F": mg.nn.functional}
+    names["f"], names["i"] = mg.tensor([1.0, 2.0, 3.0]), mg.tensor([1, 2, 3])
+    names["b"], names["s"] = mg.tensor([True, False, True]), mg.tensor(0.1)
+    names["g"], names["a"] = mg.tensor([1.0, 2.0, 3.0], requires_grad=True), np.array([1.0, 2.0, 4.0])
+    try:
+        return repr(eval(expression, names))
+    except Exception as error:  # whatever it raises is what is compared
+        return f"{type(error).__name__}: {error}".partition("expected one of")[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("expression", "expected"), NUMPY)
+def test_numpy(expression: str, expected: str) -> None:
+    assert outcome(expression) == expected.partition("expected one of")[0]
+
+
+def test_a_read_only_array_is_told() -> None:
+    array = np.ones(2)
+    array.flags.writeable = False
+    with pytest.warns(UserWarning, match="The given NumPy array is not writable"):
+        mg.from_numpy(array)
+    with pytest.warns(UserWarning, match="The given buffer is not writable"):
+        mg.frombuffer(b"ab", dtype=mg.uint8)
