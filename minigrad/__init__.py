@@ -87,8 +87,9 @@ _LAZY = {
     ),
     **dict.fromkeys(
         ("are_deterministic_algorithms_enabled", "compile", "get_default_device",
-         "get_float32_matmul_precision", "get_num_threads", "set_default_device",
-         "set_float32_matmul_precision", "set_num_threads", "use_deterministic_algorithms"),
+         "contiguous_format", "get_float32_matmul_precision", "get_num_threads", "layout", "memory_format",
+         "preserve_format", "set_default_device", "set_default_tensor_type", "set_float32_matmul_precision",
+         "set_num_threads", "strided", "use_deterministic_algorithms"),
         "settings",
     ),
     "autocast": "amp",
@@ -110,8 +111,10 @@ def __getattr__(name: str) -> _Any:
     if name in _public.LATER:
         return _public.load(name)
     if name in _dtypes.LIMITS:
-        return _dtypes.by_name(name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        return _dtypes.left_out(name)
+    from minigrad.settings import missing
+
+    raise missing(name)
 
 
 def __dir__() -> list[str]:

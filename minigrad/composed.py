@@ -880,7 +880,21 @@ def cpu(self: Tensor) -> Tensor:
 
 
 @method
-def cuda(self: Tensor, device: Any = None) -> Tensor:
+def bfloat16(self: Tensor) -> Tensor:
+    return to(self, dtypes.left_out("bfloat16"))
+
+
+def _layout(self: Tensor) -> Any:
+    from minigrad.settings import strided
+
+    return strided
+
+
+methods.layout = property(_layout)
+
+
+@method
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
     raise NotImplementedError("minigrad runs on the CPU only")
 
 

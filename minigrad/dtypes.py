@@ -10,6 +10,7 @@ theirs, and a Python number likewise. So float32 * 2.0 stays float32, int64 * 1.
 from __future__ import annotations
 
 import builtins
+import functools
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,31 @@ class DType:
     @property
     def is_signed(self) -> builtins.bool:
         return self.numpy.kind in "if"
+
+
+class LeftOut(DType):
+    """A number type that PyTorch has and minigrad has not: it can be named and compared; to use it raises."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.category = FLOATING if "float" in name else INTEGER
+
+    @property
+    def numpy(self) -> np.dtype[Any]:  # type: ignore[override]
+        raise NotImplementedError(f"no number type {self.name!r}: {LIMITS[self.name]}")
+
+    @property
+    def itemsize(self) -> int:  # type: ignore[override]
+        return self.numpy.itemsize
+
+    @property
+    def is_complex(self) -> builtins.bool:
+        return self.name.startswith("c")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return left_out, (self.name,)
 
 
 float16 = DType("float16", "Half", "c10::Half", FLOATING)
@@ -91,6 +117,12 @@ def by_name(name: str) -> DType:
     raise NotImplementedError(f"no number type {name!r}: {LIMITS.get(name, LIMITS['bfloat16'])}")
 
 
+@functools.cache
+def left_out(name: str) -> LeftOut:
+    """The one object for a type that minigrad leaves out, such as bfloat16."""
+    return LeftOut({"cfloat": "complex64", "cdouble": "complex128"}.get(name, name))
+
+
 def of(numpy_dtype: np.dtype[Any]) -> DType:
     """The `DType` of a numpy dtype; one that PyTorch or minigrad lacks raises TypeError."""
     found = _BY_NUMPY.get(numpy_dtype)
@@ -113,6 +145,8 @@ def resolve(dtype: Any, function: str = "to") -> DType:
     """The `DType` a `dtype=` argument names: a DType, or Python's float, int, bool; else TypeError."""
     if type(dtype) is DType:
         return dtype
+    if isinstance(dtype, DType) and dtype.numpy:  # a type left out refuses here
+        return dtype
     if isinstance(dtype, type) and dtype in _BY_PYTHON:
         return _BY_PYTHON[dtype]
     raise TypeError(f"{function}(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
@@ -131,11 +165,11 @@ def default_numpy() -> np.dtype[Any]:
 def set_default_dtype(d: DType) -> None:
     """Change the type that `tensor([1.0])`, `zeros(2)` and integer division give; a floating-point type."""
     global _default
-    if type(d) is not DType:
+    if not isinstance(d, DType):
         raise TypeError("invalid dtype object")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
-    _default = d
+    _default = resolve(d)
 
 
 # ------------------------------------------------------------------------------------------- promotion

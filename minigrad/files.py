@@ -41,7 +41,9 @@ def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
         pickle.dump(obj, file, protocol=4)
 
 
-def load(f: str | PathLike[str] | IO[bytes], map_location: Any = None, weights_only: bool = True) -> Any:
+def load(
+    f: str | PathLike[str] | IO[bytes], map_location: Any = None, weights_only: bool = True, mmap: bool | None = None
+) -> Any:
     """Read what `save` wrote.  UnpicklingError for a file that holds anything but data, if `weights_only`."""
     reader = _Reader if weights_only else pickle.Unpickler
     if not isinstance(f, (str, PathLike)):

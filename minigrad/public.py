@@ -203,6 +203,7 @@ for _name, _room in LATER.items():
 
 FIELDS = {
     "aminmax": "min max",
+    "histogram": "hist bin_edges",
     "linalg_eigh": "eigenvalues eigenvectors",
     "linalg_lstsq": "solution residuals rank singular_values",
     "linalg_qr": "Q R",

@@ -39,6 +39,9 @@ class Generator:
         self.device = CPU
         self.manual_seed(_UNSEEDED)
 
+    def __repr__(self) -> str:
+        return f"<torch._C.Generator object at {id(self):#x}>"
+
     # ---------------------------------------------------------------------------------------- seed and state
 
     def manual_seed(self, seed: int) -> Generator:

@@ -29,12 +29,19 @@ from minigrad.tensor import Tensor, wrap
 
 
 def sum(
-    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+    out: Any = None,
 ) -> Tensor:
     """The sum of all elements, or along `dim`. Integers and booleans are summed as int64."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("sum", "input", 1, input)
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dtype is not None:
         input = input.to(dtype)
     elif input._data.dtype.kind != "f":
@@ -47,12 +54,19 @@ def sum(
 
 
 def mean(
-    input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None, out: Any = None
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    axis: Any = None,
+    keepdims: bool = False,
+    out: Any = None,
 ) -> Tensor:
     """The mean of all elements, or along `dim`; for floats only, or with `dtype=`."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("mean", "input", 1, input)
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dtype is not None:
         input = input.to(dtype)
     if input._data.dtype.kind != "f":
@@ -550,6 +564,30 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     if low == high:
         low, high = low - 1, high + 1
     return wrap(np.histogram(x[(x >= low) & (x <= high)], bins, (low, high))[0].astype(x.dtype))
+
+
+@function
+def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+    """How many elements fall into each bin (their number, or their edges), or how much `weight`; and the edges."""
+    from minigrad.creation import linspace
+
+    x = input._data.ravel()
+    if x.dtype.kind != "f":
+        raise NotImplementedError(f'"histogramdd" not implemented for \'{input.dtype.tensor_name}\'')
+    if isinstance(bins, Tensor):
+        edges = bins._data
+    else:
+        low, high = range or ((x.min().item(), x.max().item()) if x.size else (0.0, 0.0))
+        if not math.isfinite(low) or not math.isfinite(high):
+            raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges = linspace(low, high, bins + 1, dtype=input.dtype)._data
+    weights = None if weight is None else weight._data.ravel()
+    found = np.histogram(x, edges, weights=weights)[0].astype(x.dtype)
+    if density:
+        found = found / (found.sum() * np.diff(edges))
+    return return_type("histogram")(wrap(found), wrap(edges))
 
 
 @function

@@ -6,16 +6,63 @@ would is refused.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from minigrad import dtypes
 from minigrad.devices import CPU, Device, check_device
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "compile", "get_default_device", "get_float32_matmul_precision",
-    "get_num_threads", "set_default_device", "set_float32_matmul_precision", "set_num_threads",
+    "are_deterministic_algorithms_enabled", "compile", "contiguous_format", "get_default_device",
+    "get_float32_matmul_precision", "get_num_threads", "layout", "memory_format", "preserve_format", "set_default_device",
+    "set_default_tensor_type", "set_float32_matmul_precision", "set_num_threads", "strided",
     "use_deterministic_algorithms",
 ]  # fmt: skip
+
+_COMPLEX = "complex numbers are left out of minigrad"
+_SPARSE = "sparse tensors are left out of minigrad"
+_ONE_MACHINE = "minigrad runs in one process, on the CPU"
+_PYTHON = "minigrad runs Python as it stands: it neither traces nor exports programs"
+LEFT_OUT = {
+    **dict.fromkeys(("complex", "fft", "polar", "stft", "istft", "view_as_complex", "view_as_real"), _COMPLEX),
+    **dict.fromkeys(("sparse", "sparse_coo", "sparse_coo_tensor", "sparse_csr_tensor", "spmm", "hspmm", "smm"), _SPARSE),
+    **dict.fromkeys(("distributed", "multiprocessing"), _ONE_MACHINE),
+    **dict.fromkeys(("cond", "export", "fx", "jit", "onnx", "package"), _PYTHON),
+    **dict.fromkeys(("ao", "quantization", "quantize_per_tensor"), "quantized numbers are left out of minigrad"),
+    **dict.fromkeys(("jagged", "nested"), "nested tensors are left out of minigrad: pad instead (nn.utils.rnn)"),
+    **dict.fromkeys(("channels_last", "channels_last_3d"), "tensors made here lie in memory in the order of their dimensions"),
+    "profiler": "minigrad has no profiler: `record` shows what a program does",
+}
+
+
+class LeftOut(AttributeError, NotImplementedError):
+    """PyTorch has this name, and minigrad leaves it out."""
+
+
+def missing(name: str) -> AttributeError:
+    """The error for a name that is not there; it says why if PyTorch has it."""
+    if name in LEFT_OUT:
+        return LeftOut(f"no {name!r} here: {LEFT_OUT[name]}")
+    return AttributeError(f"module 'minigrad' has no attribute '{name}'")
+
+
+class memory_format:
+    """How a tensor lies in memory, as an argument: here always in the order of its dimensions."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+
+class layout(memory_format):
+    """Whether every element is stored: here always."""
+
+
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+strided = layout("strided")
 
 _now: dict[str, Any] = {"deterministic": False, "precision": "highest", "threads": 1}
 
@@ -65,6 +112,21 @@ def get_num_threads() -> int:
 def set_default_device(device: Any) -> None:
     """The CPU only; NotImplementedError for another device."""
     check_device(device)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The old way to say `set_default_dtype`: with `torch.DoubleTensor`, or its name."""
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+        UserWarning,
+        stacklevel=2,
+    )
+    name = t if isinstance(t, str) else f"torch.{t.__name__}"
+    found = [d for d in dtypes.NAMES.values() if name == f"torch.{d.tensor_name}Tensor"]
+    if not found:
+        raise AttributeError(f"module 'torch' has no attribute '{name.removeprefix('torch.')}'")
+    dtypes.set_default_dtype(found[0])
 
 
 def get_default_device() -> Device:

@@ -130,7 +130,7 @@ class Tensor:
         steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[check_dim(dim, self.ndim)]
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         return bool(np.asarray(self._data).flags.c_contiguous)
 
     # ------------------------------------------------------------------ its place in the graph

@@ -227,3 +227,20 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Gener
     for column in range(columns):
         tensor._writable()[default_generator.randperm(rows)[:empty], column] = 0
     return tensor
+
+
+def __getattr__(name: str) -> Any:
+    """The old names without the underscore, which warn."""
+    own = globals().get(f"{name}_")
+    if name.startswith("_") or not callable(own):
+        raise AttributeError(f"module 'minigrad.nn.init' has no attribute '{name}'")
+    modern: Any = own
+
+    def old(*args: Any, **keywords: Any) -> Tensor:
+        text = f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`."
+        warnings.warn(text, FutureWarning, stacklevel=2)
+        filled: Tensor = modern(*args, **keywords)
+        return filled
+
+    old.__name__ = name
+    return old

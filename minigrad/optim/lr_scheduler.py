@@ -93,6 +93,10 @@ def _number(lr: Any) -> float:
     return lr.item() if isinstance(lr, Tensor) else lr
 
 
+class _LRScheduler(LRScheduler):
+    """The base class's name before PyTorch 2.0, for schedulers written then."""
+
+
 class LambdaLR(LRScheduler):
     """The base rate times a function of the epoch (one function, or one for each group)."""
 

@@ -383,9 +383,30 @@ t.gradient(w**2)
 t.gradient(x, spacing=2.0, dim=1)
 """.strip().splitlines()
 
+STUDENT = """
+(x.sum(1, keepdims=True), x.mean(axis=0, keepdims=True), t.sum(x, 0, keepdims=True), x.std(0, keepdims=True), x.max(1, keepdims=True)[0])
+(*t.histogram(t.tensor([1.0, 2, 1, 3.5, 4]), 5), *t.histogram(t.tensor([1.0, 2, 1, 3.5, 4]), t.tensor([0.0, 1, 2.5, 4])))
+tuple(t.histogram(t.tensor([1.0, 2, 1]), bins=4, range=(0.0, 3.0), weight=t.tensor([1.0, 2, 4]), density=True))
+t.histogram(t.tensor([1.0, 1, 1]), 3, density=True)
+t.histogram(t.tensor([1, 2]), 3)
+t.histogram(t.tensor([1.0, float('nan')]), 3)
+(t.strided, x.layout, t.contiguous_format, t.preserve_format, x.is_contiguous(memory_format=t.contiguous_format), x.mT.contiguous(memory_format=t.contiguous_format))
+repr(t.Generator()).partition(' at ')[0]
+nn.init.xavier_normal(t.empty(2, 3)), nn.init.uniform(t.empty(2)), nn.init.constant(t.empty(2), 3.0)
+t.set_default_tensor_type(t.DoubleTensor); a = t.ones(2); t.set_default_tensor_type('torch.FloatTensor'); (a, t.ones(1))
+t.set_default_tensor_type('torch.FooTensor')
+t.bfloat16, t.complex64, isinstance(t.bfloat16, t.dtype), x.dtype == t.bfloat16, t.bfloat16.is_floating_point, t.bfloat16.is_complex, t.cfloat.is_complex
+m = nn.Linear(2, 2); m.share_memory() is m, m.compile(), [p.shape for p in m.to_empty(device='cpu').parameters()]
+p, b = t.func.stack_module_state([nn.BatchNorm1d(2), nn.BatchNorm1d(2)]); p, b, [v.is_leaf for v in p.values()]
+t.func.stack_module_state([nn.Linear(2, 2), nn.Linear(2, 2).eval()])
+t.func.stack_module_state([])
+optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
+""".strip().splitlines()
+
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
+    "student": STUDENT,
 }  # fmt: skip
 
 

@@ -146,6 +146,10 @@ class Module:
         """Call `hook(module, grad_input, grad_output)` after the module's backward; it may replace grad_input."""
         return self._add_hook(self._backward_hooks, hook, prepend)
 
+    def register_backward_hook(self, hook: Hook) -> Handle:
+        """PyTorch's old hook sees only the gradients of a module's last operation; left out."""
+        raise NotImplementedError("register_backward_hook is deprecated and left out: use register_full_backward_hook")
+
     # ------------------------------------------------------------------ attributes
 
     def __getattr__(self, name: str) -> Any:
@@ -472,6 +476,26 @@ class Module:
     def cpu(self) -> Self:
         """Everything is on the CPU already."""
         return self
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Accepted: PyTorch's compiled module computes the same, and nothing is compiled here."""
+
+    def share_memory(self) -> Self:
+        """Accepted: there is one process."""
+        return self
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
+        """New parameters and buffers whose values are whatever memory held; on the CPU."""
+        from minigrad.creation import empty_like
+
+        check_device(device)
+        return self._apply(empty_like)
+
+    def bfloat16(self) -> Self:
+        """Raises: minigrad has no bfloat16."""
+        from minigrad.dtypes import left_out
+
+        return self.to(left_out("bfloat16"))
 
     def cuda(self, device: Any = None) -> Self:
         """Raises: minigrad runs on the CPU only."""
