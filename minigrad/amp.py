@@ -53,12 +53,15 @@ class GradScaler:
         """Nothing to adapt."""
 
     def is_enabled(self) -> bool:
+        """Whether losses are scaled: never, without a GPU."""
         return False
 
     def get_scale(self) -> float:
+        """The factor by which losses are scaled: 1."""
         return 1.0
 
     def state_dict(self) -> dict[str, Any]:
+        """Nothing to remember."""
         return {}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -95,8 +95,10 @@ class set_detect_anomaly:
 
 
 def is_anomaly_enabled() -> bool:
+    """Whether backward passes are checked for nan."""
     return state.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
+    """Whether a nan is an error while anomaly detection is on."""
     return state.check_nan

@@ -140,7 +140,7 @@ methods.__abs__ = table.abs
 # ------------------------------------------------------------------------------------------- comparisons
 
 
-def _compared(ufunc: Any, name: str, *names: str) -> None:
+def _compared(ufunc: Any, symbol: str, name: str, *names: str) -> None:
     def compare(self: Tensor, other: Any) -> Any:
         b = other._data if isinstance(other, Tensor) else plain(other)
         if not isinstance(other, Tensor) and not isinstance(b, (int, float)):
@@ -159,16 +159,17 @@ def _compared(ufunc: Any, name: str, *names: str) -> None:
             raise errors.must_be_tensor(name, "other", 2, other)
         return found
 
+    call.__doc__ = f"Elementwise {symbol} of a tensor and a tensor or number: a bool tensor of their broadcast shape."
     setattr(Tensor, f"__{name}__", compare)
     function(call, name=name, names=names, inplace=True)
 
 
-_compared(np.greater, "gt", "greater")
-_compared(np.greater_equal, "ge", "greater_equal")
-_compared(np.less, "lt", "less")
-_compared(np.less_equal, "le", "less_equal")
-_compared(np.equal, "eq")
-_compared(np.not_equal, "ne", "not_equal")
+_compared(np.greater, ">", "gt", "greater")
+_compared(np.greater_equal, ">=", "ge", "greater_equal")
+_compared(np.less, "<", "lt", "less")
+_compared(np.less_equal, "<=", "le", "less_equal")
+_compared(np.equal, "==", "eq")
+_compared(np.not_equal, "!=", "ne", "not_equal")
 
 
 @method
@@ -201,6 +202,7 @@ def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
     def operator_method(self: Tensor, other: Any) -> Any:
         return call(self, other) if _is_operand(other) else NotImplemented
 
+    call.__doc__ = f"Elementwise `{symbol}` of integers bit by bit, or of booleans; NotImplementedError for floats."
     function(call, name=name, inplace=True)
     setattr(Tensor, f"__{symbol}__", operator_method)
     setattr(Tensor, f"__r{symbol}__", operator_method)
@@ -241,11 +243,13 @@ def __delitem__(self: Tensor, index: Any) -> None:
 
 @function(name="bitwise_left_shift", inplace=True)
 def left_shift(input: Tensor, other: Any) -> Tensor:
+    """The bits of integers moved to the left by `other` places: times 2 ** other."""
     return _shifted(np.left_shift, "lshift_cpu", input, other)
 
 
 @function(name="bitwise_right_shift", inplace=True)
 def right_shift(input: Tensor, other: Any) -> Tensor:
+    """The bits of integers moved to the right by `other` places: divided by 2 ** other, rounded down."""
     return _shifted(np.right_shift, "rshift_cpu", input, other)
 
 
@@ -269,6 +273,7 @@ def _logical(ufunc: Any, name: str) -> None:
     def call(input: Tensor, other: Tensor) -> Tensor:
         return _checked(ufunc, input._data, other._data)
 
+    call.__doc__ = f"Elementwise {name.removeprefix('logical_')} of two tensors, where all but 0 is true: a bool tensor."
     function(call, name=name, inplace=True)
 
 
@@ -278,21 +283,26 @@ for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
 
 @function(inplace=True)
 def logical_not(input: Tensor) -> Tensor:
+    """Elementwise: is it 0 (or False)?  A bool tensor of the same shape."""
     return wrapped(np.logical_not(input._data))
 
 
-def _tested(test: Any, name: str) -> None:
+def _tested(test: Any, name: str, what: str) -> None:
     def call(input: Tensor) -> Tensor:
         a = input._data
         return wrapped(test(a) if a.dtype.kind == "f" else test(a.astype(np.float64)))
 
+    call.__doc__ = f"Elementwise: {what}?  A bool tensor of the same shape."
     function(call, name=name)
 
 
-_test: Any
-for _test in (np.isnan, np.isinf, np.isfinite, np.isposinf, np.isneginf, np.signbit):
-    _tested(_test, _test.__name__)
-_tested(lambda a: np.ones(a.shape, bool), "isreal")
+_tested(np.isnan, "isnan", "is it nan")
+_tested(np.isinf, "isinf", "is it inf or -inf")
+_tested(np.isfinite, "isfinite", "is it neither nan nor infinite")
+_tested(np.isposinf, "isposinf", "is it inf")
+_tested(np.isneginf, "isneginf", "is it -inf")
+_tested(np.signbit, "signbit", "does it have a minus sign, as -0. does")
+_tested(lambda a: np.ones(a.shape, bool), "isreal", "is it a real number, as all of them are here")
 
 
 @function
@@ -630,7 +640,11 @@ def _shown_as(name: str, x: Tensor, bound: Any) -> Tensor:
 
 
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
-    """`input` where the condition holds, else `other`. With the condition only: the indices where it holds."""
+    """`input` where the condition holds, else `other`. With the condition only: the indices where it holds.
+
+    >>> torch.where(torch.tensor([True, False]), 1.0, torch.tensor([5.0, 6.0]))
+    tensor([1., 6.])
+    """
     if not isinstance(condition, Tensor):
         raise errors.must_be_tensor("where", "condition", 1, condition)
     if input is None and other is None:
@@ -649,7 +663,14 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 
 register(where, "where", method=False)
-methods.where = lambda self, condition, other: where(condition, self, other)
+
+
+def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """This tensor's elements where the condition holds, those of `other` elsewhere."""
+    return where(condition, self, other)
+
+
+methods.where = _where
 
 
 @function
@@ -727,21 +748,25 @@ methods.type = type_
 
 @method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the number type of another; itself if it has that."""
     return to(self, other.dtype)
 
 
 @function
 def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are floats."""
     return bool(input._data.dtype.kind == "f")
 
 
 @function
 def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex numbers: never."""
     return False
 
 
 @function
 def is_nonzero(input: Tensor) -> bool:
+    """Whether the one number in here is not 0.  RuntimeError for another number of elements."""
     return bool(input)
 
 
@@ -876,11 +901,13 @@ def is_signed(self: Tensor) -> bool:
 
 @method
 def cpu(self: Tensor) -> Tensor:
+    """The tensor itself: it lives on the CPU."""
     return self
 
 
 @method
 def bfloat16(self: Tensor) -> Tensor:
+    """Raises NotImplementedError: minigrad leaves this type out."""
     return to(self, dtypes.left_out("bfloat16"))
 
 
@@ -890,11 +917,12 @@ def _layout(self: Tensor) -> Any:
     return strided
 
 
-methods.layout = property(_layout)
+methods.layout = property(_layout, doc="How the elements lie in memory: always by strides.")
 
 
 @method
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+    """Raises NotImplementedError: minigrad runs on the CPU only."""
     raise NotImplementedError("minigrad runs on the CPU only")
 
 

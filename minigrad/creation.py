@@ -103,6 +103,10 @@ def tensor(
 
     `dtype=None` means: what the data says, with Python floats as the default type. Raises ValueError for ragged
     sequences, TypeError for what is no number, RuntimeError when integers are to require a gradient.
+
+    >>> torch.tensor([[1, 2], [3, 4]], dtype=torch.float64)
+    tensor([[1., 2.],
+            [3., 4.]], dtype=torch.float64)
     """
     if isinstance(data, Tensor):
         warnings.warn(COPY, UserWarning, stacklevel=2)
@@ -329,7 +333,8 @@ def legacy(data: tuple[Any, ...], dtype: DType) -> Tensor:
 for _dtype in (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8,
                dtypes.bool_, dtypes.float16):  # fmt: skip
     _name = f"{_dtype.tensor_name}Tensor"
-    globals()[_name] = _OldType(_name, (), {"dtype": _dtype})
+    _what = f"The old constructor of {_dtype} tensors, from a shape or from numbers; `isinstance` asks for the type."
+    globals()[_name] = _OldType(_name, (), {"dtype": _dtype, "__doc__": _what})
     __all__.append(_name)
 
 
@@ -426,26 +431,31 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, **options: A
 
 @method
 def new_zeros(self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Zeros of this shape, in this tensor's number type unless another is given."""
     return zeros(*size, dtype=dtype or self.dtype, **options)
 
 
 @method
 def new_ones(self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Ones of this shape, in this tensor's number type unless another is given."""
     return ones(*size, dtype=dtype or self.dtype, **options)
 
 
 @method
 def new_empty(self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Some numbers or other of this shape, in this tensor's number type unless another is given."""
     return empty(*size, dtype=dtype or self.dtype, **options)
 
 
 @method
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """One number everywhere, of this shape and in this tensor's number type unless another is given."""
     return full(size, fill_value, dtype=dtype or self.dtype, **options)
 
 
 @method
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False, **options: Any) -> Tensor:
+    """A leaf with a copy of `data`, in this tensor's number type unless another is given."""
     found = self.dtype if dtype is None else dtypes.resolve(dtype, "new_tensor")
     return finish(dtypes.cast(np.array(to_array(data)), found), requires_grad, **options)
 

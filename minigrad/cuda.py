@@ -10,10 +10,12 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
+    """How many GPUs there are: none."""
     return 0
 
 
 def is_bf16_supported() -> bool:
+    """Whether a GPU has this type: there is none."""
     return False
 
 
@@ -29,6 +31,7 @@ def empty_cache() -> None:
 
 
 def memory_allocated(device: Any = None) -> int:
+    """Bytes in use on a GPU: none."""
     return 0
 
 

@@ -40,14 +40,17 @@ class DType:
 
     @property
     def is_floating_point(self) -> builtins.bool:
+        """Whether its numbers are floats: whether they can have gradients."""
         return self.category == FLOATING
 
     @property
     def is_complex(self) -> builtins.bool:
+        """Whether its numbers are complex: never."""
         return False
 
     @property
     def is_signed(self) -> builtins.bool:
+        """Whether it has numbers below 0."""
         return self.numpy.kind in "if"
 
 

@@ -152,6 +152,9 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
 
     `func` returns a tensor without dimensions, or with `has_aux` a pair of that and anything else: then (gradient,
     (value, aux)).  The gradient has the containers of the argument; a tuple of these if `argnums` is one.
+
+    >>> torch.func.grad_and_value(lambda x: x**3)(torch.tensor(2.0))
+    (tensor(12.), tensor(8.))
     """
 
     @wraps(func)
@@ -176,7 +179,11 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
 
 
 def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
-    """A function that returns the gradient of `func` (and its second result, with `has_aux`)."""
+    """A function that returns the gradient of `func` (and its second result, with `has_aux`).
+
+    >>> torch.func.grad(torch.func.grad(lambda x: x**3))(torch.tensor(2.0))
+    tensor(12.)
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     @wraps(func)
@@ -191,6 +198,10 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """(func(*primals), a function from a cotangent to the vector-Jacobian products, one per primal, and perhaps aux).
 
     The cotangent has the containers and shapes of func's output.
+
+    >>> value, product = torch.func.vjp(lambda x: x**2, torch.tensor([1.0, 3.0]))
+    >>> product(torch.tensor([1.0, 0.5]))
+    (tensor([2., 3.]),)
     """
     api = "vjp(f, *primals)"
     traced = _Traced(api, func, primals, tuple(range(len(primals))), has_aux, {})
@@ -254,7 +265,11 @@ def _pushed(traced: _Traced, vs: list[Tensor], strict: bool = False) -> tuple[An
 
 
 def jvp(func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> tuple[Any, ...]:
-    """(func(*primals), the Jacobian times the tangents, and perhaps aux).  Primals and tangents are tuples, alike in shape."""
+    """(func(*primals), the Jacobian times the tangents, and perhaps aux).  Primals and tangents are tuples, alike in shape.
+
+    >>> torch.func.jvp(lambda x: x**2, (torch.tensor([1.0, 3.0]),), (torch.tensor([1.0, 0.5]),))
+    (tensor([1., 9.]), tensor([2., 3.]))
+    """
     api = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
@@ -294,7 +309,12 @@ def jacrev(
     _preallocate_and_copy: bool = False,
 ) -> Func:
     """A function that returns the Jacobian of `func`: for each output (in its containers) and each tensor of the argument
-    (in its containers) a tensor of shape output.shape + input.shape."""
+    (in its containers) a tensor of shape output.shape + input.shape.
+
+    >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 3.0]))
+    tensor([[2., 0.],
+            [0., 6.]])
+    """
     return _jacobian("jacrev", "vjp(f, *primals)", func, argnums, has_aux, chunk_size)
 
 
@@ -333,7 +353,11 @@ def _jacobian(name: str, api: str, func: Func, argnums: Argnums, has_aux: bool, 
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
-    """A function that returns the second derivatives of `func`: the Jacobian of its Jacobian."""
+    """A function that returns the second derivatives of `func`: the Jacobian of its Jacobian.
+
+    >>> torch.func.hessian(lambda x: x**3)(torch.tensor(2.0))
+    tensor(12.)
+    """
     return jacfwd(jacrev(func, argnums), argnums)
 
 
@@ -368,6 +392,9 @@ def vmap(
     Both are a number, or containers of numbers like the arguments and the result; None: not sliced, and so are keyword
     arguments.  randomness: "different" numbers for each slice, the "same", or an "error".
     ValueError if the sizes differ, or if `func` returns something that is no tensor.
+
+    >>> torch.func.vmap(torch.dot)(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 1.0], [0.0, 2.0]]))
+    tensor([3., 8.])
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
@@ -498,6 +525,10 @@ def functional_call(
     """What the module gives with these tensors (a dict by dotted name, or several) in place of its own.
 
     Gradients go to the tensors that were given.  With `strict`, RuntimeError unless all names are given, and no other.
+
+    >>> layer = torch.nn.Linear(1, 1, bias=False)
+    >>> torch.func.functional_call(layer, {"weight": torch.tensor([[3.0]])}, (torch.tensor([2.0]),))
+    tensor([6.])
     """
     given = parameter_and_buffer_dicts
     named = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}

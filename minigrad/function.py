@@ -228,6 +228,21 @@ class Function:
 
     forward(ctx, *args) -> Tensor or tuple: computes, unrecorded; keeps what backward needs by ctx.save_for_backward.
     backward(ctx, *gradients) -> one gradient for each argument of forward, None where there is none to give.
+
+    >>> class Cube(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return g * 3 * x**2
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor(12.)
     """
 
     _node: ClassVar[type[FunctionCtx]]
@@ -254,14 +269,17 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
+        """Yours to write: forward(ctx, *args), or forward(*args) with a `setup_context`; gives a tensor or a tuple."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Yours to write, if forward takes no ctx: keep in it what backward needs, `ctx.save_for_backward(...)`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        """Yours to write: a gradient for each argument of forward (None where there is none), given those of its outputs."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
             "backward mode AD."
@@ -324,7 +342,19 @@ class Function:
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """For a backward that cannot itself be differentiated: a second derivative through it raises."""
+    """For a backward that cannot itself be differentiated: a second derivative through it raises.
+
+    >>> class Square(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.x = x
+    ...         return x * x
+    ...
+    ...     @staticmethod
+    ...     @torch.autograd.function.once_differentiable
+    ...     def backward(ctx, g):
+    ...         return g * 2 * ctx.x
+    """
 
     @functools.wraps(backward)
     def wrapper(ctx: Any, *gradients: Any) -> Any:

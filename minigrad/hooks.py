@@ -26,6 +26,7 @@ class Handle:
         self.id = key
 
     def remove(self) -> None:
+        """Take the hook off; a second time does nothing."""
         self.hooks.pop(self.key, None)
 
     def __enter__(self) -> Handle:

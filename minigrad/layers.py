@@ -272,8 +272,9 @@ def _max_pool(n: int) -> tuple[Any, Any]:
     def both(*args: Any, **keywords: Any) -> Any:
         return call(*args, **{**keywords, "return_indices": True})
 
-    call.__name__ = call.__qualname__ = name
+    call.__name__, both.__name__ = name, f"{name}_with_indices"
     call.__doc__ = f"The largest element of each {n}-d window; with `return_indices` also where it stood."
+    both.__doc__ = f"The largest element of each {n}-d window, and where it stood in the flattened dimensions."
     register(call, name, method=False)
     register(both, f"{name}_with_indices", method=False)
     return call, both
@@ -347,7 +348,10 @@ def _adaptive_max(n: int) -> Any:
 
     call.__name__ = call.__qualname__ = f"adaptive_max_pool{n}d"
     call.__doc__ = f"{n}-d maximum over windows chosen so that the result has `output_size`."
-    register(lambda *a, **k: call(*a, **{**k, "return_indices": True}), call.__name__, method=False) if n == 1 else None
+    if n == 1:  # at top level PyTorch gives the indices too
+        both: Any = lambda *a, **k: call(*a, **{**k, "return_indices": True})
+        both.__doc__ = "1-d maximum over windows chosen so that the result has `output_size`, and where each stood."
+        register(both, call.__name__, method=False)
     return call
 
 

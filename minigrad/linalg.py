@@ -468,4 +468,6 @@ for _call, *_names in (
 ):
     register(_call, *_names)
 for _name, _call in (("cholesky", cholesky), ("qr", qr)):
-    function(lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords), name=_name)
+    _old: Any = lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords)
+    _old.__doc__ = _call.__doc__
+    function(_old, name=_name)

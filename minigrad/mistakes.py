@@ -49,11 +49,14 @@ class WrongRule:
 def broken(id: str) -> Iterator[None]:
     """Work with an engine that has this bug, for example `with minigrad.broken("M19"):`.
 
-    Forward and backward both belong inside the block. Rules and walk are put back at its end, whatever
-    happens.
+    Forward and backward both belong inside the block.  Rules and walk are put back at its end, whatever happens.
+    KeyError if no bug of this id can be put in: the message lists those that can.
 
-    Raises:
-        KeyError: no bug of this id can be injected; the message lists those that can.
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> with minigrad.broken("M19"):
+    ...     (x * x + x).sum().backward()
+    >>> x.grad.tolist() == [3.0, 5.0]
+    False
     """
     if id not in BUGS:
         raise KeyError(f"no bug {id!r} can be put into the engine; there are {', '.join(BUGS)}")

@@ -139,7 +139,12 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
 
 @function
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    """out[i][j] = input[index[i][j]][j] for dim 0: one element of each row for each entry of `index`."""
+    """out[i][j] = input[index[i][j]][j] for dim 0: one element of each row for each entry of `index`.
+
+    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
     where = check_dim(dim, input._data.ndim)
     return more.gather(input, where, _checked_index("gather", input, where, index), True)
 

@@ -23,7 +23,11 @@ from minigrad.tensor import Tensor, method, wrap
 
 
 def matmul(input: Tensor, other: Any) -> Tensor:
-    """The matrix product, for vectors, matrices and batches of matrices (batches broadcast)."""
+    """The matrix product, for vectors, matrices and batches of matrices (batches broadcast).
+
+    >>> torch.tensor([[1, 2], [3, 4]]) @ torch.tensor([1, 10])
+    tensor([21, 43])
+    """
     if not isinstance(other, Tensor):
         raise errors.must_be_tensor("matmul", "other", 2, other)
     a, b = input._data, other._data
@@ -78,7 +82,9 @@ function(matmul)
 methods.matmul = matmul
 
 
-def _product(name: str, check: Any, recorded: Any, second: str, kernel: str) -> None:
+def _product(name: str, shapes: str, check: Any, recorded: Any, second: str, kernel: str) -> None:
+    """Register the product `name`, which calls its second argument `second`."""
+
     def call(input: Tensor, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
             raise errors.must_be_tensor(name, second, 2, other)
@@ -89,20 +95,21 @@ def _product(name: str, check: Any, recorded: Any, second: str, kernel: str) -> 
         kernels.refuse_booleans(kernel, a)
         return recorded(input, other)
 
-    call.__doc__ = f"The product {name}, for one pair of ranks."
+    call.__doc__ = f"The product of {shapes}.  RuntimeError for other shapes, and where the types differ."
     made = function(call, name=name)
 
     def flexible(input: Tensor, other: Any = None, **keywords: Any) -> Tensor:
         return made(input, keywords.pop(second) if second in keywords else other, **keywords)
 
+    flexible.__name__, flexible.__doc__ = name, call.__doc__
     register(flexible, name)
 
 
-_product("mm", errors.check_mm, table.mm, "mat2", "addmm_impl_cpu_")
-_product("bmm", errors.check_bmm, table.bmm, "mat2", "bmm")
-_product("mv", errors.check_mv, table.mv, "vec", "addmv_impl_cpu")
-_product("dot", errors.check_dot, table.dot, "tensor", "dot")
-_product("vdot", errors.check_dot, table.dot, "other", "dot")
+_product("mm", "two matrices, (n, m) and (m, p): (n, p)", errors.check_mm, table.mm, "mat2", "addmm_impl_cpu_")
+_product("bmm", "two batches of matrices, (b, n, m) and (b, m, p): (b, n, p)", errors.check_bmm, table.bmm, "mat2", "bmm")
+_product("mv", "a matrix (n, m) and a vector (m,): (n,)", errors.check_mv, table.mv, "vec", "addmv_impl_cpu")
+_product("dot", "two vectors (n,): one number", errors.check_dot, table.dot, "tensor", "dot")
+_product("vdot", "two vectors (n,): one number", errors.check_dot, table.dot, "other", "dot")
 
 
 @function(names=("ger",))
@@ -244,6 +251,9 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
     Each operand is arranged so that its letters stand in one common order; then operands are multiplied from left to
     right, and a letter is summed as soon as no later operand needs it. `...` stands for dimensions that broadcast.
+
+    >>> torch.einsum("ij,j->i", torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 10]))
+    tensor([21, 43])
     """
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])

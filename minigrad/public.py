@@ -96,6 +96,7 @@ def _refused(own: str, implementation: Any, args: tuple[Any, ...], error: Except
 
 
 def register(call: Any, *names: str, method: bool = True) -> None:
+    """Offer a function under these names, with `method` as methods of tensors too."""
     for each in names:
         FUNCTIONS[each] = call
         if method:

@@ -281,6 +281,14 @@ def record(
     variables. rules: {"mul": rule}, compared with the engine's own at every edge (see `minigrad.replace` for
     their form). Raises RuntimeError if there is no graph, if backward() has freed it, if something it needs
     was overwritten, or if `gradient` is missing or of another shape; KeyError for a rule of an unknown operation.
+
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> print(minigrad.record(x * x))
+    Backward pass of x * x: 2 nodes, 4 moves
+      0  start x * x: gradient 1
+      1  x * x -> x: g * x = 3; x has 3 (1 of 2)
+      2  x * x -> x: g * x = 3; x has 6 (2 of 2)
+      3  store x.grad = 6
     """
     if not isinstance(root, Tensor):
         raise TypeError(f"record() takes a tensor, not {type(root).__name__}")

@@ -38,7 +38,11 @@ def sum(
     keepdims: bool = False,
     out: Any = None,
 ) -> Tensor:
-    """The sum of all elements, or along `dim`. Integers and booleans are summed as int64."""
+    """The sum of all elements, or along `dim`. Integers and booleans are summed as int64.
+
+    >>> torch.tensor([[1, 2], [3, 4]]).sum(0)
+    tensor([4, 6])
+    """
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("sum", "input", 1, input)
     dim, keepdim = axis if dim is None else dim, keepdim or keepdims
@@ -251,6 +255,7 @@ def _extreme(name: str, whole: Any, along: Any, find: Any, binary: str) -> None:
     def with_other(input: Tensor, *args: Any, other: Any = None, **keywords: Any) -> Any:
         return made(input, other) if other is not None else made(input, *args, **keywords)
 
+    with_other.__name__, with_other.__doc__ = name, call.__doc__
     register(with_other, name)
 
 
@@ -391,6 +396,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 @function
 def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dimension."""
     return sort(input, 0)[0]
 
 

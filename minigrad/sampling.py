@@ -69,14 +69,17 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, *
 
 
 def rand_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Uniform numbers in [0, 1), with the shape and type of `input`."""
     return rand(tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Normal numbers, mean 0 and standard deviation 1, with the shape and type of `input`."""
     return randn(tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
 
 
 def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Integers from `low` (0 unless given) to `high`, exclusive, with the shape and type of `input`."""
     return randint(*args, tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
 
 

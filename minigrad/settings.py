@@ -84,6 +84,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was last told."""
     return bool(_now["deterministic"])
 
 
@@ -95,6 +96,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` was last told, "highest" at first."""
     return str(_now["precision"])
 
 
@@ -106,6 +108,7 @@ def set_num_threads(num: int) -> None:
 
 
 def get_num_threads() -> int:
+    """What `set_num_threads` was last told, 1 at first."""
     return int(_now["threads"])
 
 
@@ -130,4 +133,5 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def get_default_device() -> Device:
+    """Where new tensors live: the CPU."""
     return CPU

@@ -59,11 +59,13 @@ def view(self: Tensor, *shape: Any) -> Tensor:
 
 @method
 def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of another tensor."""
     return view(self, *other._data.shape)
 
 
 @method
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """`reshape` to the shape of another tensor."""
     return reshape(self, other._data.shape)
 
 
@@ -124,7 +126,12 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 @method
 def expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
-    """A view that repeats dimensions of size 1; -1 keeps a size."""
+    """A view that repeats dimensions of size 1; -1 keeps a size.
+
+    >>> torch.tensor([[1], [2]]).expand(2, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
     sizes = ints(size)
     kind = f"torch.{self.dtype.tensor_name}Tensor"
     return table.expand(self, errors.expand_shape(tuple(self._data.shape), sizes, kind))
@@ -132,6 +139,7 @@ def expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
 
 @method
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """`expand` to the shape of another tensor."""
     return expand(self, other._data.shape)
 
 
@@ -216,7 +224,6 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     return table.swap(self, self._data.ndim - 2, self._data.ndim - 1)
 
 
-methods.T = property(_reversed, doc="The transpose of a matrix.")
 def _matrix_transposed(self: Tensor) -> Tensor:
     if self.ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.")
@@ -224,9 +231,15 @@ def _matrix_transposed(self: Tensor) -> Tensor:
     return turned
 
 
+methods.T = property(_reversed, doc="The transpose of a matrix.")
 methods.mT = methods.mH = property(_matrices_transposed, doc="The last two dimensions exchanged.")
 methods.H = property(_matrix_transposed, doc="The transpose of a matrix.")
-methods.adjoint = lambda self: self.mT
+
+
+@method
+def adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged: what `mT` is, for real numbers."""
+    return self.mT
 
 
 @function(names=("moveaxis",))
@@ -311,7 +324,12 @@ def _common(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
-    """The tensors one after another along `dim`; their other sizes must be equal."""
+    """The tensors one after another along `dim`; their other sizes must be equal.
+
+    >>> torch.cat([torch.zeros(1, 2), torch.ones(1, 2)])
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
     given = _common(_tensors("cat", tensors))
     for i, x in enumerate(given):
         if not x._data.ndim:
@@ -383,6 +401,8 @@ def _at_least(n: int) -> Any:
             return tuple(one(x) for x in tensors)
         return one(tensors[0]) if len(tensors) == 1 else tuple(one(x) for x in tensors)
 
+    call.__name__ = f"atleast_{n}d"
+    call.__doc__ = f"The tensor (or each of several) with at least {n} dimension{'s' * (n > 1)}; new ones have size 1."
     return call
 
 
@@ -479,6 +499,7 @@ def _unsafe(name: str, safe: Any) -> None:
 
 @function(name="split_with_sizes")
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of these sizes along `dim`; they must add up to the size of the dimension."""
     return split(input, list(split_sizes), dim)
 
 
@@ -536,6 +557,7 @@ def _split_at(name: str, dim: int, least: int) -> None:
             )
         return tensor_split(input, parts, where)
 
+    call.__doc__ = f"`tensor_split` along dimension {dim}; a number of sections must divide its size."
     function(call, name=name)
 
 
@@ -673,6 +695,7 @@ def flip(input: Tensor, *args: Any, dims: Any = ()) -> Tensor:
 
 @function
 def fliplr(input: Tensor) -> Tensor:
+    """The columns (the elements along dimension 1) in reversed order."""
     if input._data.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return flip(input, 1)
@@ -680,6 +703,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 @function
 def flipud(input: Tensor) -> Tensor:
+    """The rows (the elements along dimension 0) in reversed order."""
     if input._data.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return flip(input, 0)

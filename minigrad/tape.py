@@ -116,7 +116,14 @@ class _Mode:
 
 
 class no_grad(_Mode):
-    """Inside, nothing is recorded: results require no gradient, and nothing is kept for a backward pass."""
+    """Inside, nothing is recorded: results require no gradient, and nothing is kept for a backward pass.
+
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     y = x * x
+    >>> y.requires_grad
+    False
+    """
 
     enabled = False
 
@@ -594,6 +601,11 @@ def backward(
     if there is just one element.  retain_graph: keep what the rules saved, for another pass.  create_graph: record the
     pass itself, so that gradients can be differentiated.  inputs: accumulate into these tensors only.
     RuntimeError if there is no graph, if it was freed, or if something it needs was overwritten.
+
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x**2).backward(torch.tensor([1.0, 0.5]))
+    >>> x.grad
+    tensor([2., 2.])
     """
     __tracebackhide__ = True  # a traceback shows the line that called and the line that raised, not the way between
     backward_all(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -672,7 +684,11 @@ def check_input(t: Any) -> None:
 
 @method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Ask for a gradient of this leaf (or stop asking); returns the tensor itself.  No effect on a non-leaf."""
+    """Ask for a gradient of this leaf (or stop asking); returns the tensor itself.  No effect on a non-leaf.
+
+    >>> torch.ones(2).requires_grad_()
+    tensor([1., 1.], requires_grad=True)
+    """
     if not isinstance(requires_grad, (bool, np.bool_)):
         raise TypeError(errors.must_be_bool("requires_grad_", "requires_grad", requires_grad))
     if requires_grad and self._data.dtype.kind != "f":
@@ -696,7 +712,15 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 @method
 def retain_grad(self: Tensor) -> None:
-    """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway)."""
+    """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway).
+
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> y = x * x
+    >>> y.retain_grad()
+    >>> y.exp().backward()
+    >>> y.grad == y.exp()
+    tensor(True)
+    """
     if self._node is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if not self.is_leaf:
@@ -705,7 +729,14 @@ def retain_grad(self: Tensor) -> None:
 
 @method
 def register_hook(self: Tensor, hook: Hook) -> Handle:
-    """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place."""
+    """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place.
+
+    >>> x = torch.tensor([3.0, -4.0], requires_grad=True)
+    >>> handle = x.register_hook(lambda g: g.clamp(-1, 1))
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([ 1., -1.])
+    """
     if self._node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     return hooks_of(self._node).add("tensor", hook)

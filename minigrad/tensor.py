@@ -101,27 +101,34 @@ class Tensor:
 
     @property
     def shape(self) -> Size:
+        """The size of each dimension, as a tuple that prints like PyTorch's."""
         return tuple.__new__(Size, self._data.shape)  # numpy's shapes need no check
 
     @property
     def dtype(self) -> DType:
+        """The number type of the elements, such as `minigrad.float32`."""
         return dtypes.of(self._data.dtype)
 
     @property
     def device(self) -> Device:
+        """Where the numbers live: always the CPU."""
         return CPU
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions; 0 for a single number."""
         return int(self._data.ndim)
 
     def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
         return self.shape if dim is None else self.shape[check_dim(dim, self.ndim)]
 
     def numel(self) -> int:
+        """The number of elements."""
         return int(self._data.size)
 
     def dim(self) -> int:
+        """The number of dimensions, as `ndim`."""
         return int(self._data.ndim)
 
     def stride(self, dim: int | None = None) -> Any:
@@ -131,12 +138,14 @@ class Tensor:
         return steps if dim is None else steps[check_dim(dim, self.ndim)]
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie in memory side by side, the last dimension fastest."""
         return bool(np.asarray(self._data).flags.c_contiguous)
 
     # ------------------------------------------------------------------ its place in the graph
 
     @property
     def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded; may be set on a leaf of floats only."""
         return self._node is not None or (self._view is not None and self._view[0].requires_grad)
 
     @requires_grad.setter
@@ -258,6 +267,7 @@ class Tensor:
         return self._data.item()
 
     def tolist(self) -> Any:
+        """The numbers as nested lists, as deep as there are dimensions; a plain number where there are none."""
         return self._data.tolist()
 
     def _number(self) -> Any:

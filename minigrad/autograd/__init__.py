@@ -12,7 +12,7 @@ detect_anomaly             stop at the first nan
 from __future__ import annotations
 
 from minigrad.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
-from minigrad.autograd import functional, graph
+from minigrad.autograd import function, functional, graph
 from minigrad.autograd.checks import GradcheckError, check_graph, gradcheck, gradgradcheck
 from minigrad.autograd.gradients import grad
 from minigrad.autograd.variable import Variable
@@ -29,6 +29,7 @@ __all__ = [
     "check_graph",
     "detect_anomaly",
     "enable_grad",
+    "function",
     "functional",
     "grad",
     "gradcheck",

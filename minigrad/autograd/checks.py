@@ -49,6 +49,10 @@ def gradcheck(
 
     func: takes `inputs`, returns a tensor or a tuple of tensors.  Inputs that require grad should be float64.
     GradcheckError names output, input and both Jacobians (or False is returned, if not raise_exception).
+
+    >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(torch.sin, (x,))
+    True
     """
     if check_forward_ad or check_batched_forward_grad:
         raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_forward_ad off")
@@ -208,6 +212,10 @@ def gradgradcheck(
 
     grad_outputs: the starting gradients, one for each output that requires grad; random ones unless given.
     NotImplementedError for `check_fwd_over_rev`: minigrad has no forward mode.
+
+    >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(torch.sin, (x,))
+    True
     """
     if check_fwd_over_rev:
         raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_fwd_over_rev off")
@@ -243,6 +251,10 @@ def check_graph(loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6, rtol: fl
     From the oldest to the newest; the upstream gradient is random.  Where a node kept its inputs they are used, else random
     ones of the same shape (its rule does not depend on them).  Returns True, or raises GradcheckError that names the first
     wrong operation and the line it came from.  RuntimeError if the graph was freed by a backward pass.
+
+    >>> x = torch.tensor([0.5, 2.0], requires_grad=True)
+    >>> minigrad.check_graph((x.exp() * x).sum())
+    True
     """
     if loss._node is None:
         raise RuntimeError("check_graph needs a tensor that requires grad: this one has no graph")

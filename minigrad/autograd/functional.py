@@ -30,6 +30,10 @@ def jacobian(
     """d func(inputs) / d inputs: a tensor of shape output.shape + input.shape, nested in tuples for several of them.
 
     strict: raise if an output does not depend on an input (else zeros).  `vectorize` and `strategy` change nothing here.
+
+    >>> torch.autograd.functional.jacobian(lambda x: x**2, torch.tensor([1.0, 3.0]))
+    tensor([[2., 0.],
+            [0., 6.]])
     """
     if strict and vectorize:
         raise RuntimeError(
@@ -77,7 +81,12 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of a function with one output element: the Jacobian of its gradient."""
+    """The second derivatives of a function with one output element: the Jacobian of its gradient.
+
+    >>> torch.autograd.functional.hessian(lambda x: x.prod(), torch.tensor([2.0, 5.0]))
+    tensor([[0., 1.],
+            [1., 0.]])
+    """
     xs, one_input = _tensors(inputs, "inputs", "hessian")
 
     def gradient(*leaves: Tensor) -> Any:
@@ -107,7 +116,11 @@ def _gradient(y: Tensor, leaves: tuple[Tensor, ...], strict: bool, hessian: bool
 
 
 def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """(outputs, v times the Jacobian): one backward pass that starts from v, of the outputs' shape."""
+    """(outputs, v times the Jacobian): one backward pass that starts from v, of the outputs' shape.
+
+    >>> torch.autograd.functional.vjp(lambda x: x**2, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]))
+    (tensor([1., 9.]), tensor([2., 3.]))
+    """
     xs, one_input = _tensors(inputs, "inputs", "vjp")
     with enable_grad():
         leaves = _fresh(xs, create_graph)
@@ -120,7 +133,11 @@ def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
 
 
 def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """(outputs, the Jacobian times v): v has the inputs' shape."""
+    """(outputs, the Jacobian times v): v has the inputs' shape.
+
+    >>> torch.autograd.functional.jvp(lambda x: x.sum() ** 2, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]))
+    (tensor(16.), tensor(12.))
+    """
     xs, one_input = _tensors(inputs, "inputs", "jvp")
     vs = _vector(v, xs, one_input, "jvp", "has a single input with a single element", "input to the ")
     with enable_grad():
@@ -135,12 +152,20 @@ def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
 
 
 def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """(output, v times the Hessian) of a function with one output element."""
+    """(output, v times the Hessian) of a function with one output element.
+
+    >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5]))
+    (tensor(9.), tensor([6., 6.]))
+    """
     return _hessian_product("vhp", func, inputs, v, create_graph, strict)
 
 
 def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
-    """(output, the Hessian times v): the same as `vhp`, for a Hessian is symmetric."""
+    """(output, the Hessian times v): the same as `vhp`, for a Hessian is symmetric.
+
+    >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5]))
+    (tensor(9.), tensor([6., 6.]))
+    """
     return _hessian_product("hvp", func, inputs, v, create_graph, strict)
 
 

@@ -36,6 +36,11 @@ def grad(
     one dimension more in front, and so have the results.  Inputs may be non-leaves.  Returns a tuple (for a dict of inputs
     a dict) with a tensor of each input's shape; None for an unused input under `allow_unused`, zeros under `materialize_grads`.
     RuntimeError if an input is unused or requires no gradient, if there is no graph, or if it was freed.
+
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+    >>> torch.autograd.grad(slope, x)
+    (tensor(12.),)
     """
     if allow_unused is False and materialize_grads:
         raise ValueError(

@@ -67,6 +67,7 @@ class Packed:
         self.content, self.unpack, self.node = content, unpack, node
 
     def value(self) -> Any:
+        """The array that the unpack hook gives back.  TypeError if it gives no tensor."""
         tensor = self.unpack(self.content)
         if not isinstance(tensor, Tensor):
             raise TypeError(
@@ -101,6 +102,7 @@ class saved_tensors_hooks:
             tape.record_with(last[1])
 
     def pack(self, array: Any, node: Node | None = None) -> Packed:
+        """What stands in a node for this array: the pack hook's answer.  RuntimeError if the hook writes into it."""
         tensor = wrap(array)
         with no_grad():
             content = self.pack_hook(tensor)

@@ -41,7 +41,11 @@ class _Located(Distribution):
 
 
 class Normal(_Located):
-    """The normal distribution with mean `loc` and standard deviation `scale`."""
+    """The normal distribution with mean `loc` and standard deviation `scale`.
+
+    >>> torch.distributions.Normal(0.0, 2.0).log_prob(torch.tensor(1.0))
+    tensor(-1.7371)
+    """
 
     @property
     def stddev(self) -> Tensor:
@@ -226,6 +230,7 @@ class Uniform(Distribution):
 
     @property
     def arg_constraints(self) -> dict[str, constraints.Constraint]:  # type: ignore[override]
+        """What each parameter must satisfy: low < high."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
@@ -235,6 +240,7 @@ class Uniform(Distribution):
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         return constraints.interval(self.low, self.high)
 
     @property

@@ -152,6 +152,7 @@ class Binomial(Odds):
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         return constraints.integer_interval(0, self.total_count)
 
     @property
@@ -236,6 +237,7 @@ class Categorical(Outcomes):
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     @property

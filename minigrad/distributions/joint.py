@@ -51,10 +51,12 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
+        """Whether its samples can be differentiated."""
         return self.base_dist.has_rsample
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         base: constraints.Constraint = self.base_dist.support
         dims = self.reinterpreted_batch_ndims
         return constraints.independent(base, dims) if dims else base
@@ -162,6 +164,7 @@ class Multinomial(Outcomes):
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         return constraints.multinomial(self.total_count)
 
     @property
@@ -347,10 +350,12 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
+        """Whether its samples can be differentiated."""
         return self.base_dist.has_rsample
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         if not self.transforms:
             return self.base_dist.support
         dims = len(self._event_shape)
@@ -491,6 +496,7 @@ class MixtureSameFamily(Distribution):
 
     @property
     def support(self) -> constraints.Constraint:
+        """Where its samples lie."""
         base: constraints.Constraint = self.component_distribution.support
         text = f"MixtureSameFamilyConstraint({base!r})"
         return constraints.Constraint(text, base._test, is_discrete=base.is_discrete, event_dim=base.event_dim)

@@ -837,6 +837,9 @@ def cross_entropy(
     """nll_loss of log_softmax: input are logits (batch, classes, ...), target class numbers or probabilities.
 
     With `label_smoothing` s, each target is mixed with s of the uniform distribution.
+
+    >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))
+    tensor(1.3863)
     """
     if size_average is not None or reduce is not None:
         reduction = _legacy(size_average, reduce, reduction)

@@ -59,7 +59,15 @@ def _no_steps() -> Tensor:
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent: x -= lr * g, with momentum, Nesterov momentum and weight decay if wanted."""
+    """Stochastic gradient descent: x -= lr * g, with momentum, Nesterov momentum and weight decay if wanted.
+
+    >>> w = torch.tensor(3.0, requires_grad=True)
+    >>> optimizer = torch.optim.SGD([w], lr=0.5)
+    >>> (w * w).backward()
+    >>> optimizer.step()
+    >>> w
+    tensor(0., requires_grad=True)
+    """
 
     def __init__(
         self,

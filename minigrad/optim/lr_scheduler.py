@@ -134,7 +134,16 @@ def _one_each(given: Any, count: int) -> list[Callable[[int], float]]:
 
 
 class StepLR(LRScheduler):
-    """Times gamma every `step_size` epochs."""
+    """Times gamma every `step_size` epochs.
+
+    >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    >>> scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for epoch in range(4):
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma

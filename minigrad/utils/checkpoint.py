@@ -148,6 +148,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
+        """Run the function unrecorded; keep its tensors, its other arguments and the state of the random numbers."""
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             warnings.warn(NO_INPUT, stacklevel=3)
         ctx.function_again, ctx.state = function, get_rng_state() if preserve else None
@@ -157,6 +158,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        """Run the function again, recorded, and send the gradients through that."""
         if mode.running is not None and mode.running.targets is not None:
             raise RuntimeError(ONLY_BACKWARD)
         args = tuple(

@@ -165,6 +165,7 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self) -> int:
+        """How many indices a pass gives."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -288,6 +289,10 @@ class DataLoader:
     """Iterate over a dataset in batches; with `shuffle`, in a new random order each time.
 
     `num_workers` and `pin_memory` are accepted: this process does the work, in the same order.
+
+    >>> pairs = torch.utils.data.TensorDataset(torch.arange(4), torch.ones(4))
+    >>> [x.tolist() for x, _ in torch.utils.data.DataLoader(pairs, batch_size=3)]
+    [[0, 1, 2], [3]]
     """
 
     def __init__(

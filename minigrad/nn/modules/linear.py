@@ -26,7 +26,11 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x @ weight.T + bias: (..., in_features) to (..., out_features)."""
+    """x @ weight.T + bias: (..., in_features) to (..., out_features).
+
+    >>> torch.nn.Linear(3, 2)(torch.zeros(5, 3)).shape
+    torch.Size([5, 2])
+    """
 
     weight: Parameter
     bias: Parameter | None

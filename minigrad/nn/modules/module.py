@@ -49,7 +49,20 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 class Module:
-    """Base class of all layers and networks: subclass it, call `super().__init__()` first, define `forward`."""
+    """Base class of all layers and networks: subclass it, call `super().__init__()` first, define `forward`.
+
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor(2.0))
+    ...
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> Scale()(torch.ones(2))
+    tensor([2., 2.], grad_fn=<MulBackward0>)
+    >>> [name for name, _ in Scale().named_parameters()]
+    ['factor']
+    """
 
     training: bool
     _parameters: dict[str, Parameter | None]
@@ -69,6 +82,7 @@ class Module:
         put("_hooks_always_called", set())
 
     def _forward_unimplemented(self, *_: Any) -> Any:
+        """What calling the module computes: the class says of which shapes, and by which formula."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     forward: Callable[..., Any] = _forward_unimplemented
