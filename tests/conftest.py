@@ -5,11 +5,15 @@ a skipped test is a failure: unless its reason names what this stage does not in
 begins with "optional:". The summary says how many tests ran for each need.
 
 Where a test has a time limit (in `.ci/run`: PYTEST_TIMEOUT), it takes with it what it has started.
+
+A run starts some two hundred Pythons. Each would compile the package anew where PYTHONDONTWRITEBYTECODE is set (in
+most containers), for a third of the run's time: so a run writes bytecode, which git ignores.
 """
 
 import os
 import shutil
 import signal
+import sys
 from collections import Counter
 from collections.abc import Generator
 from contextlib import suppress
@@ -29,6 +33,9 @@ ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
 
 REFUSED = "CI provides for this test, and it was skipped: "
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 EARLIER = pytest.StashKey[set[int]]()  # the processes that shared fixtures have started
 

@@ -7,6 +7,7 @@ from minigrad.course import lessons, misconceptions, notebooks, worker
 from minigrad.course.child import can_fork, examine
 from minigrad.course.exercise import Wrong, call, function
 from minigrad.course.matrix import prove
+from tests.together import together
 
 EXERCISES = lessons.all_exercises()
 IDS = [e.id for e in EXERCISES]
@@ -30,7 +31,7 @@ def test_matrix_on_every_seed(exercise):
     assert matrix.seconds < 3
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=IDS)
+@together("exercise", EXERCISES)
 def test_declaration(exercise):
     for wrong in (*exercise.wrong, *exercise.before):
         if wrong.misconception:

@@ -17,11 +17,11 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import pytest
 
 import minigrad as mg
 import minigrad.nn.functional
 from minigrad.tape import TABLE, Node
+from tests.together import together
 
 from .test_ops_golden import CASES, KNOWN, LEFT_OUT, callable_for, rebuilt, tensors
 from .test_table import PROGRAMS as UNSAMPLED
@@ -122,7 +122,7 @@ def gradients_of_gradients(
     return [g for g in found if g is not None and g.requires_grad]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_no_reference_cycles(name: str) -> None:
     """After forward and backward, and after a backward pass that was recorded, every node goes with its tensors."""
     for case in cases(name):
@@ -143,7 +143,7 @@ def test_no_reference_cycles(name: str) -> None:
             assert not [r for r in nodes if r() is not None], "a recorded backward pass"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_gradients_are_nobody_elses_memory_and_inputs_stay(name: str) -> None:
     for case in cases(name):
         roots, leaves, weights = sample(name, case)

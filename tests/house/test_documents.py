@@ -9,6 +9,7 @@ import minigrad
 from minigrad.course import lessons, notebooks
 from minigrad.course.misconceptions import CATALOGUE
 from tests.house.test_notebook_style import anchors
+from tests.together import together
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "notebooks"
@@ -100,7 +101,7 @@ def test_every_lesson_introduces_a_term() -> None:
     assert {int(link[1:3]) for _, _, link, _ in TERMS} == set(lessons.numbers())
 
 
-@pytest.mark.parametrize("row", TERMS, ids=lambda row: re.sub(r"\W+", "-", row[0]).strip("-"))
+@together("row", TERMS)
 def test_a_term_is_explained_and_its_lesson_speaks_of_it(row: list[str]) -> None:
     term, meaning, link, _ = row
     assert meaning.endswith((".", ".)")) and 3 <= len(meaning.split()) <= 60
@@ -123,7 +124,7 @@ def look_up(name: str, torch: object) -> object:
     return found
 
 
-@pytest.mark.parametrize("name", pytorch_names())
+@together("name", pytorch_names())
 def test_pytorchs_names_are_ours(name: str) -> None:
     look_up(name, minigrad)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.together import together
+
 PACKAGE = Path(__file__).parents[2] / "minigrad"
 LIBRARY = ("amp", "autograd", "distributions", "func", "mistakes", "nn", "optim", "utils")
 FLOORS = {**dict.fromkeys(LIBRARY, 3), "viz": 4, "course": 5}
@@ -95,13 +97,13 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("module", MODULES)
+@together("module", MODULES)
 def test_imports_point_down(module: str) -> None:
     up = {name for name in ours(imports_of(module)) if floor(name) > floor(module)}
     assert not up, f"{module} (floor {floor(module)}) imports upwards: {sorted(up)}"
 
 
-@pytest.mark.parametrize("module", MODULES)
+@together("module", MODULES)
 def test_third_party_imports_fit_the_floor(module: str) -> None:
     allowed = THIRD_PARTY[floor(module)]
     roots = {name.split(".")[0] for name in imports_of(module)} - {"minigrad"} - sys.stdlib_module_names
@@ -161,7 +163,7 @@ def test_the_reading_room_fits_the_readers_patience() -> None:
     assert 0 < total <= 1200, f"{total} lines of code in {', '.join(READING_ROOM)}"
 
 
-@pytest.mark.parametrize("module", MODULES)
+@together("module", MODULES)
 def test_every_module_says_what_the_reader_will_meet(module: str) -> None:
     source = MODULES[module].read_text(encoding="utf-8")
     opening = ast.get_docstring(ast.parse(source)) if source else "an empty file"

@@ -13,6 +13,7 @@ import pytest
 
 import minigrad
 from tests.library import cases
+from tests.together import together
 
 DATA = Path(__file__).parents[1] / "data" / "library"
 SINGLE = ("F.hardsigmoid", "F.celu alpha")  # PyTorch rounds a constant of these derivatives to float32
@@ -93,7 +94,7 @@ def test_case(name: str) -> None:
     check(got, RECORDED[name], rtol, atol)
 
 
-@pytest.mark.parametrize("name", [n for n in cases.CASES if not n.startswith(COMPOSED)])
+@together("name", [n for n in cases.CASES if not n.startswith(COMPOSED)])
 def test_node_name(name: str) -> None:
     """The name of the node at the end, which students read in what is printed."""
     with warnings.catch_warnings():

@@ -14,6 +14,7 @@ import minigrad as mg
 from minigrad import printing
 from minigrad.size import Size
 from tests.library import trajectories
+from tests.together import together
 
 DATA = Path(__file__).parents[1] / "data" / "library"
 FORMS = json.loads((DATA / "torch_repr.json").read_text())
@@ -32,16 +33,17 @@ def array_of(form: dict[str, Any]) -> Any:
     return np.array(values, dtype=form["dtype"]).reshape(form["shape"])
 
 
-@pytest.mark.parametrize("index", range(len(FORMS)))
+@together("index", range(len(FORMS)))
 def test_form(index: int) -> None:
     form = FORMS[index]
+    printing.set_printoptions(profile="default")
     printing.set_printoptions(**form["printoptions"])
     name = "MulBackward0" if form["mode"] == "node" else None
     text = printing.format_tensor(array_of(form), requires_grad=form["mode"] == "leaf", grad_fn_name=name)
     assert text == form["repr"]
 
 
-@pytest.mark.parametrize("index", range(0, len(FORMS), 7))
+@together("index", range(0, len(FORMS), 7))
 def test_form_of_a_tensor(index: int) -> None:
     """The same through Tensor.__repr__."""
     form = FORMS[index]
@@ -50,6 +52,7 @@ def test_form_of_a_tensor(index: int) -> None:
         t.requires_grad_()
     if form["mode"] == "node":
         t = t * 1
+    printing.set_printoptions(profile="default")
     printing.set_printoptions(**form["printoptions"])
     assert repr(t) == form["repr"]
 
@@ -58,7 +61,7 @@ def test_every_text_is_recorded() -> None:
     assert set(TEXTS) == set(trajectories.TEXTS)
 
 
-@pytest.mark.parametrize("name", trajectories.TEXTS)
+@together("name", trajectories.TEXTS)
 def test_text(name: str) -> None:
     assert trajectories.text(mg, name).replace("minigrad.", "torch.") == TEXTS[name]
 

@@ -10,6 +10,7 @@ import pytest
 import minigrad as mg
 from minigrad import random
 from tests.library import trajectories
+from tests.together import together
 
 with np.load(Path(__file__).parents[1] / "data" / "library" / "random_numbers.npz") as arrays:
     NUMBERS = {name: arrays[name] for name in arrays.files}
@@ -19,7 +20,7 @@ def test_every_draw_is_recorded() -> None:
     assert set(NUMBERS) == set(trajectories.DRAWS)
 
 
-@pytest.mark.parametrize("name", trajectories.DRAWS)
+@together("name", trajectories.DRAWS)
 def test_draw(name: str) -> None:
     got, want = trajectories.draw(mg, name).numpy(), NUMBERS[name]
     assert got.dtype == want.dtype

@@ -41,7 +41,7 @@ def test_the_engine_under_a_newer_python_and_its_newest_numpy(version: str, tmp_
     python = str(tmp_path / "venv" / "bin" / "python")
     # Without the constraints: the newest numpy is the one that a student gets.
     free = {name: value for name, value in os.environ.items() if name not in ("PIP_CONSTRAINT", "MINIGRAD_CI")}
-    needs = ["numpy>=2.1", "pytest", "hypothesis", "playwright", "psutil"]
+    needs = ["numpy>=2.1", "pytest", "playwright", "psutil"]
     subprocess.run([*PIP, python, "install", "-q", "--no-compile", *needs], check=True, timeout=600, env=free)
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib",
                "-m", "not slow", "tests/engine/test_recorded.py", "tests/engine/test_own.py", "tests/library"]  # fmt: skip

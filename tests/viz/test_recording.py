@@ -17,6 +17,7 @@ from minigrad.recording import Recording, latex, number, without_g
 from minigrad.tape import TABLE
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.viz.part import excerpt
+from tests.together import together
 
 from . import cases, graphs
 
@@ -392,7 +393,7 @@ def test_a_rule_shows_what_a_student_may_write() -> None:
     assert next(iter(record(w.mean()).steps[0])).named == "stretch(g / 6, (2, 3))"
 
 
-@pytest.mark.parametrize("line", sorted(TABLE))
+@together("line", sorted(TABLE))
 def test_no_rule_names_a_room_of_ours(line: str) -> None:
     assert not any("kernels" in text for text in formulas_of(TABLE[line]))
 
