@@ -400,6 +400,10 @@ m = nn.Linear(2, 2); m.share_memory() is m, m.compile(), [p.shape for p in m.to_
 p, b = t.func.stack_module_state([nn.BatchNorm1d(2), nn.BatchNorm1d(2)]); p, b, [v.is_leaf for v in p.values()]
 t.func.stack_module_state([nn.Linear(2, 2), nn.Linear(2, 2).eval()])
 t.func.stack_module_state([])
+a = nn.Linear(4, 3); b = nn.LazyLinear(3); b.load_state_dict(a.state_dict()); l = b(t.ones(1, 4)) - a(t.ones(1, 4)); l, b, list(nn.LazyLinear(2).state_dict())
+a = nn.Conv2d(2, 3, 2); b = nn.LazyConv2d(3, 2); b.load_state_dict(a.state_dict()); b(t.ones(1, 2, 2, 2)) - a(t.ones(1, 2, 2, 2)), b.weight - a.weight
+a = nn.BatchNorm1d(2); a(t.tensor([[1.0, 2], [3, 5]])); b = nn.LazyBatchNorm1d(); b.load_state_dict(a.state_dict()); b.eval()(t.ones(1, 2)), b.state_dict()
+warnings.simplefilter('error'); nn.LazyLinear(3), nn.LazyConv2d(3, 2), nn.LazyBatchNorm1d()
 optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
 """.strip().splitlines()
 
@@ -421,7 +425,7 @@ def space(library: str) -> dict[str, Any]:
     x = t.tensor(numbers[:6].reshape(2, 3), requires_grad=True)
     w = t.tensor(numbers[6:], requires_grad=True)
     return {"t": t, "F": nn.functional, "nn": nn, "optim": importlib.import_module(f"{library}.optim"), "D": t.distributions, "x": x, "w": w, "np": np, "math": math,
-            "io": io, "copy": copy, "collections": collections}  # fmt: skip
+            "io": io, "copy": copy, "collections": collections, "warnings": warnings}  # fmt: skip
 
 
 def plain(value: Any) -> Any:

@@ -61,6 +61,10 @@ class UninitializedParameter(Parameter):
         self.__class__ = Parameter  # type: ignore[assignment]
         set_data(self, mg.empty(tuple(shape), dtype=dtype or self.dtype))
 
+    def detach(self) -> Any:
+        """Itself: there is nothing yet to share."""
+        return self
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return memo.setdefault(id(self), UninitializedParameter(self.requires_grad))
 
@@ -80,6 +84,11 @@ class _Lazy(Module):
         """Take the size from this input, and draw the parameters."""
         raise NotImplementedError
 
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, once they have a size."""
+        if not self.has_uninitialized_params() and all(p.numel() for p in self._parameters.values() if p is not None):
+            super().reset_parameters()  # type: ignore[misc]
+
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         waiting = [p for p in self._parameters.values() if isinstance(p, UninitializedParameter)]
         for p in waiting:  # empty parameters, for once
@@ -88,6 +97,19 @@ class _Lazy(Module):
         for p in waiting:
             p.__class__ = UninitializedParameter
         return self
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+        """What is loaded decides the sizes, too."""
+        for home in (self._parameters, self._buffers):
+            for name, own in home.items():
+                given = state_dict.get(prefix + name)
+                if not isinstance(given, Tensor) or isinstance(given, UninitializedParameter):
+                    continue
+                if isinstance(own, UninitializedParameter):
+                    own.materialize(given.shape)
+                elif own is not None and own.ndim and not own.numel():
+                    home[name] = mg.empty(given.shape, dtype=own.dtype)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.has_uninitialized_params():
@@ -107,6 +129,11 @@ class LazyLinear(_Lazy, Linear):
         self._parameters.clear()
         self.weight = UninitializedParameter(dtype=dtype)
         self.register_parameter("bias", UninitializedParameter(dtype=dtype) if bias else None)
+
+    def __call__(self, input: Tensor) -> Any:
+        if not self.has_uninitialized_params():  # it was loaded
+            self.in_features = self.weight.shape[-1]
+        return super().__call__(input)
 
     def initialize_parameters(self, input: Tensor) -> None:
         self.in_features = input.shape[-1]
@@ -160,7 +187,8 @@ class _LazyNorm(_Lazy):
             self.weight, self.bias = UninitializedParameter(dtype=dtype), UninitializedParameter(dtype=dtype)
 
     def has_uninitialized_params(self) -> bool:
-        return self.num_features == 0
+        sizes = [x for x in (*self._parameters.values(), *self._buffers.values()) if x is not None]
+        return super().has_uninitialized_params() or any(x.ndim and not x.numel() for x in sizes)
 
     def initialize_parameters(self, input: Tensor) -> None:
         self.num_features = count = input.shape[1]
