@@ -174,12 +174,35 @@ class FunctionCtx(Node):
                 f"expected shape compatible with {list(parent.shape or ())}"
             ) from None
 
+    def _count_writes(self, args: Sequence[Any], outputs: Sequence[Any], recording: bool) -> None:
+        """Note that forward wrote into what it marked dirty.  RuntimeError for a leaf, or for what it did not return."""
+        for t in self._dirty:
+            touch(t._counter)
+            if recording and t._node is not None and t.is_leaf:
+                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+            if recording and not _is_one_of(t, args):
+                warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=3)
+            elif recording and not _is_one_of(t, outputs):
+                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+
+    def _claim(self, args: Sequence[Any], outputs: list[Any], several: bool) -> None:
+        """Make each output one that can have this node: no input as it came, and nobody's view."""
+        origin = self.function.__name__, is_grad_enabled(), several, any(self.needs_input_grad)
+        for i, out in enumerate(outputs):
+            if not isinstance(out, Tensor) or _is_one_of(out, self._dirty):
+                continue
+            if _is_one_of(out, args):
+                outputs[i] = out.detach()
+                self._constant += (outputs[i],) if _is_one_of(out, self._constant) else ()
+            elif out._view is not None:
+                out._node = None
+                del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
+            else:
+                continue
+            outputs[i].__dict__["_of_function"] = origin
+
     def _record(self, parents: tuple[Any, ...], outputs: Sequence[Any]) -> None:
-        differentiable = [
-            t
-            for t in outputs
-            if isinstance(t, Tensor) and t._data.dtype.kind == "f" and not any(t is c for c in self._constant)
-        ]
+        """Write this node to the tape, and give it to the outputs that have a gradient."""
         self._outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
         if not any(self._outputs):
             return
@@ -190,15 +213,17 @@ class FunctionCtx(Node):
         if len(outputs) > 1:
             self.shape = self.dtype = None
         for i, t in enumerate(outputs):
-            if any(t is d for d in differentiable):
-                if t._view is not None and any(t is d for d in self._dirty):
-                    rewrite_history(t, self._node_of(i))
-                else:
-                    t._node = self._node_of(i)
-            elif isinstance(t, Tensor):
+            if not isinstance(t, Tensor):
+                continue
+            if t._data.dtype.kind != "f" or _is_one_of(t, self._constant):
                 t._node = None
+            elif t._view is not None and _is_one_of(t, self._dirty):
+                rewrite_history(t, self._node_of(i))
+            else:
+                t._node = self._node_of(i)
 
     def _save(self, outputs: Sequence[Any]) -> None:
+        """Keep what `save_for_backward` was given: of an output its place and array, else the tensor; and its version."""
         if not hasattr(self, "parents"):
             return
         pack = self.__dict__.pop("pack", None)  # set by saved_tensors_hooks
@@ -217,6 +242,11 @@ class FunctionCtx(Node):
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
+
+
+def _is_one_of(t: Any, tensors: Sequence[Any]) -> bool:
+    """Whether it is one of these very objects (`in` would compare their numbers)."""
+    return any(t is each for each in tensors)
 
 
 def _as_tensor(g: Any) -> Any:
@@ -314,23 +344,8 @@ class Function:
             result = cls.forward(*args, **kwargs) if separate else cls.forward(ctx, *args, **kwargs)
         several = isinstance(result, tuple)
         outputs = list(result) if several else [result]
-        for t in ctx._dirty:
-            touch(t._counter)
-            if recording and t._node is not None and t.is_leaf:
-                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-            if recording and not any(t is a for a in args):
-                warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=2)
-            elif recording and not any(t is out for out in outputs):
-                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
-        for i, out in enumerate(outputs):
-            if isinstance(out, Tensor) and any(out is a for a in args) and not any(out is d for d in ctx._dirty):
-                outputs[i] = out.detach()
-                ctx._constant += (outputs[i],) if any(out is c for c in ctx._constant) else ()
-                outputs[i].__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
-            elif isinstance(out, Tensor) and out._view is not None and not any(out is d for d in ctx._dirty):
-                out._node = None
-                del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
-                out.__dict__["_of_function"] = cls.__name__, is_grad_enabled(), several, any(ctx.needs_input_grad)
+        ctx._count_writes(args, outputs, recording)
+        ctx._claim(args, outputs, several)
         if recording:
             ctx._record(parents, outputs)
         final = tuple(outputs) if several else outputs[0]

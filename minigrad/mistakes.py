@@ -70,7 +70,7 @@ def broken(id: str) -> Iterator[None]:
 def shares_of(node: Node, g: Any, create_graph: bool) -> list[Share]:
     """What a node hands to its parents, by its right rules."""
     if node.kept is None:
-        raise RuntimeError(tape.FREED)
+        raise tape.freed(node)
     check_versions(node)
     _, shares = node.evaluate(g, create_graph)
     return [

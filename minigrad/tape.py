@@ -45,13 +45,6 @@ unusual: set[int] = set()  # the threads that are not simply recording: while th
 Rule = Callable[..., Any]
 SPELLED_OUT = ("AccumulateGrad", "CopyBackwards", "CopySlices")  # nodes whose name() is in C++
 
-FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
-)
-
 # ---------------------------------------------------------------------------------------------------- grad mode
 
 
@@ -526,7 +519,7 @@ def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:
 
 def freed(node: Node) -> RuntimeError:
     """The error for a node whose saved values an earlier backward pass has given back."""
-    return noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+    return noted(RuntimeError(errors.FREED), node, "its saved values were freed by an earlier backward pass")
 
 
 # ---------------------------------------------------------------------------------------------------- backward

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from minigrad import dtypes, printing
+from minigrad import dtypes, errors, printing
 from minigrad.devices import CPU, Device
 from minigrad.dtypes import DType
 from minigrad.errors import check_dim
@@ -31,23 +31,12 @@ if TYPE_CHECKING:
 Array = Any  # numpy.ndarray or numpy.generic
 F = TypeVar("F", bound=Callable[..., Any])
 
-NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
-    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
-    "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
-)
-
 
 class Untracked(list[Any]):
     """The counter of a tensor made in inference mode: nothing can be kept for a backward pass that looks at it."""
 
     def __getitem__(self, place: Any) -> Any:
-        raise RuntimeError(
-            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
-            "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
-        )
+        raise RuntimeError(errors.INFERENCE_SAVED)
 
 
 class Tensor:
@@ -196,7 +185,7 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have added up here; None before the first."""
         if self._grad is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -331,11 +320,7 @@ class Tensor:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
-                "  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm "
-                "usage, see https://github.com/pytorch/pytorch/pull/103001"
-            )
+            raise RuntimeError(errors.DEEPCOPY)
         if id(self) not in memo:
             twin = _like(type(self), np.array(self._data))
             memo[id(self)] = twin
