@@ -10,7 +10,10 @@ from tests.house.pictures import HERE, PICTURES
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-@pytest.mark.parametrize("name", PICTURES)
+LONG = {"11_waiting_room"}  # it trains: five seconds
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in PICTURES])
 def test_a_picture_is_what_its_program_draws(name: str) -> None:
     drawn, stored = PICTURES[name](), (HERE / f"{name}.svg").read_text(encoding="utf-8")
     assert NUMBER.sub("", drawn) == NUMBER.sub("", stored)
