@@ -10,6 +10,7 @@ own files.
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -481,6 +482,22 @@ def _with_operand(name: str, result: Any, other: Any) -> Tensor:
         raise errors.must_be_tensor(name, "other", 2, other)
     return result
 
+
+def _scaled(written: Any) -> Any:
+    """`add_` or `sub_`, with what `alpha` multiplies worked out first: what is left is written without a detour."""
+
+    @functools.wraps(written)
+    def write(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        __tracebackhide__ = True
+        if len(args) == 1 and keywords.keys() == {"alpha"}:
+            args = (_times(self, args[0], keywords.pop("alpha")),)
+        return written(self, *args, **keywords)
+
+    return write
+
+
+for _name in ("add_", "sub_", "subtract_"):
+    setattr(Tensor, _name, _scaled(getattr(Tensor, _name)))
 
 _binary("mul", table.mul, "multiply")
 

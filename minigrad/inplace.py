@@ -133,17 +133,22 @@ DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 
 
 def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
-    """Where types, shapes and memory leave no question: without an array in between (p -= rate * g)."""
+    """Where types, shapes and memory leave no question: without an array in between (p -= rate * g, v *= 0.9)."""
     array, counter = target._data, target._counter
-    value = other._data if isinstance(other, Tensor) else None
-    if type(array) is not np.ndarray or type(value) is not np.ndarray or type(counter) is not list:
+    if type(array) is not np.ndarray or type(counter) is not list or array.dtype.kind != "f":
         return False
-    if value.dtype is not array.dtype or value.shape != array.shape or array.dtype.kind != "f":
-        return False
-    views = array.base is not None or value.base is not None
-    if views and (0 in array.strides or np.may_share_memory(array, value)):
-        return False
-    ufunc(array, value, array)
+    if type(other) is float:
+        if array.base is not None and 0 in array.strides:
+            return False
+        ufunc(array, other, array)
+    else:
+        value = other._data if isinstance(other, Tensor) else None
+        if type(value) is not np.ndarray or value.dtype is not array.dtype or value.shape != array.shape:
+            return False
+        views = array.base is not None or value.base is not None
+        if views and (0 in array.strides or np.may_share_memory(array, value)):
+            return False
+        ufunc(array, value, array)
     unrecorded(counter)
     return True
 
