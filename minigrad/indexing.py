@@ -9,6 +9,7 @@ the name PyTorch's node would have, and raises PyTorch's exceptions.
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -175,11 +176,12 @@ def _plain(item: Any) -> Any:
     """One item as an int, bool, slice, None, Ellipsis or array."""
     if isinstance(item, (np.bool_, np.floating)):
         raise _no_index(item)
-    item = getattr(item, "_data", item)
+    given, item = item, getattr(item, "_data", item)
     if item is None or item is Ellipsis or isinstance(item, (slice, bool)):
         return item
     if isinstance(item, np.integer):
-        return item.item()
+        is_mask = given is not item and item.dtype == np.uint8  # a tensor of bytes without dimensions
+        return bool(item) if is_mask else item.item()
     if isinstance(item, int):
         return item
     if isinstance(item, (list, tuple, range)):
@@ -188,8 +190,8 @@ def _plain(item: Any) -> Any:
         if item.dtype.kind not in "biu" or item.dtype in (np.int8, np.int16):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         if item.ndim == 0:
-            return item.item()
-        return item.astype(bool) if item.dtype == np.uint8 else np.asarray(item)
+            return bool(item) if item.dtype == np.uint8 else item.item()
+        return _mask_of_bytes(item) if item.dtype == np.uint8 else np.asarray(item)
     if hasattr(item, "__index__"):
         return operator.index(item)
     if isinstance(item, str):
@@ -202,6 +204,13 @@ def _no_index(item: Any) -> IndexError:
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
         f"(got {errors.type_name(item)})"
     )
+
+
+def _mask_of_bytes(array: Array) -> Array:
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=5
+    )
+    return array.astype(bool)
 
 
 def _listed(item: Iterable[Any]) -> Array:

@@ -466,6 +466,8 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     shape = tuple(sizes[0]) if sizes and not isinstance(sizes[0], int) else sizes
     if min(shape, default=0) < 0:
         raise RuntimeError("numel: integer multiplication overflow")
+    if math.prod(shape) * self._data.itemsize >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     if shape != self._data.shape:
         give_shape(self, shape)
     return self

@@ -10,6 +10,7 @@ of its copies add up.
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,11 @@ def _part(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
 
 
 @method
+def __delitem__(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+@method
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     if type(index) is not int and indexing.picks(index, self._data.ndim):
         inplace.check_history(self)
@@ -61,6 +67,9 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     target = whole.shape if whole is not None else np.shape(self._data[parsed.basic][parsed.advanced])
     fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
     filled = (parsed.is_mask and source._data.size == 1) or isinstance(index, bool)  # no index_put in PyTorch
+    items = [raw(item) for item in (index if isinstance(index, tuple) else (index,))] if filled else []
+    if builtins.any(np.ndim(item) and item.dtype == np.uint8 for item in items):
+        raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
     if parsed.advanced is not None and source._data.dtype != self._data.dtype and not filled:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -153,20 +162,19 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> Tensor:
     """As `gather`, with broadcasting; `dim=None` flattens both.
 
-    `indices` are int64, of as many dimensions as input.  RuntimeError for others, or for one that is out of bounds.
+    With a `dim`, `indices` are int64, of as many dimensions as input.  RuntimeError for others and for one that is out
+    of bounds.
     """
-    if indices._data.dtype != np.int64:
-        raise RuntimeError(
-            f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.tensor_name}"
-        )
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
+    where = check_dim(dim, input._data.ndim)
     if input._data.ndim != indices._data.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input._data.ndim} dimensions for input, and {indices._data.ndim} dimensions for indices"
         )
-    where = check_dim(dim, input._data.ndim)
+    if indices._data.dtype != np.int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.tensor_name}")
     shapes = [tuple(1 if d == where else n for d, n in enumerate(t._data.shape)) for t in (input, indices)]
     common = errors.broadcast_shapes(*shapes)
     x = input.expand(tuple(input._data.shape[where] if d == where else n for d, n in enumerate(common)))
@@ -405,8 +413,21 @@ register(isin, "isin", method=False)
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Positions in the flattened tensor as one index for each dimension."""
+    if indices._data.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    return tuple(wrapped(np.asarray(part)) for part in np.unravel_index(indices._data, sizes))
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if min(sizes, default=0) < 0:
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    if 0 in sizes:
+        raise RuntimeError("ZeroDivisionError")
+    places = index_array(indices)  # one too large or negative is counted round, as PyTorch does
+    steps = [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
+    return tuple(wrapped(places // step % size) for step, size in zip(steps, sizes, strict=True))
 
 
 register(unravel_index, "unravel_index", method=False)

@@ -130,13 +130,16 @@ NUMBER_FIRST = frozenset(
     bitwise_right_shift xlogy float_power
     """.split()  # noqa: SIM905
 )
+NUMBERS_ONLY = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))  # `add(2, 3)` is tensor(5)
 
 
 def _with_a_number_first(own: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments with a number in front made a tensor, where PyTorch takes one; else TypeError."""
-    number = bool(args) and isinstance(args[0], (bool, int, float, np.generic))
-    if own in NUMBER_FIRST and number and len(args) > 1 and isinstance(args[1], Tensor):
+    numbers = [isinstance(a, (bool, int, float, np.generic)) for a in args[:2]]
+    if own in NUMBER_FIRST and numbers[:1] == [True] and len(args) > 1 and isinstance(args[1], Tensor):
         return as_tensor_like(args[0], args[1]), *args[1:]
+    if own in NUMBERS_ONLY and numbers == [True, True]:
+        return wrap(dtypes.cast(args[0], dtypes.result_type(args[0]))), *args[1:]
     raise _no_tensor(own, args)
 
 

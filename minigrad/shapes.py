@@ -157,7 +157,10 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that tensors of these shapes have together."""
-    return Size(errors.broadcast_shapes(*(tuple(s) if isinstance(s, Sequence) else (s,) for s in shapes)))
+    given = [tuple(s) if isinstance(s, Sequence) else (s,) for s in shapes]
+    if any(n < 0 for shape in given for n in shape):
+        raise ValueError("Attempting to broadcast a dimension with negative length!")
+    return Size(errors.broadcast_shapes(*given))
 
 
 register(broadcast_tensors, "broadcast_tensors", method=False)
@@ -226,7 +229,8 @@ def _matrices_transposed(self: Tensor) -> Tensor:
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     if self.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.")
+        batches = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{batches}")
     turned: Tensor = transpose(self, 0, 1) if self.ndim else self
     return turned
 
@@ -529,7 +533,17 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
     given = indices_or_sections
-    given = given.tolist() if isinstance(given, Tensor) else given
+    if isinstance(given, Tensor):
+        if given._data.dtype != np.int64:
+            raise RuntimeError(
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {given.dtype.tensor_name}"
+            )
+        if given._data.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but "
+                f"got a tensor with {given._data.ndim} dims"
+            )
+        given = given.tolist()
     if isinstance(given, int):
         if given <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
