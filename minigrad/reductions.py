@@ -521,7 +521,8 @@ def unique(
 ) -> Any:
     """The distinct elements in order; perhaps where each came, and how often."""
     x = input._data
-    found = np.unique(x, return_inverse=True, return_counts=True, axis=None if dim is None else check_dim(dim, x.ndim))
+    axis = None if dim is None else check_dim(dim, x.ndim)
+    found = np.unique(x, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)  # each nan is one of its own
     inverse = found[1].reshape(x.shape) if dim is None else found[1].reshape(-1)
     answer = [UNDERIVED["Unique2" if dim is None else "UniqueDim"](input, found[0])]
     answer += [wrap(inverse)] if return_inverse else []

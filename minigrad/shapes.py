@@ -701,8 +701,10 @@ def trace(input: Tensor) -> Tensor:
 
 
 @function
-def flip(input: Tensor, *args: Any, dims: Any = ()) -> Tensor:
+def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The order of the elements along these dimensions reversed."""
+    if not args and dims is None:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     given = ints(args or (tuple(dims) if isinstance(dims, (tuple, list)) else dims,))
     return more.flip(input, check_dims(given, input._data.ndim) if given else ())
 

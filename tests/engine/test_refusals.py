@@ -207,12 +207,14 @@ REFUSED = [
     ("t.tensor_split(x, t.tensor(1.1))", RuntimeError, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got Float"),
     ("t.ones(2).resize_(2, 4, 2**29, 2**29)", RuntimeError, "Storage size calculation overflowed with sizes=[2, 4, 536870912, 536870912]"),
     ("x.imag", RuntimeError, "imag is not implemented for tensors with non-complex dtypes."),
+    ("x.flip()", TypeError, 'flip() missing 1 required positional arguments: "dims"'),
     ("x[0].H", RuntimeError, "tensor.H is only supported on matrices (2-D tensors). Got 1-D tensor."),
 ]
 TAKEN = [
     ("i[t.tensor(1, dtype=t.uint8)].shape", "torch.Size([1, 2, 3])"),  # a byte is a mask, also without dimensions
     ("i[t.tensor([0, 1], dtype=t.uint8)]", "tensor([[3, 4, 5]])"),
     ("t.unravel_index(t.tensor([9, -1, 3]), (2, 3))", "(tensor([1, 1, 1]), tensor([0, 2, 0]))"),
+    ("t.unique(t.tensor([1, t.nan, t.nan]), return_counts=True)", "(tensor([1., nan, nan]), tensor([1, 1, 1]))"),
     ("t.add(2, 3)", "tensor(5)"),
     ("t.div(3, 2, rounding_mode='floor')", "tensor(1)"),
     ("t.mul(2, 3.0)", "tensor(6.)"),
