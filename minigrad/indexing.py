@@ -206,7 +206,7 @@ def _no_index(item: Any) -> IndexError:
     )
 
 
-def _mask_of_bytes(array: Any) -> Array:
+def _mask_of_bytes(array: Any) -> Any:
     warnings.warn(
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", UserWarning, stacklevel=5
     )
