@@ -293,6 +293,39 @@ def numpy(self: Tensor, *, force: bool = False) -> Array:
 
 
 @method
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    return _copying().deep(self, memo)
+
+
+@method
+def __copy__(self: Tensor) -> Tensor:
+    """A leaf that shares the memory."""
+    return _copying().shallow(self)
+
+
+@method
+def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+    return _copying().reduced(self)
+
+
+def _copying() -> Any:
+    from minigrad import copying  # seldom needed: `import minigrad` does not load it
+
+    return copying
+
+
+@method
+def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
+    """The same tensor, its memory and its place in the graph, as an instance of a subclass."""
+    if not isinstance(cls, type) or not issubclass(cls, Tensor):
+        raise TypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, not {cls!r}")
+    made = object.__new__(cls)
+    made._data, made._node, made._counter = self._writable(), self._node, self._counter
+    made._view = self._view
+    return made
+
+
+@method
 def __dlpack__(self: Tensor, **options: Any) -> Any:
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")

@@ -99,8 +99,8 @@ class Operation:
         linecache.cache[filename] = (len(self.source), None, self.source.splitlines(keepends=True), filename)
         written: dict[str, Any] = {}
         exec(compile(self.source, filename, "exec"), written)
+        self.function.__globals__["Kind"] = self.node  # before the code: another thread may call the function at once
         self.function.__code__ = written[self.function_name].__code__
-        self.function.__globals__["Kind"] = self.node
         return self.function
 
     @property

@@ -12,7 +12,6 @@ Operations (`x * y`, `x.sum()`, ...) are not written here: each is one line of d
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -81,6 +80,12 @@ class Tensor:
         def __ge__(self, other: Any) -> Tensor: ...
         def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """A subclass may add methods; what operations give is a plain Tensor, and they ask no `__torch_function__`."""
+        super().__init_subclass__(**keywords)
+        if "__torch_function__" in cls.__dict__:
+            raise NotImplementedError("minigrad's operations ask no __torch_function__: it would never be called")
 
     if TYPE_CHECKING:  # the old constructor, see creation.py
 
@@ -318,26 +323,6 @@ class Tensor:
             raise TypeError("unsupported format string passed to Tensor.__format__")
         return repr(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(errors.DEEPCOPY)
-        if id(self) not in memo:
-            twin = _like(type(self), np.array(self._data))
-            memo[id(self)] = twin
-            if self._node is not None:
-                twin.requires_grad_()
-            twin._grad = copy.deepcopy(self._grad, memo)
-        return memo[id(self)]  # type: ignore[no-any-return]
-
-    def __copy__(self) -> Tensor:
-        """A leaf that shares the memory."""
-        twin = _like(type(self), self._writable())
-        twin._counter = self._counter
-        return twin.requires_grad_() if self.requires_grad else twin
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuild, (type(self), np.array(self._data), self.requires_grad)
-
 
 def set_data(tensor: Tensor, value: Tensor) -> None:
     """Let the tensor have another one's memory; its place in the graph and its counter stay."""
@@ -348,17 +333,6 @@ def set_data(tensor: Tensor, value: Tensor) -> None:
     tensor._data = array = value._writable()
     if tensor._node is not None and tensor.is_leaf:  # gradients are to have the new shape and type
         tensor._node.shape, tensor._node.dtype = array.shape, array.dtype
-
-
-def _like(cls: type[Tensor], array: Array) -> Tensor:
-    t = object.__new__(cls)
-    t._data, t._node, t._counter = array, None, [0]
-    return t
-
-
-def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
-    t = _like(cls, array)
-    return t.requires_grad_() if requires_grad else t
 
 
 def wrap(array: Array, node: Node | None = None) -> Tensor:

@@ -31,6 +31,13 @@ class Parameter(Tensor):
             self.requires_grad_()
         return self
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        """The numbers alone: no gradient, no attributes."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+        twin: Parameter = memo[id(self)]
+        return twin
+
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 

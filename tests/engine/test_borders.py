@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import copy
+import io
+import pickle
 import threading
 from typing import Any
 
@@ -12,10 +15,27 @@ import pytest
 
 import minigrad as mg
 import minigrad.nn.functional
-from minigrad import tape
+from minigrad import operations, tape
 from minigrad.utils.data import DataLoader, get_worker_info
 
 # ---------------------------------------------------------------------------------------------------- threads
+
+
+def test_an_operation_is_whole_when_another_thread_first_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It gets its node first, then the code that makes one."""
+    made = operations.Operation("Watched", np.sin, (lambda g, x: g,), False, False)
+    before, seen = made.function.__code__, []
+    node = operations.Operation.node.fget
+    assert node is not None
+
+    def watched(self: Any) -> Any:
+        seen.append(self.function.__code__ is before)
+        return node(self)
+
+    monkeypatch.setattr(operations.Operation, "node", property(watched))
+    made.write()
+    assert seen == [True]
+    assert made.function.__code__ is not before
 
 
 def test_two_threads_may_add_to_one_leaf() -> None:
@@ -196,3 +216,110 @@ def test_a_read_only_array_is_told() -> None:
         mg.from_numpy(array)
     with pytest.warns(UserWarning, match="The given buffer is not writable"):
         mg.frombuffer(b"ab", dtype=mg.uint8)
+
+
+# ---------------------------------------------------------------------------------------------------- copies and files
+
+
+def saved(thing: Any, **how: Any) -> Any:
+    file = io.BytesIO()
+    mg.save(thing, file)
+    file.seek(0)
+    return mg.load(file, **how)
+
+
+def pickled(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing))
+
+
+@pytest.mark.parametrize("copied", [saved, pickled, copy.deepcopy])
+def test_copies_share_memory_among_themselves(copied: Any) -> None:
+    a = mg.arange(6.0)
+    whole, part, turned = copied([a, a[2:4], a.view(2, 3).T])
+    whole[2] = 100
+    assert a[2] == 2
+    assert part.tolist() == [100, 3]
+    assert turned.tolist() == [[0, 3], [1, 4], [100, 5]]
+    assert turned.stride() == (1, 3)
+
+
+def test_tied_weights_are_tied_again_in_a_state_dict() -> None:
+    one, other = mg.nn.Linear(2, 2), mg.nn.Linear(2, 2)
+    other.weight = one.weight
+    state = saved(mg.nn.ModuleList([one, other]).state_dict())
+    state["0.weight"][0, 0] = 5
+    assert state["1.weight"][0, 0] == 5
+
+
+@pytest.mark.parametrize("copied", [saved, pickled, copy.deepcopy, copy.copy])
+def test_attributes_of_a_tensor_come_along(copied: Any) -> None:
+    t = mg.ones(2, requires_grad=True)
+    t.note = ["mine"]  # type: ignore[attr-defined]
+    twin = copied(t)
+    assert twin.note == ["mine"]
+    assert twin.requires_grad
+    assert twin.is_leaf
+
+
+def test_a_deep_copy_of_a_parameter_has_no_gradient() -> None:
+    p = mg.nn.Parameter(mg.ones(2))
+    p.grad = mg.ones(2)
+    twin = copy.deepcopy([p, p])
+    assert twin[0] is twin[1]
+    assert type(twin[0]) is mg.nn.Parameter
+    assert twin[0].grad is None
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04rest of a zip file", pickle.dumps(0x1950A86A20F9469CFC6C, 2)])
+def test_a_file_of_pytorchs_is_refused_in_plain_words(start: bytes) -> None:
+    for weights_only in (True, False):
+        with pytest.raises(pickle.UnpicklingError, match="written by PyTorch"):
+            mg.load(io.BytesIO(start), weights_only=weights_only)
+
+
+FILES = [
+    (
+        lambda: mg.save(1, None),
+        AttributeError,
+        "expected 'f' to be string, path, or a file-like object with a 'write' attribute",
+    ),
+    (lambda: mg.save(1, "/nowhere/x.pt"), RuntimeError, "Parent directory /nowhere does not exist."),
+    (
+        lambda: mg.load(5),
+        AttributeError,
+        "'int' object has no attribute 'seek'. You can only torch.load from a file that is seekable.",
+    ),
+    (lambda: saved(1, map_location="cuda"), RuntimeError, "Attempting to deserialize object on a CUDA device but"),
+    (lambda: saved(1, map_location=3.5), TypeError, "'float' object is not callable"),
+    (lambda: saved(1, map_location="mps"), NotImplementedError, "minigrad runs on the CPU only, not on device 'mps'"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), FILES)
+def test_what_files_refuse(call: Any, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value).startswith(words)
+
+
+# ---------------------------------------------------------------------------------------------------- subclasses
+
+
+def test_a_torch_function_that_nobody_would_call_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match="ask no __torch_function__"):
+        type("Loud", (mg.Tensor,), {"__torch_function__": classmethod(lambda cls, *_: None)})
+
+
+def test_a_tensor_as_a_subclass_of_its_own() -> None:
+    class Mine(mg.Tensor):
+        def twice(self) -> mg.Tensor:
+            return self * 2
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    mine = (x * x).as_subclass(Mine)
+    assert isinstance(mine, Mine)
+    mine.twice().sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [4, 8]
+    with pytest.raises(TypeError):
+        x.as_subclass(int)
