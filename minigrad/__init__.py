@@ -69,8 +69,8 @@ from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
 _ROOMS = (
-    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim", "testing", "utils",
-    "viz", "course",
+    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim", "special",
+    "testing", "utils", "viz", "course",
 )
 _LAZY = {
     "explain": "explaining",

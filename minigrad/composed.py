@@ -111,8 +111,10 @@ floor_division: Any = operation(
 step_function: Any = operation(
     "NotImplemented", lambda x, y: np.heaviside(x, y).astype(x.dtype), _refuse_rounding, _refuse_rounding
 )
-next_number: Any = operation("NotImplemented", np.nextafter, _refuse_rounding, _refuse_rounding)
-for _refusing in (floor_division, step_function, next_number):
+next_number: Any = operation(
+    "Nextafter", np.nextafter, lambda g, x, y: table.where(0.0, g, x == y), lambda g: table.zeros(g)
+)
+for _refusing in (floor_division, step_function):
     _refusing.operation.node.__name__ = "NotImplemented"  # PyTorch's name, without "Backward0"
 
 
@@ -528,6 +530,19 @@ _binary_of_tensors("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(
 _binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
 _binary_of_tensors("heaviside", step_function)
 _binary("float_power", lambda x, y: x.double() ** (y.double() if isinstance(y, Tensor) else float(y)))
+_float_power_ = methods.float_power_
+
+
+@method
+def float_power_(self: Tensor, exponent: Any) -> Tensor:
+    """`float_power`, written into this tensor, which has to be float64."""
+    if self.dtype is not dtypes.float64:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.tensor_name} but the operation's result requires dtype Double"
+        )
+    return _float_power_(self, exponent)
+
+
 _binary_of_tensors("ldexp", lambda x, y: x * 2.0**y)
 _binary_of_tensors("gcd", lambda x, y: _checked(np.gcd, *_paired(x, y)))
 _binary_of_tensors("lcm", lambda x, y: _checked(np.lcm, *_paired(x, y)))
@@ -886,6 +901,8 @@ def data_ptr(self: Tensor) -> int:
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Summed down to a shape that broadcasts to this tensor's."""
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if not shape:
+        return reductions.sum(self)
     lead = self._data.ndim - len(shape)
     if lead < 0 or any(n not in (1, own) for n, own in zip(shape, self._data.shape[lead:], strict=True)):
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(self._data.shape)}}}.")

@@ -18,7 +18,8 @@ from minigrad import errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, cross, matmul, matrix_power
-from minigrad.public import function, register, return_type
+from minigrad import special_derivatives as rows
+from minigrad.public import accepting_out, function, register, return_type
 from minigrad.reductions import vector_norm
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor, wrap
@@ -26,14 +27,21 @@ from minigrad.tensor import Tensor, wrap
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
     "diagonal",
     "eigh",
     "eigvalsh",
+    "householder_product",
     "inv",
+    "inv_ex",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",
@@ -45,10 +53,12 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
     "tensorinv",
+    "tensorsolve",
     "vander",
     "vecdot",
     "vector_norm",
@@ -98,16 +108,13 @@ def _cofactor_det(x: Tensor) -> Tensor:
 def slogdet(A: Tensor) -> Any:
     """The sign of the determinant and the logarithm of its size."""
     _square("linalg.slogdet", A)
-    sign, size = np.linalg.slogdet(A._data)
-    if not A.requires_grad:
-        return return_type("linalg_slogdet")(wrap(sign), wrap(size))
-    value = det(A)
-    return return_type("linalg_slogdet")(wrap(sign), value.abs().log())
+    return return_type("linalg_slogdet")(rows.det_sign(A), rows.log_size(A))
 
 
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; nan where that is negative."""
-    return det(input).log()
+    _square("linalg.slogdet", input)
+    return table.where(math.nan, rows.log_size(input), np.linalg.slogdet(input._data)[0] < 0)
 
 
 def inv(A: Tensor) -> Tensor:
@@ -160,19 +167,25 @@ class _EighFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
+        ctx.set_materialize_grads(False)
         values, vectors = np.linalg.eigh(x._data, UPLO="U" if UPLO == "U" else "L")
         w, v = wrap(values), wrap(vectors)
         ctx.save_for_backward(w, v)
         return w, v
 
     @staticmethod
-    def backward(ctx: Any, gw: Tensor, gv: Tensor) -> tuple[Tensor, None]:
+    def backward(ctx: Any, gw: Tensor | None, gv: Tensor | None) -> tuple[Tensor, None]:
         w, v = ctx.saved_tensors
+        if gv is None:  # no gap is asked for: equal eigenvalues do no harm
+            return (v * gw.unsqueeze(-2)) @ v.mT, None  # type: ignore[union-attr]
         gaps = w.unsqueeze(-2) - w.unsqueeze(-1)
         same = np.eye(w._data.shape[-1], dtype=bool)
-        inner = table.where(0.0, (v.mT @ gv) / table.where(1.0, gaps, same), same)
+        turn = v.mT @ gv
+        inner = table.where(0.0, (turn - turn.mT) / (2 * table.where(1.0, gaps, same)), same)
         n = w._data.ndim
-        return v @ (inner + more.put_diagonal(gw, tuple(v._data.shape), 0, n - 1, n)) @ v.mT, None
+        if gw is not None:
+            inner = inner + more.put_diagonal(gw, tuple(v._data.shape), 0, n - 1, n)
+        return v @ inner @ v.mT, None
 
 
 class _QrRefused(Function):
@@ -201,13 +214,17 @@ class _SvdFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        ctx.set_materialize_grads(False)
         u, s, vh = (wrap(part) for part in np.linalg.svd(x._data, full_matrices=False))
         ctx.save_for_backward(u, s, vh)
         return u, s, vh
 
     @staticmethod
-    def backward(ctx: Any, gu: Tensor, gs: Tensor, gvh: Tensor) -> Tensor:
+    def backward(ctx: Any, gu: Tensor | None, gs: Tensor | None, gvh: Tensor | None) -> Tensor:
         u, s, vh = ctx.saved_tensors
+        if gu is None and gvh is None:  # no gap is asked for: equal singular values do no harm
+            return (u * gs.unsqueeze(-2)) @ vh  # type: ignore[union-attr]
+        gu, gs, gvh = (wrap(np.zeros_like(x._data)) if g is None else g for g, x in zip((gu, gs, gvh), (u, s, vh), strict=True))
         k = s._data.shape[-1]
         same = np.eye(k, dtype=bool)
         squares = s.unsqueeze(-2) ** 2 - s.unsqueeze(-1) ** 2
@@ -286,6 +303,11 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
     return return_type("linalg_qr")(q, cat([r, q.mT @ A[..., rows:]], -1))
 
 
+def old_qr(input: Tensor, some: bool = True) -> Any:
+    """`torch.qr`: Q and R, reduced if `some`."""
+    return return_type("qr")(*qr(input, "reduced" if some else "complete"))
+
+
 def _limit(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
     """Below this, a singular value counts as 0."""
     absolute = 0.0 if atol is None else getattr(atol, "_data", atol)
@@ -300,13 +322,13 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     if not A._data.size:
         return A.mT.clone()
     if hermitian:
-        w, v = eigh(A)
-        size = np.absolute(w._data)
-        kept = size > _limit(A._data, size.max(-1, keepdims=True), atol, rtol)
-        return (v * table.where(1 / w, 0.0, kept).unsqueeze(-2)) @ v.mT
-    u, s, vh = svd(A, full_matrices=False)
-    kept = s._data > _limit(A._data, s._data.max(-1, keepdims=True), atol, rtol)
-    return (vh.mT * table.where(1 / s, 0.0, kept).unsqueeze(-2)) @ u.mT
+        w, v = np.linalg.eigh(A._data)
+        size, left, right = np.absolute(w), v, v.swapaxes(-1, -2)
+    else:
+        u, w, vh = np.linalg.svd(A._data, full_matrices=False)
+        size, left, right = w, vh.swapaxes(-1, -2), u.swapaxes(-1, -2)
+    kept = size > _limit(A._data, size.max(-1, keepdims=True), atol, rtol)
+    return rows.pinv(A, (left * np.where(kept, 1 / np.where(kept, w, 1), 0).astype(w.dtype)[..., None, :]) @ right)
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
@@ -454,10 +476,222 @@ def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tenso
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
 
 
+# --------------------------------------------------------------------------------------- with a report, and in two parts
+
+
+def _checked(name: str, info: Any, check: bool, message: str) -> Tensor:
+    """`info` as a tensor: 0 for each matrix that went well, else the place where it did not."""
+    if check and np.any(info):
+        at = int(np.asarray(info).reshape(-1)[np.flatnonzero(info)[0]])
+        raise LinAlgError(f"{name}: {message.format(at)}")
+    return wrap(np.asarray(info, np.int32)[()])
+
+
+def _failures(A: Tensor, compute: Any) -> Any:
+    """For each matrix, 0 if `compute` takes it, else the size of the first leading block that it refuses."""
+    batch, n = A._data.shape[:-2], A._data.shape[-1]
+    info = np.zeros(batch, np.int32)
+    for where in np.ndindex(*batch):
+        try:
+            compute(A._data[where])
+        except np.linalg.LinAlgError:
+            info[where] = next(k for k in range(1, n + 1) if _fails(compute, A._data[where][:k, :k]))
+    return info
+
+
+def _fails(compute: Any, x: Any) -> bool:
+    try:
+        compute(x)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """`cholesky`, and for each matrix 0, or which leading minor is not positive-definite."""
+    _square("linalg.cholesky", A)
+    info = _checked(
+        "linalg.cholesky_ex",
+        _failures(A, np.linalg.cholesky),
+        check_errors,
+        "The factorization could not be completed because the input is not positive-definite (the leading minor of order "
+        "{} is not positive-definite).",
+    )
+    lower = A if np.any(info._data) else cholesky(A, upper=upper)
+    return return_type("linalg_cholesky_ex")(lower, info)
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """`inv`, and for each matrix 0, or which diagonal element of its U is 0."""
+    _square("linalg.inv", A)
+    info = lu_factor_ex(A.detach())[2]
+    _checked("linalg.inv_ex", info._data, check_errors, "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.")
+    return return_type("linalg_inv_ex")(A if np.any(info._data) else inv(A), info)
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """`solve`, and for each matrix 0, or which diagonal element of its U is 0."""
+    _square("linalg.solve", A)
+    info = lu_factor_ex(A.detach())[2]
+    _checked("linalg.solve_ex", info._data, check_errors, "The solver failed because the input matrix is singular.")
+    return return_type("linalg_solve_ex")(B if np.any(info._data) else solve(A, B, left=left), info)
+
+
+def _row_order(x: Any, pivot: bool) -> tuple[Any, Any]:
+    """The order of the rows in which elimination meets the largest pivots, and the swaps that make it (from 1)."""
+    left = np.array(x)
+    rows_, columns = left.shape[-2:]
+    order = np.broadcast_to(np.arange(rows_), left.shape[:-1]).copy()
+    swaps = np.broadcast_to(np.arange(1, min(rows_, columns) + 1, dtype=np.int32), (*left.shape[:-2], min(rows_, columns))).copy()
+    with np.errstate(all="ignore"):
+        for where in np.ndindex(*left.shape[:-2]) if pivot else ():
+            m, o = left[where], order[where]
+            for k in range(min(rows_, columns)):
+                best = k + int(np.argmax(np.absolute(m[k:, k])))
+                m[[k, best]], o[[k, best]] = m[[best, k]], o[[best, k]]
+                swaps[(*where, k)] = best + 1
+                if m[k, k] != 0:
+                    m[k + 1 :] -= np.outer(m[k + 1 :, k] / m[k, k], m[k])
+    return order, swaps
+
+
+def _packed(A: Tensor, pivot: bool) -> tuple[Tensor, Any, Any]:
+    """L and U in one matrix, the order of the rows, and the swaps that made it."""
+    m, n = A._data.shape[-2:]
+    order, swaps = _row_order(A._data, pivot)
+    ordered = A.gather(-2, wrap(np.broadcast_to(order[..., None], A._data.shape).copy()))
+    k = min(m, n)
+    square = rows.lu_square(ordered[..., :k, :k])
+    if n > m:
+        return cat([square, solve_triangular(square, ordered[..., k:], upper=False, unitriangular=True)], -1), order, swaps
+    if m > n:
+        return cat([square, solve_triangular(square, ordered[..., k:, :], upper=True, left=False)], -2), order, swaps
+    return square, order, swaps
+
+
+def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
+    m, n = packed._data.shape[-2:]
+    k = min(m, n)
+    lower = more.tril(packed[..., :k], -1)
+    return lower + wrap(np.eye(m, k, dtype=packed._data.dtype)), more.triu(packed[..., :k, :], 0)
+
+
+def _permutation(order: Any, like: Tensor) -> Tensor:
+    """The matrix P with A = P L U."""
+    return wrap(np.eye(order.shape[-1], dtype=like._data.dtype)[order].swapaxes(-1, -2).copy())
+
+
+def lu(A: Tensor, *, pivot: bool = True) -> Any:
+    """P, L, U with A = P L U: a permutation, a lower triangle with ones on its diagonal, an upper triangle."""
+    packed, order, _ = _packed(A, pivot)
+    lower, upper = _unpacked(packed)
+    return return_type("linalg_lu")(_permutation(order, A) if pivot else wrap(np.zeros(0, A._data.dtype)), lower, upper)
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    """L and U in one matrix, and with which row (counted from 1) each row was swapped."""
+    packed, _, swaps = _packed(A, pivot)
+    return return_type("linalg_lu_factor")(packed, wrap(swaps))
+
+
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """`lu_factor`, and for each matrix 0, or which diagonal element of U is 0."""
+    packed, _, swaps = _packed(A, pivot)
+    zero = np.diagonal(packed._data, 0, -2, -1) == 0
+    info = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if zero.shape[-1] else np.zeros(zero.shape[:-1], np.int64)
+    found = _checked(
+        "torch.linalg.lu_factor_ex",
+        info,
+        check_errors,
+        "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
+        "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+    )
+    return return_type("linalg_lu_factor_ex")(packed, wrap(swaps), found)
+
+
+def _order_of(pivots: Tensor, rows_: int) -> Any:
+    """The order of the rows that these swaps make."""
+    swaps = np.asarray(pivots._data)
+    order = np.broadcast_to(np.arange(rows_), (*swaps.shape[:-1], rows_)).copy()
+    for where in np.ndindex(*swaps.shape[:-1]):
+        for k, best in enumerate(swaps[where] - 1):
+            order[where][[k, best]] = order[where][[best, k]]
+    return order
+
+
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    """P, L and U from what `lu_factor` gives."""
+    nothing = wrap(np.zeros(0, LU_data._data.dtype))
+    lower, upper = _unpacked(LU_data) if unpack_data else (nothing, nothing)
+    order = _order_of(LU_pivots, LU_data._data.shape[-2])
+    return return_type("lu_unpack")(_permutation(order, LU_data) if unpack_pivots else nothing, lower, upper)
+
+
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
+    """X with A X = B (or X A = B), given `lu_factor(A)`; `adjoint`: with the transpose of A."""
+    if not left:
+        return lu_solve(LU, pivots, B.mT, adjoint=not adjoint).mT
+    order = _permutation(_order_of(pivots, LU._data.shape[-2]), LU)
+    if adjoint:
+        inner = solve_triangular(LU.mT, B, upper=False)
+        return order @ solve_triangular(LU.mT, inner, upper=True, unitriangular=True)
+    inner = solve_triangular(LU, order.mT @ B, upper=False, unitriangular=True)
+    return solve_triangular(LU, inner, upper=True)
+
+
+def old_lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    """`torch.lu`: what `lu_factor` gives, as a plain tuple, with the report if asked for."""
+    packed, swaps, info = lu_factor_ex(A, pivot=pivot)
+    return return_type("_lu_with_info")(packed, swaps, info) if get_infos else (packed, swaps)
+
+
+def old_lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """`torch.lu_solve`: X with A X = b, given `lu_factor(A)`."""
+    return lu_solve(LU_data, LU_pivots, b)
+
+
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """`solve_triangular` under its old name, and the matrix."""
+    matrix, upper = (A.mT, not upper) if transpose else (A, upper)
+    return return_type("triangular_solve")(solve_triangular(matrix, b, upper=upper, unitriangular=unitriangular), A.clone())
+
+
+def householder_product(input: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of the reflections I - tau v v^T, whose v stand below the diagonal."""
+    rows_, columns = input._data.shape[-2:]
+    out = wrap(np.broadcast_to(np.eye(rows_, columns, dtype=input._data.dtype), input._data.shape).copy())
+    vectors = more.tril(input, -1) + wrap(np.eye(rows_, columns, dtype=input._data.dtype))
+    for k in range(tau._data.shape[-1] - 1, -1, -1):
+        v = vectors[..., k : k + 1]
+        out = out - tau[..., k, None, None] * (v @ (v.mT @ out))
+    return out
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
+    """X with tensordot(A, X, X.ndim) = B."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A._data.ndim - len(dims), A._data.ndim)))
+    shape = A._data.shape[B._data.ndim :]
+    return solve(A.reshape(-1, kernels.count(shape)), B.reshape(-1)).reshape(shape)
+
+
 register(nuclear_norm, "nuclear_norm", method=False)
-register(old_svd, "svd")
-register(cholesky_solve, "cholesky_solve")
-register(cholesky_inverse, "cholesky_inverse")
+for _name in __all__:
+    if _name not in ("LinAlgError", "cross", "matmul", "matrix_power"):
+        globals()[_name] = accepting_out(globals()[_name])
+for _call, *_names in (
+    (accepting_out(lu_unpack), "lu_unpack"),
+    (accepting_out(triangular_solve), "triangular_solve"),
+):
+    register(_call, *_names, method=_names[0] != "lu_unpack")
+register(old_lu, "lu")
+register(accepting_out(old_lu_solve), "lu_solve")
+register(householder_product, "orgqr")
+for _call in (cholesky_solve, cholesky_inverse):
+    register(accepting_out(_call), _call.__name__)
+register(accepting_out(old_svd), "svd")
 for _call, *_names in (
     (matrix_exp, "matrix_exp"),
     (det, "det"),
@@ -467,7 +701,7 @@ for _call, *_names in (
     (pinv, "pinverse"),
 ):
     register(_call, *_names)
-for _name, _call in (("cholesky", cholesky), ("qr", qr)):
+for _name, _call in (("cholesky", cholesky), ("qr", old_qr)):
     _old: Any = lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords)
     _old.__doc__ = _call.__doc__
     function(_old, name=_name)

@@ -328,6 +328,15 @@ def operation(
     return function
 
 
+def enter(namespace: dict[str, Any]) -> None:
+    """Name the operations that a file has made as the file names them, and enter them in the table."""
+    for name, function in list(namespace.items()):
+        made = getattr(function, "operation", None)
+        if isinstance(made, Operation) and not made.name:
+            made.name = function.__name__ = function.__qualname__ = name
+            TABLE[name] = made
+
+
 def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tuple[Any, ...]) -> list[Any]:
     """The version counter of a result that may share its input's memory; then it joins the views (see inplace.py)."""
     if not isinstance(a, np.ndarray):

@@ -375,6 +375,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if p == 0:  # how many coordinates differ: a number without slope
+        return table.sign(difference).abs().sum(-1)
     return more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False)
 
 

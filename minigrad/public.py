@@ -168,6 +168,17 @@ def into(out: Any, result: Any, name: str) -> Any:
     return out
 
 
+def accepting_out(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function with the argument `out=`."""
+
+    @functools.wraps(call)
+    def with_out(*args: Any, out: Any = None, **keywords: Any) -> Any:
+        result = call(*args, **keywords)
+        return result if out is None else into(out, result, call.__name__)
+
+    return with_out
+
+
 # What lives in a file that is loaded when one of its functions is first called.
 LATER = {
     **dict.fromkeys(
@@ -178,10 +189,11 @@ LATER = {
         "layers",
     ),
     **dict.fromkeys(
-        ("cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "matrix_exp", "nuclear_norm",
-         "pinverse", "qr", "slogdet", "svd"),
+        ("cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "lu_unpack",
+         "matrix_exp", "nuclear_norm", "orgqr", "pinverse", "qr", "slogdet", "svd", "triangular_solve"),
         "linalg",
     ),
+    **dict.fromkeys(("frexp", "i0", "igamma", "igammac", "mvlgamma"), "special"),
 }  # fmt: skip
 
 
@@ -201,19 +213,30 @@ def _later(name: str) -> Callable[..., Any]:
 
 
 for _name, _room in LATER.items():
-    if _room == "linalg" and _name != "nuclear_norm":
+    if _room != "layers" and _name != "nuclear_norm":
         setattr(Tensor, _name, _later(_name))
 
 
 FIELDS = {
+    "_lu_with_info": "LU pivots info",
     "aminmax": "min max",
+    "frexp": "mantissa exponent",
     "histogram": "hist bin_edges",
+    "linalg_cholesky_ex": "L info",
     "linalg_eigh": "eigenvalues eigenvectors",
+    "linalg_inv_ex": "inverse info",
     "linalg_lstsq": "solution residuals rank singular_values",
+    "linalg_lu": "P L U",
+    "linalg_lu_factor": "LU pivots",
+    "linalg_lu_factor_ex": "LU pivots info",
     "linalg_qr": "Q R",
     "linalg_slogdet": "sign logabsdet",
+    "linalg_solve_ex": "result info",
     "linalg_svd": "U S Vh",
+    "lu_unpack": "P L U",
+    "qr": "Q R",
     "svd": "U S V",
+    "triangular_solve": "solution cloned_coefficient",
 }
 
 

@@ -93,13 +93,29 @@ def normal(
     **options: Any,
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
+    if np.any(np.less(getattr(std, "_data", std), 0)):
+        found = "all elements of std >= 0.0" if isinstance(std, Tensor) else f"std >= 0.0, but found std {std:g}"
+        raise RuntimeError(f"normal expects {found}")
     if size is not None:
         kind = as_dtype(dtype, "normal").numpy
         return finish(_source(generator).normal(tuple(size), mean, std, kind), **options)
     means = mean._data if isinstance(mean, Tensor) else np.float32(mean)
     stds = std._data if isinstance(std, Tensor) else std
     shape = np.broadcast_shapes(np.shape(means), np.shape(stds))
-    return finish(_source(generator).randn(shape, means.dtype) * stds + means, **options)
+    return _drawn("normal", _source(generator).randn(shape, means.dtype) * stds + means, mean, std, **options)
+
+
+def _drawn(name: str, values: Any, *parameters: Any, **options: Any) -> Tensor:
+    """The numbers as a tensor; drawn with parameters that require grad, it requires grad too, and hands them zeros."""
+    if not any(isinstance(p, Tensor) and p.requires_grad for p in parameters):
+        return finish(values, **options)
+    from minigrad import special_derivatives as rows
+
+    tensors = [p for p in parameters if isinstance(p, Tensor)]
+    if len(tensors) < len(parameters):
+        name += "_mean" if isinstance(parameters[0], Tensor) else "_std"
+    made: Tensor = getattr(rows, f"drawn_{name}")(*tensors, values)
+    return made
 
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
@@ -107,7 +123,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     p = np.asarray(input._data)
     if p.size and not ((p >= 0) & (p <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    return wrap(_source(generator).bernoulli(p))
+    return _drawn("bernoulli", _source(generator).bernoulli(p), input)
 
 
 def multinomial(
@@ -124,7 +140,11 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """For each rate in `input`, a number from the Poisson distribution."""
     if (input._data < 0).any():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return wrap(_source(generator).poisson(np.asarray(input._data)))
+    return _drawn("poisson", _source(generator).poisson(np.asarray(input._data)), input)
+
+
+for _call in (bernoulli, multinomial):
+    setattr(Tensor, _call.__name__, _call)
 
 
 def _check_weights(p: Any, dtype: dtypes.DType, num_samples: int, replacement: bool) -> None:
@@ -161,6 +181,8 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
 @method
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with normal numbers."""
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     return _fill(self, _source(generator).normal(tuple(self.shape), mean, std, self._data.dtype))
 
 

@@ -3,7 +3,8 @@
 `minigrad build` writes them below `notebooks/`, and a test fails when they differ from the code.
 """
 
-import minigrad.nn.rules  # noqa: F401 (its lines belong to the table too)
+import minigrad.nn.rules
+import minigrad.special  # noqa: F401 (their lines belong to the table too)
 from minigrad import tape
 from minigrad.course import lessons, misconceptions
 from minigrad.formulas import formulas_of

@@ -612,6 +612,10 @@ def group_norm(
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta."""
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
+    if not input._data.size:
+        return input
     squares = input * input
     before, after = size // 2, (size - 1) // 2
     channels = input.shape[1]
@@ -1143,7 +1147,7 @@ def multi_margin_loss(
     """The mean over the wrong classes of max(0, margin - x[target] + x[class]) ** p."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    rows = input.reshape((1, -1)) if input.ndim == 1 else input
+    rows = input.reshape((1, -1)) if input.ndim < 2 else input
     index = np.asarray(target._data).reshape(-1, 1)
     own = rows.gather(1, wrap(index))
     gap = (margin - own + rows).clamp_min(0)

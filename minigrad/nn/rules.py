@@ -15,8 +15,7 @@ import numpy as np
 from minigrad import kernels
 from minigrad.derivatives import mean_dims, put, reshape, rows_mm, rsqrt, sigmoid
 from minigrad.kernels import fold_rows
-from minigrad.operations import operation
-from minigrad.tape import TABLE
+from minigrad.operations import enter, operation
 from minigrad.tensor import Tensor, wrap
 
 # --------------------------------------------------------------------------------------------------------- losses
@@ -252,13 +251,4 @@ def _cleared(x: Any, row: int) -> Any:
     return out
 
 
-def _name_the_lines() -> None:
-    """Give each operation the name it has in this file, and enter it in the table."""
-    for name, function in list(globals().items()):
-        made = getattr(function, "operation", None)
-        if made is not None and not made.name:
-            made.name = function.__name__ = function.__qualname__ = name
-            TABLE[name] = made
-
-
-_name_the_lines()
+enter(globals())

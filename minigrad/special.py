@@ -1,0 +1,77 @@
+"""Special functions (`torch.special`), and other names for what stands at top level.
+
+Their derivatives are in special_derivatives.py. Loaded when one of them is first called.
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import more_derivatives as more
+from minigrad import special_derivatives as rows
+from minigrad.public import FUNCTIONS, as_tensor_like, function, return_type
+from minigrad.tensor import Tensor, wrap
+
+# How PyTorch calls them here, and what they are: names of this file's rows, or of functions at top level.
+HERE = ("erfcx", "i0e", "i1", "i1e", "log_ndtr", "ndtri", "entr", "xlog1py", "zeta")
+ELSEWHERE = {
+    "digamma": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2", "expit": "sigmoid",
+    "expm1": "expm1", "gammainc": "igamma", "gammaincc": "igammac", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p",
+    "log_softmax": "log_softmax", "logit": "logit", "logsumexp": "logsumexp", "multigammaln": "mvlgamma",
+    "polygamma": "polygamma", "psi": "digamma", "round": "round", "sinc": "sinc", "softmax": "softmax", "xlogy": "xlogy",
+}  # fmt: skip
+__all__ = [*HERE, *ELSEWHERE, "ndtr"]  # noqa: PLE0604
+
+
+def _public(name: str, recorded: Any, *, top: bool) -> Any:
+    """The function under PyTorch's name, of a tensor or of two operands, one of which may be a number."""
+    both = len(recorded.operation.rules) == 2
+
+    def of_one(input: Tensor) -> Tensor:
+        return recorded(input)
+
+    def of_two(input: Any, other: Any) -> Tensor:
+        like = input if isinstance(input, Tensor) else other
+        return recorded(as_tensor_like(input, like), as_tensor_like(other, like))
+
+    made = function(of_two if both else of_one, name=name if top else f"special_{name}", method=top, inplace=top)
+    return made if top else FUNCTIONS.pop(made.__name__)
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """The share of the normal distribution below x."""
+    return (1 + more.erf(input * math.sqrt(0.5))) * 0.5
+
+
+@function(name="mvlgamma", inplace=True)
+def _public_mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the gamma function of p dimensions."""
+    if np.any(input._data <= (p - 1) / 2):
+        raise RuntimeError("All elements must be greater than (p-1)/2")
+    return rows.mvlgamma(input, p)
+
+
+@function
+def frexp(input: Tensor) -> Any:
+    """Mantissa (between 1/2 and 1) and exponent (int32) of mantissa * 2 ** exponent."""
+    if input._data.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    return return_type("frexp")(rows.mantissa(input), wrap(np.frexp(input._data)[1]))
+
+
+for _name in ("i0", "igamma", "igammac"):
+    _public(_name, getattr(rows, _name), top=True)
+globals().update({name: _public(name, getattr(rows, name), top=False) for name in HERE})
+
+
+def __getattr__(name: str) -> Any:
+    if name in ELSEWHERE:
+        import minigrad
+
+        return getattr(minigrad, ELSEWHERE[name])
+    raise AttributeError(f"module 'minigrad.special' has no attribute {name!r}")
