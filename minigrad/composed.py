@@ -538,7 +538,8 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
     """`float_power`, written into this tensor, which has to be float64."""
     if self.dtype is not dtypes.float64:
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {self.dtype.tensor_name} but the operation's result requires dtype Double"
+            f"the base given to float_power_ has dtype {self.dtype.tensor_name} but the operation's result requires dtype "
+            "Double"
         )
     return _float_power_(self, exponent)
 

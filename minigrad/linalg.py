@@ -16,9 +16,9 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import errors, kernels
 from minigrad import more_derivatives as more
+from minigrad import special_derivatives as rows
 from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, cross, matmul, matrix_power
-from minigrad import special_derivatives as rows
 from minigrad.public import accepting_out, function, register, return_type
 from minigrad.reductions import vector_norm
 from minigrad.shapes import cat
@@ -525,7 +525,8 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """`inv`, and for each matrix 0, or which diagonal element of its U is 0."""
     _square("linalg.inv", A)
     info = lu_factor_ex(A.detach())[2]
-    _checked("linalg.inv_ex", info._data, check_errors, "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular.")
+    message = "The diagonal element {} is zero, the inversion could not be completed because the input matrix is singular."
+    _checked("linalg.inv_ex", info._data, check_errors, message)
     return return_type("linalg_inv_ex")(A if np.any(info._data) else inv(A), info)
 
 
@@ -542,11 +543,12 @@ def _row_order(x: Any, pivot: bool) -> tuple[Any, Any]:
     left = np.array(x)
     rows_, columns = left.shape[-2:]
     order = np.broadcast_to(np.arange(rows_), left.shape[:-1]).copy()
-    swaps = np.broadcast_to(np.arange(1, min(rows_, columns) + 1, dtype=np.int32), (*left.shape[:-2], min(rows_, columns))).copy()
+    steps = min(rows_, columns)
+    swaps = np.broadcast_to(np.arange(1, steps + 1, dtype=np.int32), (*left.shape[:-2], steps)).copy()
     with np.errstate(all="ignore"):
         for where in np.ndindex(*left.shape[:-2]) if pivot else ():
             m, o = left[where], order[where]
-            for k in range(min(rows_, columns)):
+            for k in range(steps):
                 best = k + int(np.argmax(np.absolute(m[k:, k])))
                 m[[k, best]], o[[k, best]] = m[[best, k]], o[[best, k]]
                 swaps[(*where, k)] = best + 1
@@ -590,8 +592,15 @@ def lu(A: Tensor, *, pivot: bool = True) -> Any:
 
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """L and U in one matrix, and with which row (counted from 1) each row was swapped."""
-    packed, _, swaps = _packed(A, pivot)
-    return return_type("linalg_lu_factor")(packed, wrap(swaps))
+    packed, swaps, info = lu_factor_ex(A, pivot=pivot)
+    if np.any(info._data):
+        at = int(info._data.reshape(-1)[np.flatnonzero(info._data)[0]])
+        raise RuntimeError(
+            f"torch.linalg.lu_factor: U[{at},{at}] is zero and using it on lu_solve would result in a division by zero. If "
+            "you still want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, "
+            "pivot)"
+        )
+    return return_type("linalg_lu_factor")(packed, swaps)
 
 
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
@@ -599,13 +608,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     packed, _, swaps = _packed(A, pivot)
     zero = np.diagonal(packed._data, 0, -2, -1) == 0
     info = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if zero.shape[-1] else np.zeros(zero.shape[:-1], np.int64)
-    found = _checked(
-        "torch.linalg.lu_factor_ex",
-        info,
-        check_errors,
-        "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still want to perform the "
-        "factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
-    )
+    found = _checked("torch.linalg.lu_factor_ex", info, check_errors, "U[{0},{0}] is zero.")
     return return_type("linalg_lu_factor_ex")(packed, wrap(swaps), found)
 
 
@@ -661,8 +664,8 @@ def triangular_solve(
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of the reflections I - tau v v^T, whose v stand below the diagonal."""
     rows_, columns = input._data.shape[-2:]
-    out = wrap(np.broadcast_to(np.eye(rows_, columns, dtype=input._data.dtype), input._data.shape).copy())
-    vectors = more.tril(input, -1) + wrap(np.eye(rows_, columns, dtype=input._data.dtype))
+    eye = wrap(np.broadcast_to(np.eye(rows_, columns, dtype=input._data.dtype), input._data.shape).copy())
+    vectors, out = more.tril(input, -1) + eye, more.copied(input, eye)
     for k in range(tau._data.shape[-1] - 1, -1, -1):
         v = vectors[..., k : k + 1]
         out = out - tau[..., k, None, None] * (v @ (v.mT @ out))

@@ -127,7 +127,7 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
 NUMBER_FIRST = frozenset(
     """
     add sub mul div true_divide floor_divide remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift
-    bitwise_right_shift xlogy float_power
+    bitwise_right_shift xlogy float_power special_xlog1py special_zeta
     """.split()  # noqa: SIM905
 )
 NUMBERS_ONLY = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))  # `add(2, 3)` is tensor(5)
@@ -213,7 +213,7 @@ def _later(name: str) -> Callable[..., Any]:
 
 
 for _name, _room in LATER.items():
-    if _room != "layers" and _name != "nuclear_norm":
+    if _room != "layers" and _name not in ("nuclear_norm", "lu_unpack"):
         setattr(Tensor, _name, _later(_name))
 
 

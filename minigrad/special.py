@@ -25,7 +25,7 @@ ELSEWHERE = {
     "log_softmax": "log_softmax", "logit": "logit", "logsumexp": "logsumexp", "multigammaln": "mvlgamma",
     "polygamma": "polygamma", "psi": "digamma", "round": "round", "sinc": "sinc", "softmax": "softmax", "xlogy": "xlogy",
 }  # fmt: skip
-__all__ = [*HERE, *ELSEWHERE, "ndtr"]  # noqa: PLE0604
+__all__ = [*HERE, *ELSEWHERE, "ndtr"]
 
 
 def _public(name: str, recorded: Any, *, top: bool) -> Any:
@@ -67,11 +67,4 @@ def frexp(input: Tensor) -> Any:
 for _name in ("i0", "igamma", "igammac"):
     _public(_name, getattr(rows, _name), top=True)
 globals().update({name: _public(name, getattr(rows, name), top=False) for name in HERE})
-
-
-def __getattr__(name: str) -> Any:
-    if name in ELSEWHERE:
-        import minigrad
-
-        return getattr(minigrad, ELSEWHERE[name])
-    raise AttributeError(f"module 'minigrad.special' has no attribute {name!r}")
+globals().update({name: FUNCTIONS[known] for name, known in ELSEWHERE.items()})

@@ -4,8 +4,8 @@ derivatives.py explains the form. Below the lines are the functions that compute
 and continued fractions. Loaded when one of them is first called.
 """
 
-# mypy: disable-error-code="no-any-return"
-# (operations are typed Any: the same functions take arrays and Tensors)
+# mypy: disable-error-code="no-any-return,has-type"
+# (operations are typed Any: the same functions take arrays and Tensors; rules name operations that stand further down)
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, kernels
+from minigrad import dtypes, kernels, special_functions
 from minigrad import more_derivatives as more
 from minigrad.derivatives import constant, exp, log, sign, where, zeros
 from minigrad.kernels import floating
@@ -166,7 +166,7 @@ def _grown(x: Array, n: int) -> Array:
 def _erfcx(x: Array) -> Array:
     """exp(x * x) * erfc(x): of a large x a continued fraction, in which the two do not have to be multiplied."""
     with np.errstate(all="ignore"):
-        near = np.exp(x * x) * kernels.erfc(x)
+        near = np.exp(x * x) * special_functions.erfc(x)
         tail = np.maximum(x, 2.0)
         fraction: Array = tail
         for k in range(120, 0, -1):
@@ -177,23 +177,24 @@ def _erfcx(x: Array) -> Array:
 def _log_ndtr(x: Array) -> Array:
     t = x / math.sqrt(2)
     with np.errstate(all="ignore"):
-        return np.where(x < -1, np.log(_erfcx(-t) / 2) - t * t, np.log1p(-kernels.erfc(t) / 2))
+        return np.where(x < -1, np.log(_erfcx(-t) / 2) - t * t, np.log1p(-special_functions.erfc(t) / 2))
 
 
 def _ndtri(x: Array) -> Array:
     """Where the normal distribution has share x below it; far out by Newton's method on the logarithm of the share."""
     with np.errstate(all="ignore"):
         y = np.minimum(x, 1 - x)
-        z = math.sqrt(2) * kernels.erfinv(2 * y - 1)
-        far = -np.sqrt(-2 * np.log(np.clip(y, 5e-324, 0.02)))
+        z = math.sqrt(2) * special_functions.erfinv(2 * y - 1)
+        wanted = np.log(np.clip(y, 5e-324, 0.02))
+        far = -np.sqrt(-2 * wanted)
         for _ in range(6):
-            far = far - (_log_ndtr(far) - np.log(np.clip(y, 5e-324, 0.02))) * _erfcx(far / -math.sqrt(2)) * math.sqrt(math.pi / 2)
+            far = far - (_log_ndtr(far) - wanted) * _erfcx(far / -math.sqrt(2)) * math.sqrt(math.pi / 2)
         z = np.where((y > 0) & (y < 0.02), far, z)
     return np.where(x > 0.5, -z, z)
 
 
 def _mvlgamma(x: Array, p: int) -> Array:
-    return (_over_halves(kernels.lgamma, x, p) + p * (p - 1) / 4 * math.log(math.pi)).astype(x.dtype)[()]
+    return (_over_halves(special_functions.lgamma, x, p) + p * (p - 1) / 4 * math.log(math.pi)).astype(x.dtype)[()]
 
 
 def _entropy(x: Array) -> Array:
@@ -226,7 +227,7 @@ def _incomplete_gamma(a: Array, x: Array) -> tuple[Array, Array]:
     """The shares of the gamma function below and above x: by a series for small x, else by a continued fraction."""
     a, x = np.broadcast_arrays(a, x)
     with np.errstate(all="ignore"):
-        front = np.exp(a * np.log(x) - x - kernels.lgamma(np.asarray(a, np.float64)))
+        front = np.exp(a * np.log(x) - x - special_functions.lgamma(np.asarray(a, np.float64)))
         term = total = 1 / a
         for k in range(1, 400):
             term = term * (x / (a + k))

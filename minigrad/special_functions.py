@@ -134,7 +134,3 @@ def _cot_derivative(z: Array, n: int) -> Array:
     for _ in range(n):
         poly = poly.deriv() * np.polynomial.Polynomial([-1.0, 0.0, -1.0])
     return math.pi ** (n + 1) * poly(1 / np.tan(math.pi * z))
-
-
-def i0(x: Array) -> Array:
-    return np.i0(x).astype(x.dtype).reshape(np.shape(x))[()]
