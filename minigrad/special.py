@@ -28,7 +28,7 @@ ELSEWHERE = {
 __all__ = [*HERE, *ELSEWHERE, "ndtr"]
 
 
-def _public(name: str, recorded: Any, *, top: bool) -> Any:
+def _public(name: str, recorded: Any, doc: str = "", *, top: bool = False) -> Any:
     """The function under PyTorch's name, of a tensor or of two operands, one of which may be a number."""
     both = len(recorded.operation.rules) == 2
 
@@ -39,6 +39,7 @@ def _public(name: str, recorded: Any, *, top: bool) -> Any:
         like = input if isinstance(input, Tensor) else other
         return recorded(as_tensor_like(input, like), as_tensor_like(other, like))
 
+    of_one.__doc__ = of_two.__doc__ = doc or f"`torch.special.{name}`, elementwise."
     made = function(of_two if both else of_one, name=name if top else f"special_{name}", method=top, inplace=top)
     return made if top else FUNCTIONS.pop(made.__name__)
 
@@ -64,7 +65,8 @@ def frexp(input: Tensor) -> Any:
     return return_type("frexp")(rows.mantissa(input), wrap(np.frexp(input._data)[1]))
 
 
-for _name in ("i0", "igamma", "igammac"):
-    _public(_name, getattr(rows, _name), top=True)
-globals().update({name: _public(name, getattr(rows, name), top=False) for name in HERE})
+_public("i0", rows.i0, "The modified Bessel function of order 0.", top=True)
+_public("igamma", rows.igamma, "The share of the gamma function of `input` that lies below `other`, from 0 to 1.", top=True)
+_public("igammac", rows.igammac, "The share of the gamma function of `input` that lies above `other`, from 0 to 1.", top=True)
+globals().update({name: _public(name, getattr(rows, name)) for name in HERE})
 globals().update({name: FUNCTIONS[known] for name, known in ELSEWHERE.items()})
