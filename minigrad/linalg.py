@@ -708,3 +708,9 @@ for _name, _call in (("cholesky", cholesky), ("qr", old_qr)):
     _old: Any = lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords)
     _old.__doc__ = _call.__doc__
     function(_old, name=_name)
+
+
+def __getattr__(name: str) -> Any:
+    from minigrad.settings import missing
+
+    raise missing(name, __name__)

@@ -32,6 +32,7 @@ LEFT_OUT = {
     **dict.fromkeys(("ao", "quantization", "quantize_per_tensor"), "quantized numbers are left out of minigrad"),
     **dict.fromkeys(("jagged", "nested"), "nested tensors are left out of minigrad: pad instead (nn.utils.rnn)"),
     **dict.fromkeys(("channels_last", "channels_last_3d"), "tensors made here lie in memory in the order of their dimensions"),
+    **dict.fromkeys(("eig", "eigvals"), "the eigenvalues of any matrix are complex; of a symmetric one: linalg.eigh"),
     "profiler": "minigrad has no profiler: `record` shows what a program does",
 }
 
@@ -40,11 +41,11 @@ class LeftOut(AttributeError, NotImplementedError):
     """PyTorch has this name, and minigrad leaves it out."""
 
 
-def missing(name: str) -> AttributeError:
+def missing(name: str, room: str = "minigrad") -> AttributeError:
     """The error for a name that is not there; it says why if PyTorch has it."""
     if name in LEFT_OUT:
         return LeftOut(f"no {name!r} here: {LEFT_OUT[name]}")
-    return AttributeError(f"module 'minigrad' has no attribute '{name}'")
+    return AttributeError(f"module '{room}' has no attribute '{name}'")
 
 
 class memory_format:

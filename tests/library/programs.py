@@ -404,6 +404,7 @@ a = nn.Linear(4, 3); b = nn.LazyLinear(3); b.load_state_dict(a.state_dict()); l 
 a = nn.Conv2d(2, 3, 2); b = nn.LazyConv2d(3, 2); b.load_state_dict(a.state_dict()); b(t.ones(1, 2, 2, 2)) - a(t.ones(1, 2, 2, 2)), b.weight - a.weight
 a = nn.BatchNorm1d(2); a(t.tensor([[1.0, 2], [3, 5]])); b = nn.LazyBatchNorm1d(); b.load_state_dict(a.state_dict()); b.eval()(t.ones(1, 2)), b.state_dict()
 warnings.simplefilter('error'); nn.LazyLinear(3), nn.LazyConv2d(3, 2), nn.LazyBatchNorm1d()
+m = nn.GRU(2, 3, 2, bidirectional=True); m._flat_weights_names, [[tuple(p.shape) for p in l] for l in m.all_weights], [len(l) for l in nn.RNN(2, 3, bias=False).all_weights]
 optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
 """.strip().splitlines()
 

@@ -96,6 +96,16 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Does nothing here."""
 
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return list(self._parameters)
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        names, each = self._flat_weights_names, 4 if self.bias else 2
+        return [[getattr(self, n) for n in names[i : i + each]] for i in range(0, len(names), each)]
+
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """(length, batch, input) (or batch first, unbatched or packed) to the hidden states, and the last state."""
         if isinstance(input, PackedSequence):
