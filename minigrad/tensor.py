@@ -35,6 +35,8 @@ class Untracked(list[Any]):
     """The counter of a tensor made in inference mode: nothing can be kept for a backward pass that looks at it."""
 
     def __getitem__(self, place: Any) -> Any:
+        if place != 0:  # its views, not its version
+            return super().__getitem__(place)
         raise RuntimeError(errors.INFERENCE_SAVED)
 
 

@@ -405,6 +405,9 @@ a = nn.Conv2d(2, 3, 2); b = nn.LazyConv2d(3, 2); b.load_state_dict(a.state_dict(
 a = nn.BatchNorm1d(2); a(t.tensor([[1.0, 2], [3, 5]])); b = nn.LazyBatchNorm1d(); b.load_state_dict(a.state_dict()); b.eval()(t.ones(1, 2)), b.state_dict()
 warnings.simplefilter('error'); nn.LazyLinear(3), nn.LazyConv2d(3, 2), nn.LazyBatchNorm1d()
 m = nn.GRU(2, 3, 2, bidirectional=True); m._flat_weights_names, [[tuple(p.shape) for p in l] for l in m.all_weights], [len(l) for l in nn.RNN(2, 3, bias=False).all_weights]
+context = t.inference_mode(); context.__enter__(); y = t.arange(80.0); context.__exit__(None, None, None); [len(list(y)) for _ in range(3)], y.is_inference()
+context = t.inference_mode(); context.__enter__(); y = t.ones(3); z = y[1:]; context.__exit__(None, None, None); z.add_(1)
+context = t.inference_mode(); context.__enter__(); y = t.ones(3); z = [y[1:] for _ in range(70)][-1]; y.add_(1); context.__exit__(None, None, None); z.clone(), y * 2
 optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
 """.strip().splitlines()
 
