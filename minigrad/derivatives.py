@@ -37,6 +37,7 @@ def constant(function: Any) -> Any:
             return wrap(function(*(a._data if isinstance(a, Tensor) else a for a in (x, *others))))
         return function(x, *others)
 
+    apply.__doc__ = function.__doc__
     return apply
 
 

@@ -285,11 +285,13 @@ def _winners(x: Array, y: Array, out: Array, dim: int, index: Array, include_sel
 
 
 def share_of_self(x: Array, y: Array, out: Array, dim: int, index: Array, include_self: bool) -> Array:
+    """The share of each element of x in what stands at its place after a maximum or minimum: equal ones share evenly."""
     mine, _, number = _winners(x, y, out, dim, index, include_self)
     return mine / np.maximum(number, 1)
 
 
 def share_of_source(x: Array, y: Array, out: Array, dim: int, index: Array, include_self: bool) -> Array:
+    """The share of each element of y in what stands where it went, after a maximum or minimum: equal ones share evenly."""
     _, theirs, number = _winners(x, y, out, dim, index, include_self)
     return theirs / np.maximum(gather_cut(number, dim, index, y.shape), 1)
 

@@ -691,10 +691,12 @@ def inverse_order(dims: Shape) -> Shape:
 
 
 def negated(shifts: Shape) -> Shape:
+    """Each number with the other sign."""
     return tuple(-s for s in shifts)
 
 
 def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Each number of each pair with the other sign."""
     return tuple((-a, -b) for a, b in widths)
 
 

@@ -561,6 +561,7 @@ zeros_met, share_of_self, share_of_source = map(
 
 
 def zeros_of(g: Any, shape: Shape) -> Any:
+    """Zeros of this shape and of g's type."""
     return expand(zeros(sum_all(g)), shape)
 
 
@@ -582,6 +583,7 @@ def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
 
 
 def all_but(x: Any, dim: int) -> tuple[int, ...]:
+    """All dimensions of x but this one."""
     return tuple(i for i in range(x.ndim) if i != dim)
 
 
@@ -593,10 +595,12 @@ def per(g: Any, x: Any, y: Any, reduction: str) -> Any:
 
 
 def weigh(x: Any, weight: Any) -> Any:
+    """x * weight, where no weight counts as 1."""
     return x if weight is None else x * weight
 
 
 def log_ratio(x: Any) -> Any:
+    """log((1 - x) / x), the slope of the cross-entropy of the probability x in its target."""
     return log(1 - x) - log(x)
 
 
@@ -609,19 +613,23 @@ def logits_slope(x: Any, y: Any, positive: Any) -> Any:
 
 
 def target_slope(x: Any, positive: Any) -> Any:
+    """d/dy of the cross-entropy of sigmoid(x), with the weight `positive` on the targets that are 1."""
     return -x if positive is None else logsigmoid(-x) - positive * logsigmoid(x)
 
 
 def sinc_slope(x: Any) -> Any:
+    """d/dx of sin(p) / p, for p = pi * x."""
     p = x * math.pi
     return (p * cos(p) - sin(p)) / (p * x)
 
 
 def silu_slope(x: Any, s: Any) -> Any:
+    """d/dx of x * s, for s = sigmoid(x)."""
     return s * (1 + x * (1 - s))
 
 
 def mish_slope(x: Any, t: Any) -> Any:
+    """d/dx of x * t, for t = tanh(softplus(x))."""
     return t + x * sigmoid(x) * (1 - t * t)
 
 
@@ -636,13 +644,14 @@ def gelu_slope(x: Any, approximate: str) -> Any:
 
 
 def var_slope(x: Any, dims: tuple[int, ...], correction: float) -> Any:
+    """d/dx of the variance: 2 * (x - mean) / (number - correction)."""
     free = count(x.shape, dims) - correction
     centred = x - mean_dims(x, dims, True)
     return centred * (2 / free) if free > 0 else centred * (math.nan if free == 0 else math.inf)
 
 
 def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: tuple[int, ...]) -> Any:
-    """Of the norm of this order; at 0, where there is no slope, 0.  Counting (order 0) has none at all."""
+    """The gradient of the norm of this order; at 0, where there is no slope, 0.  Counting (order 0) has none at all."""
     if order == 0:
         return None
     if order == 1:
@@ -664,6 +673,7 @@ def others(x: Any, out: Any) -> Any:
 
 
 def others_along(x: Any, out: Any, dim: int) -> Any:
+    """For each element the product of the others along one dimension."""
     if not kernels.has_zero(x) or x.ndim == 0:
         return out / x if x.ndim or not kernels.has_zero(x) else exp(zeros(x))
     return swap_last(prod_dim(_replaced(swap_last(x, dim)), x.ndim, False), dim)
@@ -680,6 +690,7 @@ def swap_last(x: Any, dim: int) -> Any:
 
 
 def cumprod_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """The gradient of a running product: for each element the sum of what follows of g * out / x, also where x is 0."""
     if x.ndim == 0:
         return g
     if not kernels.has_zero(x):

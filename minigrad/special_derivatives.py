@@ -39,10 +39,11 @@ def in_float64(compute: Any) -> Any:
 def _refuse(name: str) -> Any:
     """The rule of an input in which PyTorch, too, has no derivative."""
 
-    def rule(g: Any) -> Any:
+    def refused(g: Any) -> Any:
+        """Raises NotImplementedError: PyTorch has no derivative here, either."""
         raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
-    return rule
+    return refused
 
 
 i0 = operation("I0", in_float64(lambda x: _grown(x, 0)), lambda g, x: g * i1(x))

@@ -3,11 +3,15 @@
 `minigrad build` writes them below `notebooks/`, and a test fails when they differ from the code.
 """
 
+import inspect
+import re
+from typing import Any
+
 import minigrad.nn.rules
-import minigrad.special  # noqa: F401 (their lines belong to the table too)
-from minigrad import tape
+from minigrad import derivatives, gathering, kernels, more_derivatives, special_derivatives, tape, windows
 from minigrad.course import lessons, misconceptions
 from minigrad.formulas import formulas_of
+from minigrad.operations import Operation
 
 INDEX = """# The lessons
 
@@ -55,29 +59,63 @@ def index() -> str:
 
 
 def rules() -> str:
-    """The derivative table as a page: the gradient of each input, and what is kept for it until backward."""
+    """The derivative table as a page: the gradient of each input, what is kept for it, and the words that rules use."""
     lines = [
         "# Every rule of the engine",
         "",
-        "`g` is the gradient of the output; `x`, `y`, `z` are the inputs, `out` is the result. A rule may "
-        "give a gradient that is still stretched by broadcasting: the walk sums it to the input's shape. "
-        "Made by `minigrad build` from `minigrad/derivatives.py`; edit there.",
-        "",
-        "| operation | node | gradient of each input | kept until backward |",
-        "|---|---|---|---|",
+        "`g` is the gradient of the output; `x`, `y`, `z` are the inputs, `out` is the result, `x_shape` the shape of an "
+        "input; other names are arguments of the operation. A rule may give a gradient that is still stretched by "
+        "broadcasting: the walk sums it to the input's shape. Words that are no operations are explained at the end. "
+        "Made by `minigrad build` from the files that the headings name; edit there.",
     ]
-    for name, operation in tape.TABLE.items():
-        given = zip(operation.inputs, formulas_of(operation), operation.rules, strict=True)
-        shares = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
-        kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)
-        cells = (
-            f"`{name}`",
-            f"`{operation.node_name}`",
-            "<br>".join(shares),
-            ", ".join(map(code, kept)) or "nothing",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
+    words: dict[str, str] = {}
+    left = dict(tape.TABLE)
+    for room in (derivatives, more_derivatives, special_derivatives, minigrad.nn.rules):
+        lines += ["", f"## `{room.__name__.replace('.', '/')}.py`", ""]
+        lines += ["| operation | node | gradient of each input | kept until backward |", "|---|---|---|---|"]
+        for name in [name for name in left if hasattr(room, name)]:
+            operation = left.pop(name)
+            lines.append(row(name, operation))
+            for formula, rule in zip(formulas_of(operation), operation.rules, strict=True):
+                words.update({word: meaning(word, rule) for word in CALLED.findall(formula) if word not in tape.TABLE})
+    lines += ["", "## Words in the rules", "", "| word | means |", "|---|---|"]
+    lines += [f"| `{word}` | {text} |" for word, text in sorted(words.items()) if text]
     return "\n".join(lines) + "\n"
+
+
+def row(name: str, operation: Operation) -> str:
+    """One line of the derivative table as a line of the page."""
+    given = zip(operation.inputs, formulas_of(operation), operation.rules, strict=True)
+    shares = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
+    kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)
+    cells = (
+        f"`{name}`",
+        f"`{operation.node_name}`",
+        "<br>".join(shares),
+        ", ".join(map(code, kept)) or "nothing",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+CALLED = re.compile(r"(?<![.\w])([A-Za-z_]\w+)(?=\()")  # a name with an opening bracket behind it
+CONSTANTS = {  # functions without a docstring of ours
+    "finite": "Where x is neither nan nor infinite.",
+    "floored": "x / y rounded down.",
+    "identity": "The identity matrix of x's size.",
+    "is_zero": "Where x is 0.",
+    "isnan": "Where x is nan.",
+    "power_of_two": "The power of two that x is a fraction of.",
+    "truncated": "x / y rounded towards zero.",
+    "zeros": "Zeros of the shape and type of x.",
+}
+
+
+def meaning(word: str, rule: Any) -> str:
+    """What a function that a rule calls does: the beginning of its docstring; nothing for Python's own."""
+    rooms = (rule.__globals__, *map(vars, (kernels, gathering, windows)))
+    function = rule if rule.__name__ == word else next((room[word] for room in rooms if word in room), None)
+    text = CONSTANTS.get(word) or inspect.getdoc(function) or ""
+    return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|") if function is not None else ""
 
 
 def code(text: str) -> str:

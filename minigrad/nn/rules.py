@@ -126,6 +126,7 @@ def _ctc_slope(x: Any, rows: Any, steps: Any, blank: int, zero_infinity: bool) -
 
 
 def _no_further(name: str) -> Any:
+    """Raises: PyTorch stops here, too."""
     raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import minigrad
-from minigrad.course import lessons, notebooks
+from minigrad import tape
+from minigrad.course import lessons, notebooks, reference
 from minigrad.course.misconceptions import CATALOGUE
 from tests.house.test_notebook_style import anchors
 from tests.together import together
@@ -53,6 +54,17 @@ def test_links_stay_inside_what_a_student_has(tmp_path: Path) -> None:
     for page in (tmp_path / "notebooks").rglob("*.md"):
         for target in LINK.findall(page.read_text(encoding="utf-8")):
             assert re.match(r"[a-z]+:|#", target) or (page.parent / target.partition("#")[0]).exists(), target
+
+
+# Every rule ------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_rules_explains_its_words() -> None:
+    """All that the rules call is an operation with a line of its own, or stands at the end; or it is Python's."""
+    page = (HERE / "reference" / "rules.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert explained >= set(tape.TABLE)
+    assert set(reference.CALLED.findall(page.partition("## Words")[0])) - explained == {"len", "min", "tuple"}
 
 
 # The index -----------------------------------------------------------------------------------------------
