@@ -101,6 +101,13 @@ class Hooks:
         return shares
 
 
+def unpacked(kept: Any) -> Any:
+    """What a node kept, with what a saved-tensor hook packed (see autograd/graph.py) unpacked again, each thing once."""
+    packed = {id(v): v for args in kept or () for v in args or () if hasattr(v, "unpack")}
+    values = {key: v.value() for key, v in packed.items()}
+    return tuple(args and tuple(values.get(id(v), v) for v in args) for args in kept or ())
+
+
 def _tensors(g: Any) -> tuple[Any, ...]:
     gradients = g if isinstance(g, tuple) else (g,)
     return tuple(x if x is None or isinstance(x, Tensor) else wrap(x) for x in gradients)

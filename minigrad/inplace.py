@@ -470,6 +470,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
     if shape != self._data.shape:
         give_shape(self, shape)
+        touch(self._counter)
     return self
 
 

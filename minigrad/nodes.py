@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from minigrad.dtypes import DType
+from minigrad.hooks import unpacked
 from minigrad.tape import AccumulateGrad, Node, freed, is_grad_enabled
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import check_versions, counter_of
@@ -25,7 +27,20 @@ def readers(made: Any) -> dict[str, property]:
     def reader(ours: str) -> property:
         return property(lambda node: saved(node, ours))
 
-    return {f"_saved_{_theirs(made, ours)}": reader(ours) for names in made.arguments for ours in names}
+    def raw_reader(ours: str) -> property:
+        return property(lambda node: _raw(node, ours))
+
+    kept = dict.fromkeys(ours for names in made.arguments for ours in names)
+    tensors = [ours for ours in kept if ours in ("out", *made.inputs)]
+    return {
+        **{f"_saved_{_theirs(made, ours)}": reader(ours) for ours in kept},
+        **{f"_raw_saved_{_theirs(made, ours)}": raw_reader(ours) for ours in tensors},
+    }
+
+
+def _raw(node: Node, ours: str | int) -> Any:
+    room = importlib.import_module("minigrad.autograd.graph")  # a floor above, and so by name
+    return object.__new__(room.SavedTensor).of(node, ours)
 
 
 def _theirs(made: Any, ours: str) -> str:
@@ -37,7 +52,7 @@ def saved(node: Node, ours: str) -> Any:
     found: dict[str, Any] = {}
     if node.kept is not None:
         check_versions(node)
-        for names, args in zip(node.operation.arguments, node.lift(node.unpacked()), strict=True):
+        for names, args in zip(node.operation.arguments, node.lift(unpacked(node.kept)), strict=True):
             found.update(zip(names, args or (), strict=False))
     if ours not in found:
         raise freed(node)

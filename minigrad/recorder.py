@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import tape
+from minigrad import hooks, tape
 from minigrad.naming import Names, birth, is_operation, symbol
 from minigrad.recording import Array, Place, Recording, Share, Step, same
 from minigrad.sharing import check_names, check_share, explain_share
@@ -320,7 +320,7 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     """Meanwhile nodes hold what saved-tensor hooks packed as what it was: each is asked for once, as in a backward pass."""
     packed = {node: node.kept for node in nodes if node.rules is None and node.kept and operation_of(node)}
     for node in packed:
-        node.kept = node.unpacked()
+        node.kept = hooks.unpacked(node.kept)
     try:
         yield
     finally:

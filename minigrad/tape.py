@@ -26,7 +26,7 @@ import numpy as np
 from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
-from minigrad.hooks import Handle, Hook, Hooks, Pass
+from minigrad.hooks import Handle, Hook, Hooks, Pass, unpacked
 from minigrad.kernels import total
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
@@ -232,7 +232,7 @@ class Node:
         elif rules is None:
             shares = self.contributions(g, create_graph)
         else:
-            kept = self.lift(self.unpacked()) if create_graph else self.unpacked()
+            kept = self.lift(unpacked(self.kept)) if create_graph else unpacked(self.kept)
             shares = tuple(
                 None if parent is None or rule is None else rule(g, *args)
                 for parent, rule, args in zip(self.parents, rules, kept, strict=True)
@@ -247,10 +247,6 @@ class Node:
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
         """All contributions at once: what a custom Function has in place of rules."""
         raise NotImplementedError(f"{self.name()} has no rules")
-
-    def unpacked(self) -> Any:
-        """What was kept, with what a saved-tensor hook packed (see autograd/graph.py) unpacked again."""
-        return tuple(args and tuple(v.value() if hasattr(v, "unpack") else v for v in args) for args in self.kept or ())
 
     def register_hook(self, hook: Callable[..., Any]) -> Handle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""

@@ -11,6 +11,9 @@ detect_anomaly             stop at the first nan
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from minigrad.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
 from minigrad.autograd import function, functional, graph
 from minigrad.autograd.checks import GradcheckError, check_graph, gradcheck, gradgradcheck
@@ -42,3 +45,21 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+_LATER = {
+    **dict.fromkeys(("anomaly_mode", "forward_ad", "grad_mode"), ""),
+    **dict.fromkeys(
+        ("set_multithreading_enabled", "is_multithreading_enabled", "_unsafe_preserve_version_counter"), "grad_mode"
+    ),
+    "SavedTensor": "graph",
+}
+LIMITS = {"profiler": "Python's cProfile and time.perf_counter() measure a program"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in LIMITS:
+        raise AttributeError(f"minigrad has no torch.autograd.{name}: {LIMITS[name]}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'minigrad.autograd' has no attribute {name!r}")
+    room = importlib.import_module(f"minigrad.autograd.{_LATER[name] or name}")
+    return getattr(room, name) if _LATER[name] else room

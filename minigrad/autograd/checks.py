@@ -175,18 +175,30 @@ def _analytical(y: Tensor, x: Tensor) -> Any:
 
 
 def _undefined(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
-    """A backward must cope with outputs that nobody used."""
+    """A backward must cope with outputs that nobody used, and give zeros for gradients of zero."""
     outputs = [y for y in _outputs(func, args) if y.requires_grad]
-    if len(outputs) < 2:
-        return
-    for y in outputs:
-        grad(
-            y,
-            [args[j] for j in wanted],
-            wrap(np.zeros(y.shape, y._data.dtype)[()]),
-            retain_graph=True,
-            allow_unused=True,
-        )
+    for some in [outputs, *([y] for y in outputs if len(outputs) > 1)]:
+        zeros = [zeros_like(y) for y in some]
+        try:
+            found = grad(some, [args[j] for j in wanted], zeros, retain_graph=True, allow_unused=True)
+        except RuntimeError as error:
+            raise _refused("Expected backward function to handle undefined output grads.") from error
+        if any(g is not None and bool((g != 0).any()) for g in found):
+            raise _refused(
+                "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+            )
+
+
+def _refused(what: str) -> GradcheckError:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
+        "existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature',
+        stacklevel=4,
+    )
+    return GradcheckError(
+        f'{what} Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
+    )
 
 
 def gradgradcheck(
@@ -218,7 +230,9 @@ def gradgradcheck(
     True
     """
     if check_fwd_over_rev:
-        raise NotImplementedError("minigrad has no forward-mode automatic differentiation: leave check_fwd_over_rev off")
+        raise NotImplementedError(
+            "minigrad has no forward-mode automatic differentiation: leave check_fwd_over_rev off"
+        )
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
     outputs = [y for y in _outputs(func, args) if y.requires_grad]

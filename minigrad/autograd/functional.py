@@ -238,9 +238,7 @@ def _scalar(output: Any, name: str) -> Tensor:
     return ys[0]
 
 
-def _vector(
-    v: Any, like: tuple[Tensor, ...], one: bool, name: str, single: str, whose: str = ""
-) -> tuple[Tensor, ...]:
+def _vector(v: Any, like: tuple[Tensor, ...], one: bool, name: str, single: str, whose: str = "") -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None if the {whose}user-provided function {single}.")

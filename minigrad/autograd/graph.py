@@ -15,6 +15,7 @@ from minigrad.function import FunctionCtx
 from minigrad.hooks import Handle, Pass
 from minigrad.tape import Node, mode, no_grad
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import guarded_names
 
 __all__ = [
     "GradientEdge",
@@ -32,6 +33,11 @@ PACKED_IN_PLACE = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
     "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
     "in-place operations on the input to a pack hook."
+)
+FREED_BEFORE = (
+    "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when "
+    "you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second "
+    "time or if you need to access saved variables after calling backward."
 )
 
 
@@ -116,17 +122,80 @@ class saved_tensors_hooks:
             node.__dict__["pack"] = self.pack
         if type(node).rules is None or not node.kept:
             return
-        places = node.operation.places
+        packed: dict[str, Packed] = {}  # a node saves a tensor once, however many of its rules need it
+
+        def in_place_of(value: Any, name: str, place: int | None) -> Any:
+            if place is None or not isinstance(value, (np.ndarray, np.generic)):
+                return value
+            if name not in packed:
+                packed[name] = self.pack(value)
+            return packed[name]
+
         node.kept = tuple(
-            args
-            and tuple(
-                self.pack(value) if place is not None and isinstance(value, (np.ndarray, np.generic)) else value
-                for value, place in zip(args, where, strict=True)
-            )
-            for args, where in zip(node.kept, places, strict=True)
+            args and tuple(map(in_place_of, args, names, where))
+            for args, names, where in zip(node.kept, node.operation.arguments, node.operation.places, strict=True)
         )
         node.rules = None  # the walk asks `evaluate`, which unpacks
         node.guards = None if node.guards is None else ()  # what a hook keeps is its own affair
+
+
+class SavedTensor:
+    """What a node keeps of one tensor: `y.grad_fn._raw_saved_self.register_hooks(pack, unpack)` packs that one only."""
+
+    node: Node
+    place: str | int  # a name in the rules, or which of the tensors of a Function's ctx.save_for_backward
+
+    def __init__(self) -> None:
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+    def of(self, node: Node, place: str | int) -> SavedTensor:
+        self.node, self.place = node, place
+        return self
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Any = None) -> None:
+        """Keep `pack_hook(tensor)` in its place from now on; backward gets `unpack_hook(that)`.
+
+        RuntimeError if it was freed, has hooks already, or is None.
+        """
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError("register_hooks(): incompatible function arguments. It takes two functions.")
+        if self.node.kept is None:
+            raise RuntimeError(FREED_BEFORE)
+        pack = saved_tensors_hooks(pack_hook, unpack_hook).pack
+        if isinstance(self.place, str):
+            self._pack_in_rules(self.node, self.place, pack)
+            return
+        entries: list[Any] = list(self.node.kept)
+        tensor: Any
+        tensor, *rest = entries[self.place] or (None,)
+        self._check(tensor)
+        arguments = (tensor,) if rest[0] is not None else (tensor._data, tensor._node)
+        entries[self.place] = pack(*arguments), *rest
+        self.node.kept = tuple(entries)
+
+    def _check(self, value: Any) -> None:
+        """Raise if there is nothing to pack."""
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        if isinstance(value, Packed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+                "allowed at a time."
+            )
+
+    def _pack_in_rules(self, node: Node, name: str, pack: Callable[[Any], Packed]) -> None:
+        pairs = zip(node.operation.arguments, node.kept or (), strict=True)
+        value = next((args[names.index(name)] for names, args in pairs if args and name in names), None)
+        self._check(value)
+        packed = pack(value)
+        node.kept = tuple(
+            args and tuple(packed if n == name else v for n, v in zip(names, args, strict=True))
+            for names, args in zip(node.operation.arguments, node.kept or (), strict=True)
+        )
+        if node.guards and name in (watched := guarded_names(node)):  # what a hook keeps is its own affair
+            at = 2 * watched.index(name)
+            node.guards = (*node.guards[:at], [0], 0, *node.guards[at + 2 :])
+        node.rules = None  # the walk asks `evaluate`, which unpacks
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -165,7 +234,9 @@ mutating: list[object] = []  # the contexts above that are open
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Within the `with` block, using `saved_tensors_hooks` raises this message."""
+    """Within the `with` block, using `saved_tensors_hooks` raises this message; so does the block within such hooks."""
+    if isinstance(getattr(mode.recorder, "__self__", None), saved_tensors_hooks):
+        raise RuntimeError(error_message)  # hooks are in use already
     before = saved_tensors_hooks.forbidden
     saved_tensors_hooks.forbidden = error_message
     try:
@@ -227,3 +298,12 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
                 handle.remove()
 
     return Together()
+
+
+def _raw_saved_tensors(ctx: FunctionCtx) -> tuple[SavedTensor, ...]:
+    if ctx.kept is None:
+        raise tape.freed(ctx)
+    return tuple(object.__new__(SavedTensor).of(ctx, i) for i in range(len(ctx.kept)))
+
+
+FunctionCtx._raw_saved_tensors = property(_raw_saved_tensors)  # type: ignore[attr-defined]

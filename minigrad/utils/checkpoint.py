@@ -8,8 +8,9 @@ is one Function whose backward runs the function again, and a backward pass thro
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from minigrad.autograd.graph import saved_tensors_hooks
@@ -18,7 +19,14 @@ from minigrad.random import get_rng_state, set_rng_state
 from minigrad.tape import backward_all, enable_grad, is_grad_enabled, mode
 from minigrad.tensor import Tensor
 
-__all__ = ["CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]
 
 SAY_WHICH = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
@@ -38,6 +46,16 @@ ONLY_BACKWARD = (
     ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the "
     "`inputs` argument."
 )
+UNPACKED = (
+    "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling "
+    "ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with details on your use case."
+)
+MORE = (
+    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n"
+    "Tip: To see a more detailed error message, either pass `debug=True` to `torch.utils.checkpoint.checkpoint(...)` or wrap "
+    "the code block with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to enable checkpoint-debug mode "
+    "globally."
+)
 NO_OUTPUT = "none of output has requires_grad=True, this checkpoint() is not necessary"
 
 
@@ -47,6 +65,24 @@ class CheckpointError(RuntimeError):
 
 class _Enough(Exception):
     """Everything that the first run saved is there again: the rest of the function need not run."""
+
+    asked: bool | None = None  # what `set_checkpoint_early_stop` says
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether the second run of what is checkpointed within the `with` block stops as soon as it has saved everything."""
+    before = _Enough.asked
+    _Enough.asked = enable
+    try:
+        yield
+    finally:
+        _Enough.asked = before
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Two context managers that do nothing."""
+    return nullcontext(), nullcontext()
 
 
 @contextmanager
@@ -68,13 +104,16 @@ def checkpoint(
     *args: Any,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
     determinism_check: str = "default",
+    debug: bool = False,
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
     """function(*args), without keeping what its rules need: that is computed again in the backward pass.
 
-    preserve_rng_state: let dropout and its like draw the same numbers again.  Shapes and types are what `function` gives.
+    preserve_rng_state: let dropout and its like draw the same numbers again.  context_fn: gives two context managers, for
+    the first run and for the second.  `debug` changes nothing here.  Shapes and types are what `function` gives.
     CheckpointError if the second run saves another number of tensors, or tensors of other shapes or types.
     """
     if use_reentrant is None:
@@ -83,26 +122,38 @@ def checkpoint(
     if use_reentrant:
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if not is_grad_enabled():
         return function(*args, **kwargs)
     state = get_rng_state() if preserve_rng_state else None
+    during_first, during_second = context_fn()
+    stops = early_stop if _Enough.asked is None else _Enough.asked
     first: list[tuple[Any, Any]] = []  # shape and type of each tensor of the first run
-    again: dict[int, Tensor] = {}  # what the second run saved, for as long as nobody has fetched it
+    runs: weakref.WeakKeyDictionary[Any, dict[int, Any]] = (
+        weakref.WeakKeyDictionary()
+    )  # what each backward pass recomputed
 
     def pack(tensor: Tensor) -> int:
         first.append((tensor.shape, tensor.dtype))
         return len(first) - 1
 
-    def store(tensor: Tensor) -> None:
-        again[len(again)] = tensor
-        if early_stop and len(again) == len(first):
-            raise _Enough
+    def run_again() -> dict[int, Any]:
+        again: dict[int, Any] = {}
 
-    def run_again() -> None:
-        again.clear()
+        def store(tensor: Tensor) -> Tensor:
+            if len(again) == len(first):
+                if not unfinished:
+                    raise CheckpointError(MORE)
+                return tensor  # a backward pass within the first run: nobody has asked for what comes later
+            again[len(again)] = tensor
+            if stops and len(again) == len(first):
+                raise _Enough
+            return tensor
+
         try:
-            with enable_grad(), _random_state(state), saved_tensors_hooks(store, _never):
+            with enable_grad(), _random_state(state), during_second, saved_tensors_hooks(store, lambda tensor: tensor):
                 function(*args, **kwargs)
         except _Enough:
             pass  # the rest is not needed
@@ -114,18 +165,24 @@ def checkpoint(
             )
         if determinism_check != "none":
             _check_same(first, again)
+        return again
 
-    def unpack(place: int) -> Tensor:
-        if place not in again:
-            run_again()
-        return again.pop(place)
+    def unpack(place: int) -> Any:
+        running = mode.running
+        if running is None:  # somebody looks at a node
+            return run_again()[place]
+        if running not in runs:
+            runs[running] = run_again()
+        tensor, runs[running][place] = runs[running][place], None
+        if tensor is None:
+            raise CheckpointError(UNPACKED)
+        return tensor
 
-    with saved_tensors_hooks(pack, unpack):
-        return function(*args, **kwargs)
-
-
-def _never(content: Any) -> Any:
-    raise AssertionError("no backward pass goes through the second run")
+    unfinished = True
+    with saved_tensors_hooks(pack, unpack), during_first:
+        answer = function(*args, **kwargs)
+    unfinished = False
+    return answer
 
 
 def _check_same(first: list[tuple[Any, Any]], again: dict[int, Tensor]) -> None:
@@ -188,7 +245,9 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    chain: Sequence[Callable[..., Any]] = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    chain: Sequence[Callable[..., Any]] = (
+        list(functions.children()) if hasattr(functions, "children") else list(functions)
+    )
     size = len(chain) // segments
 
     def stretch(start: int, end: int) -> Callable[..., Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -1082,7 +1083,7 @@ def test_resize_and_set() -> None:
     assert x.resize_(3).tolist() == [0.0, 1.0, 2.0]
     assert x.set_(z) is x
     x[0] = 5.0
-    assert z.tolist() == [5.0, 0.0, 0.0] and x._version == 2 and z._version == 0
+    assert z.tolist() == [5.0, 0.0, 0.0] and x._version == 3 and z._version == 0
     with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
         leaf(1.0).resize_(2)
     with pytest.raises(RuntimeError, match=r"^a leaf Variable"):
@@ -1114,3 +1115,114 @@ def test_a_product_with_two_zeros_refuses_a_second_derivative() -> None:
                 g.sum().backward()
         else:
             assert grad(g.sum(), y)[0].tolist() == [1.0, 1.0]
+
+
+# ------------------------------------------------------------------------------------------- what single nodes keep
+
+
+def test_hooks_on_one_saved_tensor() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * x
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: 2 * t, lambda t: t)
+    assert y.grad_fn._saved_self.tolist() == [2.0, 4.0] and y.grad_fn._saved_other is x
+    with pytest.raises(
+        RuntimeError, match="whose hooks have already been set"
+    ):
+        y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 6.0]  # one x, and one that came back twice as large
+    with pytest.raises(RuntimeError, match=r"^Calling register_hooks on a saved tensor after it has been freed"):
+        y.grad_fn._raw_saved_other.register_hooks(lambda t: t, lambda t: t)
+    z = x.exp()
+    with pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its input in place"):
+        z.grad_fn._raw_saved_result.register_hooks(lambda t: t.add_(1), lambda t: t)
+    z = x.exp()
+    z.grad_fn._raw_saved_result.register_hooks(lambda t: t.clone(), lambda t: t)
+    z.detach().mul_(5)  # what a hook keeps is its own affair
+    assert grad(z.sum(), x)[0].tolist() == pytest.approx([np.e, np.e**2])
+    with pytest.raises(RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"):
+        mg.autograd.SavedTensor()
+
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x, None)
+            return x**3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 3 * ctx.saved_tensors[0] ** 2 * g
+
+    cube = Cube.apply(x)
+    saved, nothing = cube.grad_fn._raw_saved_tensors
+    saved.register_hooks(lambda t: t.tolist(), lambda t: mg.tensor(t, dtype=mg.float64))
+    with pytest.raises(RuntimeError, match="Calling register_hooks on a saved tensor with value None is forbidden"):
+        nothing.register_hooks(lambda t: t, lambda t: t)
+    assert grad(cube.sum(), x)[0].tolist() == [3.0, 12.0]
+
+
+def test_a_tensor_that_several_rules_need_is_saved_once() -> None:
+    x, y = leaf(2.0, 3.0), leaf(4.0, 5.0)
+    for f, n in ((lambda: x / y, 2), (lambda: mg.maximum(x, y), 2), (lambda: x**y, 3), (lambda: x * x, 2)):
+        log: list[str] = []
+
+        def note(t: Any, word: str, log: list[str] = log) -> Any:
+            log.append(word)
+            return t
+
+        with saved_tensors_hooks(partial(note, word="packed"), partial(note, word="fetched")):
+            out = f()
+        out.sum().backward()
+        assert log == ["packed"] * n + ["fetched"] * n
+
+
+def test_hooks_that_are_in_use_cannot_be_disabled() -> None:
+    disabled = mg.autograd.graph.disable_saved_tensors_hooks("not here")
+    with saved_tensors_hooks(lambda t: t, lambda t: t), pytest.raises(RuntimeError, match=r"^not here$"), disabled:
+        pass
+
+
+def test_gradcheck_wants_zeros_for_zeros() -> None:
+    class Shifted(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            if not g.any():
+                raise RuntimeError("nothing arrives")
+            return g
+
+    class Loose(Shifted):
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g if g.any() else g + 1
+
+    for kind, sentence in ((Shifted, "Expected backward function to handle undefined output grads"),
+                           (Loose, "Expected all input grads to be undefined or zero when all output grads are")):  # fmt: skip
+        with (
+            pytest.warns(UserWarning, match="New undefined gradient support"),
+            pytest.raises(GradcheckError, match=sentence),
+        ):
+            gradcheck(kind.apply, leaf(1.0, 2.0))
+        assert gradcheck(kind.apply, leaf(1.0, 2.0), check_undefined_grad=False)
+
+
+def test_names_that_old_programs_use() -> None:
+    assert mg.autograd.function.Function is Function and mg.autograd.grad_mode.no_grad is mg.no_grad
+    with mg.autograd.set_multithreading_enabled(False):
+        assert not mg.autograd.is_multithreading_enabled()
+    assert mg.autograd.is_multithreading_enabled()
+    assert Function.generate_vmap_rule is False
+    with pytest.raises(NotImplementedError, match="You must implement the jvp function"):
+        Function.jvp(None)
+    with pytest.raises(AttributeError, match=r"has no torch\.autograd\.profiler"):
+        _ = mg.autograd.profiler
+    x = mg.zeros(2)
+    with mg.autograd._unsafe_preserve_version_counter(x):
+        x.add_(1)
+    assert x._version == 0
+    x.resize_(4)
+    x.resize_(4)
+    assert x._version == 1

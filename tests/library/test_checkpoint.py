@@ -8,9 +8,9 @@ import pytest
 
 import minigrad as mg
 from minigrad import nn
-from minigrad.autograd import grad
+from minigrad.autograd import Function, grad
 from minigrad.autograd.graph import allow_mutation_on_saved_tensors, saved_tensors_hooks
-from minigrad.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from minigrad.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
 
 
 def leaf() -> Any:
@@ -91,7 +91,9 @@ def test_what_the_reentrant_way_cannot_do() -> None:
     x = leaf()
     with pytest.warns(UserWarning, match="the use_reentrant parameter should be passed explicitly"):
         y = checkpoint(lambda t: t * t, x)
-    with pytest.raises(RuntimeError, match=r"^When use_reentrant=True, torch\.utils\.checkpoint is incompatible with \.grad"):
+    with pytest.raises(
+        RuntimeError, match=r"^When use_reentrant=True, torch\.utils\.checkpoint is incompatible with \.grad"
+    ):
         grad(y.sum(), x)
     with pytest.raises(ValueError, match=r"^Unexpected keyword arguments: k$"):
         checkpoint(lambda t, k: t * k, x, k=3, use_reentrant=True)
@@ -108,3 +110,76 @@ def test_what_a_hook_keeps_may_be_overwritten_outside() -> None:
             w.mul_(3)
             y.sum().backward()
         assert x.grad.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_derivatives_within_what_is_checkpointed(early: bool) -> None:
+    def slope(f: Any) -> Any:
+        def derivative(x: Any) -> Any:
+            with mg.enable_grad():
+                return grad(f(x), x, create_graph=True)[0]
+
+        return derivative
+
+    def kept(f: Any) -> Any:
+        return lambda x: checkpoint(f, x, use_reentrant=False)
+
+    def f(x: Any) -> Any:
+        return x.sin().exp()
+
+    x = mg.tensor(0.3, dtype=mg.float64, requires_grad=True)
+    with set_checkpoint_early_stop(early):
+        for plain, saving in (
+            (slope(slope(f)), slope(kept(slope(kept(f))))),
+            (slope(slope(slope(f))), slope(kept(slope(kept(slope(kept(f))))))),
+            (slope(slope(f)), kept(slope(slope(kept(f))))),
+        ):
+            assert mg.allclose(plain(x), saving(x))
+
+
+def test_each_pass_computes_again_and_fetches_a_tensor_once() -> None:
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            with pytest.raises(
+                CheckpointError, match="Unpack is being triggered for a tensor that was already unpacked once"
+            ):
+                _ = ctx.saved_tensors
+            return 2 * x * g
+
+    runs: list[str] = []
+
+    class Note:
+        def __init__(self, word: str) -> None:
+            self.word = word
+
+        def __enter__(self) -> None:
+            runs.append(self.word)
+
+        def __exit__(self, *_: object) -> None:
+            runs.append("over")
+
+    x = leaf()
+    y = checkpoint(Twice.apply, x, use_reentrant=False, context_fn=lambda: (Note("first"), Note("second"))).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4.0, 8.0] and runs == ["first", "over", "second", "over", "second", "over"]
+    with pytest.raises(ValueError, match="Passing `context_fn` or `debug` is only supported when use_reentrant=False"):
+        checkpoint(Twice.apply, x, use_reentrant=True, debug=True)
+
+
+def test_a_second_run_that_saves_more() -> None:
+    runs: list[None] = []
+
+    def growing(x: Any) -> Any:
+        runs.append(None)
+        return x.exp() if len(runs) == 1 else x.exp().exp()
+
+    with set_checkpoint_early_stop(False), pytest.raises(CheckpointError, match="trying to save more tensors during"):
+        checkpoint(growing, leaf(), use_reentrant=False).sum().backward()
