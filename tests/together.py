@@ -1,4 +1,4 @@
-"""Many small cases in one test, for those that nobody looks at one by one: a test of its own costs each 5 ms."""
+"""Many small cases: in one test, where nobody looks at them one by one (a test of its own costs each 5 ms), or the first few."""
 
 import functools
 import inspect
@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+
+
+def first(few: int, of: int) -> list[Any]:
+    """Seeds for `parametrize`: a few for every run, the others for the slow tests."""
+    return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, of))]
 
 
 def together(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -50,14 +50,15 @@ class Figure(MatplotlibFigure):
     alt: str = ""
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        bundle: dict[str, Any] = {"image/png": self.png(), "text/plain": self.alt}
+        png = self.png()
+        bundle: dict[str, Any] = {"image/png": png, "text/plain": self.alt}
         if not is_static(None):  # JupyterLab shows a PNG without its words
-            bundle["text/html"] = self.html()
+            bundle["text/html"] = self.html(png)
         return bundle, {"image/png": {"alt": self.alt}}
 
-    def html(self) -> str:
-        """The picture as an `<img>` with its words."""
-        source = base64.b64encode(self.png()).decode()
+    def html(self, png: bytes | None = None) -> str:
+        """The picture (drawn already, or now) as an `<img>` with its words."""
+        source = base64.b64encode(self.png() if png is None else png).decode()
         return f'<img alt="{escape(self.alt, quote=True)}" src="data:image/png;base64,{source}">'
 
     def png(self) -> bytes:

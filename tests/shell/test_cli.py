@@ -121,6 +121,7 @@ def test_as_a_program_it_prints_plain_ascii(blank: Path) -> None:
 # check ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_reader_who_leaves_early(folder: Path) -> None:
     """`minigrad doctor | head`: no traceback, however Python buffers what it prints."""
     for buffering in ({}, {"PYTHONUNBUFFERED": "1"}):
@@ -147,6 +148,7 @@ def test_check_of_a_solved_notebook(solved: Path, capsys: pytest.CaptureFixture[
     assert f"{total} of {total} passed" in shown
 
 
+@pytest.mark.slow
 def test_one_unsolved_notebook_among_several(solved: Path, folder: Path) -> None:
     other = folder / "other.ipynb"
     other.write_bytes(notebooks.path("exercises", LESSON).read_bytes())
@@ -200,6 +202,7 @@ DOES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", DOES)
 def test_limits_are_those_of_the_notebook(solved: Path, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     """And the others are judged all the same. The cells that try the function are left out."""
@@ -216,6 +219,7 @@ def test_limits_are_those_of_the_notebook(solved: Path, line: str, capsys: pytes
     assert DOES[line] in " ".join(shown.split()) and f"{total - 1} of {total} passed" in shown, shown
 
 
+@pytest.mark.slow
 def test_a_cell_that_ends_the_process_is_left_out(solved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spoil(solved, "import os\nos._exit(0)")
     assert run("check", solved) == 0
@@ -230,6 +234,7 @@ sys.exit(cli.main(["check", sys.argv[1]]))
 """
 
 
+@pytest.mark.slow
 def test_check_where_no_process_can_be_had(solved: Path) -> None:
     """In a process of its own, because there the cells run in the command itself."""
     command = [sys.executable, "-c", CHECK_AS_ON_WINDOWS, str(solved)]
@@ -261,6 +266,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reply", "code"), [("y", 0), ("n", 1), ("", 1)])
 def test_it_asks_first_while_unsolved(blank: Path, reply: str, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal(reply + "\n"))
@@ -413,6 +419,7 @@ def test_build_writes_once_and_then_changes_nothing(small_course: Path, capsys: 
     assert (small_course / "solutions" / "41_small.ipynb").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_build_stops_at_a_cell_that_fails(small_course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = small_course / "solutions" / "41_small.ipynb"
     file.write_text(file.read_text(encoding="utf-8").replace("print(2 * 21)", "1 / 0"), encoding="utf-8")
