@@ -410,7 +410,7 @@ def nan_to_num(
 
 def polygamma(n: int, input: Tensor) -> Tensor:
     """The n-th derivative of `digamma`, elementwise; n = 0 is `digamma` itself."""
-    return more.polygamma(input, n)
+    return _polygamma(input, n)
 
 
 register(polygamma, "polygamma", method=False)
@@ -418,6 +418,8 @@ register(polygamma, "polygamma", method=False)
 
 def _polygamma(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of `digamma`, elementwise."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
     return more.polygamma(self, n)
 
 

@@ -44,14 +44,16 @@ READ_ONLY = (
 # ------------------------------------------------------------------------------------------- arguments
 
 
-def finish(array: Array, requires_grad: bool = False, device: Any = None, **rest: Any) -> Tensor:
-    """A leaf around this array. Arguments that minigrad has no use for must have their ordinary value."""
+def finish(array: Array, requires_grad: bool = False, device: Any = None, out: Any = None, **rest: Any) -> Tensor:
+    """A leaf around this array, or `out` with its numbers. What minigrad has no use for must have its ordinary value."""
     check_device(device)
     for name, value in rest.items():
         if name not in ("pin_memory", "layout", "memory_format", "names", "copy"):
             raise TypeError(f"unexpected keyword argument {name!r}")
         if name == "pin_memory" and value:
             raise NotImplementedError("minigrad keeps tensors in ordinary memory: pin_memory is left out")
+    if out is not None:
+        return _into(out, array)
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     made = wrap(array[()] if array.ndim == 0 else array)
@@ -62,8 +64,23 @@ def finish(array: Array, requires_grad: bool = False, device: Any = None, **rest
     return made
 
 
-def as_dtype(dtype: Any, function: str) -> DType:
-    return dtypes.get_default_dtype() if dtype is None else dtypes.resolve(dtype, function)
+def _into(out: Tensor, array: Array) -> Tensor:
+    from minigrad.public import into
+
+    written: Tensor = into(out, wrap(dtypes.cast(array, out.dtype)), "out")
+    return written
+
+
+def as_dtype(dtype: Any, function: str, options: dict[str, Any] | None = None, ordinary: DType | None = None) -> DType:
+    """The type asked for; else that of `out=`; else the ordinary one: the default type, unless told."""
+    out = options.get("out") if options else None
+    if dtype is None:
+        return out.dtype if out is not None else ordinary or dtypes.get_default_dtype()
+    found = dtypes.resolve(dtype, function)
+    if out is not None and found is not out.dtype:
+        theirs = found.tensor_name, out.dtype.tensor_name
+        raise RuntimeError(f"dtype {theirs[0]} does not match dtype of out parameter ({theirs[1]})")
+    return found
 
 
 def as_size(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -398,19 +415,19 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Tensor:
 def zeros(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
     size = size_keyword(size, options)
-    return finish(np.zeros(as_size("zeros", size), as_dtype(dtype, "zeros").numpy), **options)
+    return finish(np.zeros(as_size("zeros", size), as_dtype(dtype, "zeros", options).numpy), **options)
 
 
 def ones(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """All ones."""
     size = size_keyword(size, options)
-    return finish(np.ones(as_size("ones", size), as_dtype(dtype, "ones").numpy), **options)
+    return finish(np.ones(as_size("ones", size), as_dtype(dtype, "ones", options).numpy), **options)
 
 
 def empty(*size: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Some numbers or other (here: zeros), to be overwritten."""
     size = size_keyword(size, options)
-    return finish(np.zeros(as_size("empty", size), as_dtype(dtype, "empty").numpy), **options)
+    return finish(np.zeros(as_size("empty", size), as_dtype(dtype, "empty", options).numpy), **options)
 
 
 def size_keyword(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
@@ -517,10 +534,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
         start = 0
     start, end, step = _numbers("arange", ["start", "end", "step"], [start, end, step])
     _check_step(start, end, step)
-    if dtype is not None:
-        found = as_dtype(dtype, "arange")
-    else:
-        found = dtypes.get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else dtypes.int64
+    found = as_dtype(dtype, "arange", options, dtypes.result_type(start, end, step))
     if found.is_floating_point:
         count = math.ceil((end - start) / step)
         return finish(dtypes.cast(start + np.arange(count) * float(step), found), **options)
@@ -538,23 +552,29 @@ def _check_step(start: float, end: float, step: float) -> None:
 
 
 def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
-    """As `arange` but with the end included, and always floats."""
+    """As `arange` but with the end included, and always floats; PyTorch advises against it."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
     start, end, step = _numbers("range", ["start", "end", "step"], [start, end, step])
     _check_step(start, end, step)
     count = math.floor((end - start) / step) + 1
-    return finish(dtypes.cast(start + np.arange(count) * float(step), as_dtype(dtype, "range")), **options)
+    return finish(dtypes.cast(start + np.arange(count) * float(step), as_dtype(dtype, "range", options)), **options)
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
     if dtype is not None and dtypes.resolve(dtype, "linspace").numpy == np.bool_:
         raise errors.not_implemented("linspace_cpu", "Bool")
-    return finish(_linear(start, end, steps, as_dtype(dtype, "linspace")), **options)
+    return finish(_linear(start, end, steps, as_dtype(dtype, "linspace", options)), **options)
 
 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any) -> Tensor:
     """base ** start to base ** end, at equal ratios."""
-    found = as_dtype(dtype, "logspace")
+    found = as_dtype(dtype, "logspace", options)
     if not found.is_floating_point:
         start, end = int(plain(start)), int(plain(end))
     exponents = _linear(start, end, steps, dtypes.float64)
@@ -584,7 +604,7 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> T
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m is not None and m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    return finish(np.eye(n, m, dtype=as_dtype(dtype, "eye").numpy), **options)
+    return finish(np.eye(n, m, dtype=as_dtype(dtype, "eye", options).numpy), **options)
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:

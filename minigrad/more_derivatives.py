@@ -620,7 +620,8 @@ def target_slope(x: Any, positive: Any) -> Any:
 def sinc_slope(x: Any) -> Any:
     """d/dx of sin(p) / p, for p = pi * x."""
     p = x * math.pi
-    return (p * cos(p) - sin(p)) / (p * x)
+    square = p * x
+    return (p * cos(p) - sin(p)) / where(1.0, square, square == 0)  # 0 / 1 where the square of a tiny x is 0
 
 
 def silu_slope(x: Any, s: Any) -> Any:

@@ -120,7 +120,22 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
         result = implementation(*args, **keywords)
     except TypeError as error:
         raise (TypeError(str(error)) if "keyword" in str(error) else error) from None
-    return result if out is None else into(out, result, own)
+    if out is None:
+        return result
+    check_out(own, out, result, (*args, *keywords.values()))
+    return into(out, result, own)
+
+
+def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
+    """RuntimeError for an `out=` of a type that this function does not cast to, or that shares memory with an argument."""
+    from minigrad.refusals import exact_type
+
+    lists = [tuple(one) for one in given if isinstance(one, (tuple, list))]
+    for o, r in zip(out, result, strict=True) if isinstance(result, tuple) else [(out, result)]:
+        if o.dtype is not r.dtype and exact_type(own, isinstance(result, tuple)):
+            raise RuntimeError(f"Expected out tensor to have dtype {r.dtype.c_name}, but got {o.dtype.c_name} instead")
+        for values in (given, *lists):
+            inplace.check_overlap(o, values)
 
 
 # Functions of which PyTorch has a form with a number in front: `remainder(2, x)`.
@@ -160,6 +175,7 @@ def into(out: Any, result: Any, name: str) -> Any:
             f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
             "requires grad."
         )
+    inplace.check_writable(out)
     if out._data.shape != result._data.shape:
         if out._data.size:
             warnings.warn(errors.resized(out._data.shape, result._data.shape), UserWarning, stacklevel=4)

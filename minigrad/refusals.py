@@ -40,6 +40,21 @@ SEVERAL_FORMS = frozenset(
     """.split()  # noqa: SIM905
 )
 
+# Functions that write into an `out=` of their result's own type only; indices go into int64 everywhere.
+EXACT = frozenset(
+    """
+    matmul mm bmm addmm addbmm baddbmm addmv gather softmax log_softmax tril triu where clamp index_select masked_select norm
+    dot searchsorted bucketize argmax argmin sort topk max min median mode kthvalue cummax cummin nonzero argwhere isposinf
+    isneginf
+    """.split()  # noqa: SIM905
+)
+
+
+def exact_type(own: str, several: bool) -> bool:
+    """Whether the function casts its result (one of several) to no other type."""
+    return own in EXACT and (several or own not in ("max", "min"))
+
+
 # Functions whose second argument is several whole numbers, and its name.
 SIZES = {
     **dict.fromkeys(("nansum", "nanmean", "logsumexp", "amax", "amin"), "dim"),

@@ -5,6 +5,7 @@ The numbers are PyTorch's own for the same seed (see random.py, which makes them
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,13 @@ def _source(generator: Generator | None) -> Generator:
 def rand(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1)."""
     shape = as_size("rand", size_keyword(size, options))
-    return finish(_source(generator).rand(shape, as_dtype(dtype, "rand").numpy), **options)
+    return finish(_source(generator).rand(shape, as_dtype(dtype, "rand", options).numpy), **options)
 
 
 def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the normal distribution with mean 0 and standard deviation 1."""
     shape = as_size("randn", size_keyword(size, options))
-    return finish(_source(generator).randn(shape, as_dtype(dtype, "randn").numpy), **options)
+    return finish(_source(generator).randn(shape, as_dtype(dtype, "randn", options).numpy), **options)
 
 
 def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
@@ -55,7 +56,7 @@ def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, *
     low = options.pop("low", values.pop() if values else 0)
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    kind = dtypes.int64 if dtype is None else dtypes.resolve(dtype, "randint")
+    kind = as_dtype(dtype, "randint", options, dtypes.int64)
     numbers = _source(generator).randint(int(low), int(high), tuple(size))
     return finish(numbers.astype(kind.numpy), **options)
 
@@ -64,7 +65,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, *
     """The integers 0 to n - 1 in random order."""
     if n < 0:
         raise RuntimeError("n must be non-negative, got" + str(n))
-    kind = dtypes.int64 if dtype is None else dtypes.resolve(dtype, "randperm")
+    kind = as_dtype(dtype, "randperm", options, dtypes.int64)
     return finish(_source(generator).randperm(n).astype(kind.numpy), **options)
 
 
@@ -97,10 +98,12 @@ def normal(
         found = "all elements of std >= 0.0" if isinstance(std, Tensor) else f"std >= 0.0, but found std {std:g}"
         raise RuntimeError(f"normal expects {found}")
     if size is not None:
-        kind = as_dtype(dtype, "normal").numpy
+        kind = as_dtype(dtype, "normal", options).numpy
         return finish(_source(generator).normal(tuple(size), mean, std, kind), **options)
     means = mean._data if isinstance(mean, Tensor) else np.float32(mean)
     stds = std._data if isinstance(std, Tensor) else std
+    if not (np.asarray(stds) >= 0).all():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = np.broadcast_shapes(np.shape(means), np.shape(stds))
     return _drawn("normal", _source(generator).randn(shape, means.dtype) * stds + means, mean, std, **options)
 
@@ -174,7 +177,12 @@ def _fill(tensor: Tensor, array: Any) -> Tensor:
 
 @method
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with uniform numbers in [a, b)."""
+    """Fill with uniform numbers in [a, b).  RuntimeError for bounds that the type cannot hold."""
+    if self._data.dtype.kind == "f":
+        largest = float(np.finfo(self._data.dtype).max)
+        for name, bound in (("from", a), ("to", b)):
+            if not -largest <= bound <= largest:
+                raise RuntimeError(f"{name} is out of bounds for {self.dtype.c_name}")
     return _fill(self, _source(generator).uniform(tuple(self.shape), a, b, self._data.dtype))
 
 
@@ -195,19 +203,46 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
 
 @method
-def random_(self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None) -> Tensor:
+def random_(self: Tensor, low: int | None = None, high: int | None = None, *, generator: Generator | None = None) -> Tensor:
     """Fill with integers from low up to, but not including, high (given alone, low is the upper bound).
 
     Without bounds: all the integers that the type holds exactly, from 0.
     """
-    if high is None:
-        kind = self._data.dtype
-        exact = np.finfo(kind).nmant + 1 if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).bits
-        whole = 2**exact + 1 if kind.kind == "f" else 2 ** (exact - (kind.kind == "i"))
-        short = not low and kind.itemsize < 8
-        low, high = 0, low or whole
-        return _fill(self, _source(generator).randint(low, high, tuple(self.shape), short=short))
-    return _fill(self, _source(generator).randint(low, high, tuple(self.shape)))
+    kind = self._data.dtype
+    if low is None:
+        return _fill(self, _source(generator).randint(0, _beyond(kind), tuple(self.shape), short=kind.itemsize < 8))
+    first, last = (0, low) if high is None else (low, high)
+    if first >= last:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={first} >= to={last}")
+    for name, bound in (("from", first), ("to - 1", last - 1)):
+        _check_bound(name, bound, self.dtype)
+    return _fill(self, _source(generator).randint(first, last, tuple(self.shape)))
+
+
+def _beyond(kind: Any) -> int:
+    """One more than the largest integer up to which the type holds all of them."""
+    if kind.kind == "f":
+        return int(2 ** (np.finfo(kind).nmant + 1)) + 1
+    return 2 if kind.kind == "b" else int(np.iinfo(kind).max) + 1
+
+
+def _check_bound(name: str, bound: int, dtype: dtypes.DType) -> None:
+    """RuntimeError for a bound that the type cannot hold, a warning for one beyond which it skips integers."""
+    kind: Any = dtype.numpy
+    floating = kind.kind == "f"
+    limits: Any = np.finfo(kind) if floating else (np.iinfo(kind) if kind.kind != "b" else np.iinfo(np.uint8))
+    largest = 1 if kind.kind == "b" else int(limits.max)
+    if not (0 if kind.kind == "b" else int(limits.min)) <= bound <= largest:
+        raise RuntimeError(f"{name} is out of bounds for {dtype.c_name}")
+    if floating and abs(bound) > 2 ** (limits.nmant + 1):
+        digits = limits.nmant + 1
+        warnings.warn(
+            f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {dtype.c_name} can support "
+            "discrete uniform distribution only within this range. This warning will become an error in a future release, "
+            "please fix the code in advance",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 @method

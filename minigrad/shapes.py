@@ -22,7 +22,7 @@ from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
-from minigrad.public import FUNCTIONS, converted, function, into, ints, methods, raw, register
+from minigrad.public import FUNCTIONS, check_out, converted, function, into, ints, methods, raw, register
 from minigrad.size import Size
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
@@ -340,7 +340,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     real = [x for x in given if x._data.shape != (0,)] or given
     first = real[0]._data.shape
-    where = check_dim(dim, len(first))
+    where = 0 if first == (0,) else check_dim(dim, len(first))  # nothing but empty vectors: any dim will do
     for i, x in enumerate(real):
         shape = x._data.shape
         if len(shape) != len(first):
@@ -360,7 +360,10 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
         parts.append(lambda g, key=key, shape=x._data.shape: _part(g, key, shape))
         start = stop
     result = joined("CatBackward0", given, array, parts)
-    return result if out is None else into(out, result, "cat")
+    if out is None:
+        return result
+    check_out("cat", out, result, (given,))
+    return into(out, result, "cat")
 
 
 def _part(g: Any, key: Any, shape: tuple[int, ...]) -> Any:
@@ -679,6 +682,14 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     """A view of this memory with these sizes and steps (in elements), which may overlap; the tensor must be contiguous."""
     if input._view is not None or not np.asarray(input._data).flags.c_contiguous:
         raise NotImplementedError("as_strided: minigrad reads memory of a tensor's own only; call clone() first")
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
+        )
     places = builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 + (storage_offset or 0)
     if 0 not in tuple(size) and places > input._data.size:
         raise RuntimeError(
@@ -778,8 +789,10 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 
 
 @function
-def repeat_interleave(input: Tensor, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Tensor:
-    """Each element repeated in place, all as often or each as often as `repeats` says."""
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Tensor:
+    """Each element repeated in place, all as often or each as often as `repeats` says; each position, given that alone."""
+    if repeats is None:
+        return repeat_interleave(wrap(np.arange(input._data.size)), input)
     x = ravel(input) if dim is None else input
     where = 0 if dim is None else check_dim(dim, input._data.ndim)
     n = x._data.shape[where]
@@ -810,6 +823,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Vectors as coordinates of a grid: "ij" varies the first one down the rows, "xy" along them."""
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tuple(tensors[0])
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
     if indexing is None:
         warnings.warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
@@ -849,6 +864,8 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """Matrices along the diagonal of a larger one."""
+    if not tensors:
+        return wrap(np.zeros((1, 0), dtypes.default_numpy()))
     given = [atleast_2d(x) for x in tensors]
     width = builtins.sum(x._data.shape[1] for x in given)
     rows, start = [], 0
@@ -863,9 +880,11 @@ def block_diag(*tensors: Tensor) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Every choice of r elements of a vector, one a row."""
     _check_vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(range(input._data.shape[0]), r))
-    return table.pick(input, (np.array(rows, np.int64).reshape(-1, r),))
+    rows = list(choose(range(input._data.shape[0]), r)) if r else []  # of nothing there is one choice, but PyTorch gives none
+    return table.pick(input, (np.array(rows, np.int64).reshape(len(rows), r) if r else np.zeros(0, np.int64),))
 
 
 register(meshgrid, "meshgrid", method=False)

@@ -130,6 +130,8 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
         array = np.asarray(self._data)
+        if not array.size:  # numpy takes no steps where there is nothing
+            array = np.empty([n or 1 for n in array.shape], array.dtype)
         steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[check_dim(dim, self.ndim)]
 
