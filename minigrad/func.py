@@ -113,12 +113,7 @@ class _Traced:
 
     def connected(self, *further: Any) -> bool:
         """Is there, behind the outputs or these further tensors, a leaf that is not of our own making?"""
-        tensors = [t for t in (*self.outputs, *further) if isinstance(t, Tensor) and t._node is not None]
-        inside = {x._node for x in self.wanted}
-        reached = ancestors([t._node for t in tensors if t._node is not None], 0)
-        return is_grad_enabled() and any(
-            not n.parents and n not in inside and getattr(n, "variable", None) is not None for n in reached
-        )
+        return leads_further((*self.outputs, *further), self.wanted)
 
     def outward(self, tree: Any, connected: bool) -> Any:
         """Results as the caller sees them: cut off from our own inputs, unless they lead further."""
@@ -129,6 +124,15 @@ def _own(x: Any) -> Any:
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+
+
+def leads_further(tensors: Any, own: Any) -> bool:
+    """Whether somebody outside, who records, could differentiate these tensors by others than our own leaves."""
+    inside = {x._node for x in own}
+    reached = ancestors([t._node for t in tensors if isinstance(t, Tensor) and t._node is not None], 0)
+    return is_grad_enabled() and any(
+        not n.parents and n not in inside and getattr(n, "variable", None) is not None for n in reached
+    )
 
 
 def _products(
@@ -244,24 +248,31 @@ def _tangents(api: str, primals: Any, tangents: Any) -> list[Tensor]:
     return _leaves(tangents)
 
 
-def _pushed(traced: _Traced, vs: list[Tensor], strict: bool = False) -> tuple[Any, bool]:
-    """The Jacobian-vector products, by two backward passes: d/du of (u . J) . v is J v; and whether they lead outside."""
-    dummies = tuple(zeros_like(y).requires_grad_() for y in traced.outputs if y.requires_grad)
-    moving = [y for y in traced.outputs if y.requires_grad]
+def pushed(outputs: list[Tensor], own: Any, tangents: Any, create_graph: bool) -> list[Tensor | None]:
+    """How the outputs move as their own inputs move along the tangents, by two backward passes: d/du of (u . J) . v is J v.
+
+    None for an output that does not depend on them.
+    """
+    moving = [y for y in outputs if y.requires_grad]
+    dummies = tuple(zeros_like(y).requires_grad_() for y in moving)
     with enable_grad():
-        through = _products(moving, traced.wanted, dummies, True)
-    pairs = [(g, v) for g, v in zip(through, vs, strict=True) if g is not None]
-    if strict and (len(moving) < len(traced.outputs) or not pairs):
+        through = _products(moving, own, dummies, True)
+    pairs = [(g, v) for g, v in zip(through, tangents, strict=True) if g is not None]
+    found = iter(_products([g for g, _ in pairs], dummies, [v for _, v in pairs], create_graph))
+    return [next(found) if y.requires_grad else None for y in outputs]
+
+
+def _pushed(traced: _Traced, vs: list[Tensor], strict: bool = False) -> tuple[Any, bool]:
+    """The Jacobian-vector products, in the output's containers; and whether they lead outside."""
+    connected = traced.connected(*vs)
+    found = pushed(traced.outputs, traced.wanted, vs, connected)
+    if strict and any(g is None for g in found):
         raise RuntimeError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with "
             "strict=True."
         )
-    connected = traced.connected(*vs)
-    found = iter(_products([g for g, _ in pairs], dummies, [v for _, v in pairs], connected) if dummies else [])
-    pushed = [next(found) if y.requires_grad else None for y in traced.outputs]
-    return _refilled(
-        traced.value, [zeros_like(y) if g is None else g for g, y in zip(pushed, traced.outputs, strict=True)]
-    ), connected
+    known = [zeros_like(y) if g is None else g for g, y in zip(found, traced.outputs, strict=True)]
+    return _refilled(traced.value, known), connected
 
 
 def jvp(func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> tuple[Any, ...]:

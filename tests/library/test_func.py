@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import minigrad as mg
+from minigrad.autograd import forward_ad
 from minigrad.func import (
     functional_call,
     grad,
@@ -95,6 +96,42 @@ def test_an_ensemble_runs_as_one() -> None:
     assert all(mg.allclose(out[i], m(x)) for i, m in enumerate(models))
     out.sum().backward()
     assert parameters["bias"].grad.tolist() == [[5.0, 5.0]] * 4
+
+
+def test_dual_tensors() -> None:
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(X, W)
+        assert forward_ad.unpack_dual(dual).tangent is W and forward_ad.unpack_dual(dual).primal.tolist() == [1.0, 2.0]
+        out, still = forward_ad.unpack_dual(dual**3 + X), forward_ad.unpack_dual(X * 2)
+        assert out.tangent.tolist() == [9.0, 60.0] and not out.tangent.requires_grad
+        assert still.tangent is None and forward_ad.unpack_dual(dual.detach()).tangent is None
+        moving = mg.zeros(2, dtype=mg.float64)
+        moving.copy_(dual).mul_(2)
+        assert forward_ad.unpack_dual(moving).tangent.tolist() == [6.0, 10.0] and X.tolist() == [1.0, 2.0]
+        with pytest.raises(RuntimeError, match="already has a forward gradient at the same level"):
+            forward_ad.make_dual(dual, W)
+        with pytest.raises(
+            RuntimeError, match="Tensor is of size \\[2\\] while the given forward gradient is of size \\[\\]"
+        ):
+            forward_ad.make_dual(X, ONE)
+        with pytest.raises(RuntimeError, match="Nested forward mode AD is not supported at the moment"):
+            forward_ad.enter_dual_level()
+    assert forward_ad.unpack_dual(dual).tangent is None
+    with pytest.raises(RuntimeError, match="no level exists, make sure to enter_dual_level"):
+        forward_ad.make_dual(X, W)
+    w = X.clone().requires_grad_()
+    with forward_ad.dual_level():
+        forward_ad.unpack_dual(forward_ad.make_dual(w, W) ** 3).tangent.sum().backward()
+    assert w.grad.tolist() == [18.0, 60.0]
+
+
+def test_dual_tensors_cannot_move_under_no_grad() -> None:
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(X, W)
+        with mg.no_grad():
+            y = dual * 2
+        with pytest.raises(NotImplementedError, match="what is computed under no_grad has no tangent"):
+            forward_ad.unpack_dual(y)
 
 
 ATTEMPTS = [
