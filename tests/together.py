@@ -1,4 +1,4 @@
-"""Many small cases: in one test, where nobody looks at them one by one (a test of its own costs each 5 ms), or the first few."""
+"""Many small cases: all in one test, where nobody looks at them one by one (each test costs 5 ms), or the first few."""
 
 import functools
 import inspect

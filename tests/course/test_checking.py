@@ -169,9 +169,12 @@ def children() -> set[int]:
     return {child.pid for child in psutil.Process().children()}
 
 
+WAIT = (naps, dozes, sleeps, loops, swallows)  # until a limit
+
+
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 @pytest.mark.parametrize(
-    "does", [pytest.param(f, marks=[pytest.mark.slow] * (f in (naps, dozes, sleeps, loops, swallows))) for f in DOES], ids=lambda f: f.__name__
+    "does", [pytest.param(f, marks=[pytest.mark.slow] * (f in WAIT)) for f in DOES], ids=lambda f: f.__name__
 )
 def test_whatever_the_code_does_the_kernel_lives(does, capfd):
     before, start = children(), time.monotonic()

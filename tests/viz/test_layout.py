@@ -11,7 +11,6 @@ import minigrad as torch
 from minigrad.recording import norm, rounded
 from minigrad.viz import layout, svg
 from minigrad.viz.stepper import data_of, saved_html
-
 from tests.together import first
 
 from . import cases, graphs
