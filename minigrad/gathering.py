@@ -145,8 +145,6 @@ def argsort(x: Array, dim: int, descending: bool) -> Array:
 def kth_smallest(x: Array, k: int, dim: int) -> Array:
     """The position of the k-th smallest element (k from 1) along `dim`; among equals the one PyTorch names."""
     refuse_booleans("kthvalue_cpu", x)
-    if x.ndim == 0:
-        return np.zeros((), np.int64)[()]
     moved = np.moveaxis(x, dim, -1)
     places = np.argsort(moved, axis=-1, kind="stable")[..., k - 1]
     values = np.take_along_axis(moved, places[..., None], -1)
@@ -197,9 +195,6 @@ def _quickselect(values: list[Any], k: int) -> int:
 
 def median_index(x: Array, dim: int) -> Array:
     """The position of the lower median along `dim`; a nan wins."""
-    refuse_booleans("median_out", x)
-    if x.ndim == 0:
-        return np.zeros((), np.int64)[()]
     places = np.take(np.argsort(x, axis=dim, kind="stable"), (x.shape[dim] - 1) // 2, axis=dim)
     nan = _isnan(x)
     return np.where(nan.any(axis=dim), nan.argmax(axis=dim), places) if nan.any() else places
@@ -207,8 +202,6 @@ def median_index(x: Array, dim: int) -> Array:
 
 def mode_index(x: Array, dim: int) -> Array:
     """The last position of the most frequent element, the smallest of equally frequent ones."""
-    if x.ndim == 0:
-        return np.zeros((), np.int64)[()]
     moved = np.moveaxis(x, dim, -1)
     rows = moved.reshape(-1, moved.shape[-1])
     places = np.zeros(len(rows), np.int64)

@@ -61,8 +61,6 @@ def in_order(x: Array) -> Array:
 
 
 def softmax(x: Array, dim: int) -> Array:
-    if x.ndim == 0:
-        return x / x if np.isfinite(x) else x * np.nan
     if not x.size:
         return x.copy()
     if x.size > 1000 and x.dtype.char in "fd" and smallest(x, None) > -40 and largest(x, None) < 40:
@@ -75,8 +73,6 @@ def softmax(x: Array, dim: int) -> Array:
 
 
 def log_softmax(x: Array, dim: int) -> Array:
-    if x.ndim == 0:
-        return x - x
     if not x.size:
         return x.copy()
     y = x - largest_of_rows(x, dim)

@@ -269,45 +269,95 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return more.index_select(input, (slice(None),) * where + (array,))
 
 
-def _by_index(name: str, recorded: Any, accumulate: bool) -> None:
-    def call(input: Tensor, dim: int, index: Tensor, source: Any, *, alpha: float = 1) -> Tensor:
-        where, array = _places(input, dim, index, name)
-        if not isinstance(source, Tensor):
-            source = wrap(np.asarray(dtypes.cast(source, input.dtype)))
-        if source._data.dtype != input._data.dtype:
-            if name == "index_fill":
-                source = converted(source, input.dtype)
-            else:
-                raise RuntimeError(
-                    f"{name}_(): self ({input.dtype.tensor_name}) and source ({source.dtype.tensor_name}) must have the "
-                    "same scalar type"
-                )
-        if alpha != 1:
-            source = source * alpha
-        if not input._data.ndim:
-            return as_one_node(
-                table.reshape(recorded(input.reshape(1), source.reshape(-1), (array,), accumulate), ()), recorded
-            )
-        if name != "index_fill" and source._data.ndim == 0:
-            source = source.reshape((1,) * input._data.ndim)
-        return recorded(input, source, (slice(None),) * where + (array,), accumulate)
-
-    def fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-        return call(input, dim, _distinct(index), value)
-
-    chosen: Any = fill if name == "index_fill" else call
-    chosen.__doc__ = f"A copy of input with slices along `dim` changed: {name}."
-    function(chosen, name=name, inplace=True)
+def _check_slices(name: str, input: Tensor, dim: int, index: Any, source: Tensor) -> None:
+    """RuntimeError unless source has input's type, one slice for each index, and slices of input's shape."""
+    ours, theirs = input._data.shape, source._data.shape
+    if source._data.dtype != input._data.dtype:
+        raise RuntimeError(
+            f"{name}_(): self ({input.dtype.tensor_name}) and source ({source.dtype.tensor_name}) must have the same scalar "
+            "type"
+        )
+    if not theirs and index.size != 1:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if theirs and theirs[dim] != index.size:
+        raise RuntimeError(
+            f"{name}_(): Number of indices ({index.size}) should be equal to source.size(dim): ({theirs[dim]}), for dim: {dim}"
+        )
+    if len(ours) != len(theirs) or builtins.any(m != n for d, (m, n) in enumerate(zip(ours, theirs)) if d != dim):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(ours)} source.shape = {list(theirs)}"
+        )
 
 
-def _distinct(index: Any) -> Any:
-    """Each index once: filling a slice twice is filling it once."""
-    return wrap(np.unique(index._data)) if isinstance(index, Tensor) and index._data.ndim < 2 else index
+def _check_copied_slices(input: Tensor, dim: int, index: Any, source: Tensor) -> None:
+    """The same for index_copy, in the words that PyTorch has there; a single number goes for a slice of one."""
+    ours, theirs = input._data.shape, source._data.shape
+    if not theirs and index.size != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
+    if ours and theirs and len(ours) != len(theirs):
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({len(theirs)}), destination dimensionality ({len(ours)})"
+        )
+    if source._data.dtype != input._data.dtype:
+        raise RuntimeError(
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {input.dtype.tensor_name} and "
+            f"(source) {source.dtype.tensor_name}"
+        )
+    slices = [tuple(n for d, n in enumerate(shape) if d != dim) for shape in (ours, theirs)]
+    if slices[0] != slices[1]:
+        into, came = (" ".join(map(str, shape)) for shape in slices)
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{into} at dimension {dim} and source slice shape: {came} at dimension 0."
+        )
+    if theirs and theirs[dim] != index.size:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({theirs[dim]})"
+        )
 
 
-_by_index("index_add", more.index_add, True)
-_by_index("index_copy", more.index_copy, False)
-_by_index("index_fill", more.index_fill, False)
+def _changed(recorded: Any, input: Tensor, dim: int, index: Any, source: Tensor, accumulate: bool) -> Tensor:
+    """A copy of input with slices replaced, or added to; a tensor without dimensions counts as one element."""
+    if not input._data.ndim:
+        changed = recorded(input.reshape(1), source.reshape(-1), (index,), accumulate)
+        return as_one_node(table.reshape(changed, ()), recorded)
+    return recorded(input, source, (slice(None),) * dim + (index,), accumulate)
+
+
+@function(inplace=True)
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    """A copy of input with the slices of `source`, times alpha, added at `index` along `dim`; repeated indices all count.
+
+    RuntimeError unless source has input's type, one slice for each index, and slices of input's shape.
+    """
+    where, array = _places(input, dim, index, "index_add")
+    _check_slices("index_add", input, where, array, source)
+    return _changed(more.index_add, input, where, array, source if alpha == 1 else source * alpha, True)
+
+
+@function(inplace=True)
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """A copy of input with the slices of `source` written at `index` along `dim`.
+
+    RuntimeError or IndexError unless source has input's type, one slice for each index, and slices of input's shape.
+    """
+    where, array = _places(input, dim, index, "index_copy")
+    _check_copied_slices(input, where, array, source)
+    return _changed(more.index_copy, input, where, array, source if source._data.ndim else source.reshape(1), False)
+
+
+@function(inplace=True)
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy of input with one number, also as a tensor without dimensions, everywhere in the slices at `index` along `dim`."""
+    where, array = _places(input, dim, index, "index_fill")
+    if isinstance(value, Tensor) and value._data.ndim:
+        raise RuntimeError(
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._data.ndim} dimension(s)."
+        )
+    number = _cast(value, input) if isinstance(value, Tensor) else wrap(np.asarray(dtypes.cast(value, input.dtype)))
+    return _changed(more.index_fill, input, where, np.unique(array), number, False)  # each once: its gradient, too
 
 
 @function(inplace=True)
@@ -318,6 +368,7 @@ def index_reduce(
     where, array = _places(input, dim, index, "index_reduce")
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    _check_slices("index_reduce", input, where, array, source)
     lines = array.reshape(tuple(-1 if d == where else 1 for d in range(source._data.ndim)))
     everywhere = wrap(np.broadcast_to(lines, source._data.shape).copy())
     return scatter_reduce(input, where, everywhere, source, reduce, include_self=include_self)

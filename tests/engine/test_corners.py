@@ -1,0 +1,328 @@
+"""Corners that few programs reach, each with PyTorch's answer, recorded: so that every line of the engine is run here."""
+
+# ruff: noqa: E501 (what PyTorch prints, as it is)
+
+import warnings
+from typing import Any
+
+import pytest
+
+import minigrad
+import minigrad.distributions
+import minigrad.utils.data
+from minigrad import check_graph
+
+TAKEN = [
+    ('t.linalg.qr(t.tensor([[3.0, 0.0], [4.0, 5.0]]), mode="r")[1].abs()', "tensor([[5., 4.],\n        [0., 3.]])"),
+    ('t.linalg.qr(t.tensor([[3.0], [4.0]]), mode="complete")[1].abs()', "tensor([[5.],\n        [0.]])"),
+    ("t.linalg.svd(t.tensor([[3.0, 0.0], [0.0, 4.0]]), full_matrices=True)[1]", "tensor([4., 3.])"),
+    ("t.linalg.matrix_norm(t.tensor([[1.0, -2.0], [3.0, 4.0]]), 1)", "tensor(6.)"),
+    ('t.linalg.matrix_norm(t.tensor([[1.0, -2.0], [3.0, 4.0]]), float("inf"), keepdim=True)', "tensor([[7.]])"),
+    ('t.linalg.matrix_norm(t.tensor([[1.0, -2.0], [3.0, 4.0]]), "nuc")', "tensor(7.0711)"),
+    ('t.linalg.norm(t.tensor([[1.0, -2.0], [3.0, 4.0]]), "fro")', "tensor(5.4772)"),
+    ("t.linalg.tensorinv(t.eye(4).reshape(2, 2, 4), ind=2).shape", "torch.Size([4, 2, 2])"),
+    (
+        "t.linalg.pinv(t.tensor([[2.0, 0.0], [0.0, 4.0]]), hermitian=True)",
+        "tensor([[0.5000, 0.0000],\n        [0.0000, 0.2500]])",
+    ),
+    ("t.linalg.eigh(t.tensor([[2.0, 0.0], [0.0, 4.0]]))[0]", "tensor([2., 4.])"),
+    (
+        "t.vander(t.tensor([1.0, 2.0, 3.0]), N=2, increasing=True)",
+        "tensor([[1., 1.],\n        [1., 2.],\n        [1., 3.]])",
+    ),
+    ("t.vander(t.tensor([1.0, 2.0]))", "tensor([[1., 1.],\n        [2., 1.]])"),
+    ("t.ones(2).new_empty(3, 2).shape", "torch.Size([3, 2])"),
+    ("t.ones(2).new_tensor([1, 2])", "tensor([1., 2.])"),
+    ("t.asarray(t.ones(2), copy=True, requires_grad=True)", "tensor([1., 1.], requires_grad=True)"),
+    ("t.tensor([t.tensor(1), t.tensor(2)])", "tensor([1, 2])"),
+    ("t.tensor([t.tensor([1.5]), 2])", "tensor([1.5000, 2.0000])"),
+    ("t.FloatTensor(t.tensor([1, 2]).float())", "tensor([1., 2.])"),
+    (
+        't.nn.functional.interpolate(t.arange(4.0).reshape(1, 1, 2, 2), size=(3, 3), mode="bicubic")',
+        "tensor([[[[-0.2604,  0.3264,  0.9132],\n          [ 0.9132,  1.5000,  2.0868],\n          [ 2.0868,  2.6736,  3.2604]]]])",
+    ),
+    (
+        't.nn.functional.interpolate(t.arange(4.0).reshape(1, 1, 2, 2), size=3, mode="bicubic", align_corners=True)',
+        "tensor([[[[0.0000, 0.5000, 1.0000],\n          [1.0000, 1.5000, 2.0000],\n          [2.0000, 2.5000, 3.0000]]]])",
+    ),
+    (
+        't.nn.functional.interpolate(t.arange(4.0).reshape(1, 1, 4), size=2, mode="area")',
+        "tensor([[[0.5000, 2.5000]]])",
+    ),
+    (
+        "t.nn.functional.max_pool2d_with_indices(t.arange(16.0).reshape(1, 1, 4, 4), 2)",
+        "(tensor([[[[ 5.,  7.],\n          [13., 15.]]]]), tensor([[[[ 5,  7],\n          [13, 15]]]]))",
+    ),
+    ("t.adaptive_max_pool1d(t.tensor([[1.0, 3.0, 2.0]]), 2)", "(tensor([[3., 3.]]), tensor([[1, 1]]))"),
+    ("t.embedding(t.eye(2), t.tensor([1, 0]))", "tensor([[0., 1.],\n        [1., 0.]])"),
+    (
+        "t.nn.functional.mse_loss(t.tensor([1.0, 2.0]), t.tensor([3.0, 5.0]), weight=t.tensor([1.0, 3.0]))",
+        "tensor(7.7500)",
+    ),
+    ("t.nn.functional.mse_loss(t.tensor([1.0, 2.0]), t.tensor([3.0, 5.0]), size_average=False)", "tensor(13.)"),
+    ("t.nn.functional.mse_loss(t.tensor([1.0, 2.0]), t.tensor([3.0, 5.0]), reduce=False)", "tensor([4., 9.])"),
+    (
+        "t.nn.functional.cross_entropy(t.tensor([[1.0, 2.0]]), t.tensor([[0.25, 0.75]]), weight=t.tensor([1.0, 2.0]))",
+        "tensor(0.7982)",
+    ),
+    ("t.nn.functional.cross_entropy(t.tensor([[1.0, 2.0]]), t.tensor([1]), size_average=True)", "tensor(0.3133)"),
+    (
+        "t.nn.functional.gaussian_nll_loss(t.tensor([[1.0, 2.0]]), t.tensor([[0.0, 0.0]]), t.tensor([2.0]))",
+        "tensor(0.9716)",
+    ),
+    (
+        "t.nn.functional.triplet_margin_with_distance_loss(t.tensor([[1.0, 2.0]]), t.tensor([[0.0, 2.0]]), t.tensor([[1.0, 3.0]]), swap=True)",
+        "tensor(1.0000)",
+    ),
+    ("t.nn.functional.dropout1d(t.ones(2, 3, 4), 0.5).sum((1, 2)).shape", "torch.Size([2])"),
+    ("t.nn.functional.alpha_dropout(t.ones(2), 1.0, training=True)", "tensor([0., 0.])"),
+    ("t.nn.functional.alpha_dropout(t.ones(2), 0.5, training=False)", "tensor([1., 1.])"),
+    (
+        "(t.manual_seed(3), t.nn.functional.gumbel_softmax(t.tensor([[1.0, 2.0, 3.0]]), hard=True))[1]",
+        "tensor([[1., 0., 0.]])",
+    ),
+    (
+        "(t.manual_seed(3), t.nn.functional.dropout1d(t.ones(3, 2), 0.5))[1]",
+        "tensor([[2., 2.],\n        [2., 2.],\n        [0., 0.]])",
+    ),
+    (
+        "(t.manual_seed(3), t.nn.functional.dropout3d(t.ones(1, 3, 1, 1, 2), 0.5))[1]",
+        "tensor([[[[[2., 2.]]],\n\n\n         [[[2., 2.]]],\n\n\n         [[[0., 0.]]]]])",
+    ),
+    (
+        "t.nn.PixelUnshuffle(2)(t.arange(4.0).reshape(1, 1, 2, 2))",
+        "tensor([[[[0.]],\n\n         [[1.]],\n\n         [[2.]],\n\n         [[3.]]]])",
+    ),
+    ("t.nn.PixelShuffle(2)(t.arange(4.0).reshape(1, 4, 1, 1))", "tensor([[[[0., 1.],\n          [2., 3.]]]])"),
+    ("t.nn.AvgPool1d(2)(t.arange(4.0).reshape(1, 4))", "tensor([[0.5000, 2.5000]])"),
+    ("t.nn.AvgPool2d(2)", "AvgPool2d(kernel_size=2, stride=2, padding=0)"),
+    ("t.nn.PixelUnshuffle(2)", "PixelUnshuffle(downscale_factor=2)"),
+    ("t.nn.Upsample(scale_factor=(2, 3))(t.ones(1, 1, 1, 1)).shape", "torch.Size([1, 1, 2, 3])"),
+    ("t.nn.Upsample(size=3)", "Upsample(size=3, mode='nearest')"),
+    ("t.nn.ConstantPad1d(1, 5.0)(t.ones(1, 2))", "tensor([[5., 1., 1., 5.]])"),
+    ("t.nn.ChannelShuffle(2)", "ChannelShuffle(groups=2)"),
+    (
+        "t.nn.LocalResponseNorm(2)(t.tensor([[[1.0], [2.0], [3.0]]]))",
+        "tensor([[[1.0000],\n         [1.9996],\n         [2.9985]]])",
+    ),
+    ("t.nn.utils.rnn.pad_sequence([t.ones(2), t.ones(1)], batch_first=True)", "tensor([[1., 1.],\n        [1., 0.]])"),
+    (
+        't.nn.utils.rnn.pad_sequence([t.ones(2), t.ones(1)], padding_value=7.0, padding_side="left")',
+        "tensor([[1., 7.],\n        [1., 1.]])",
+    ),
+    (
+        "t.nn.utils.rnn.unpad_sequence(t.nn.utils.rnn.pad_sequence([t.ones(2), t.ones(1)]), t.tensor([2, 1]))",
+        "[tensor([1., 1.]), tensor([1.])]",
+    ),
+    (
+        "t.nn.utils.rnn.unpack_sequence(t.nn.utils.rnn.pack_sequence([t.ones(2, 1), t.ones(1, 1)]))",
+        "[tensor([[1.],\n        [1.]]), tensor([[1.]])]",
+    ),
+    (
+        "t.renorm(t.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)",
+        "tensor([[0.6000, 0.8000],\n        [0.3000, 0.4000]])",
+    ),
+    ("t.tensor([[3, 1], [2, 2]]).msort()", "tensor([[2, 1],\n        [3, 2]])"),
+    ('t.quantile(t.tensor([1.0, 2.0, 4.0]), 0.6, interpolation="lower")', "tensor(2.)"),
+    ('t.quantile(t.tensor([1.0, 2.0, 4.0]), 0.6, interpolation="higher")', "tensor(4.)"),
+    ('t.quantile(t.tensor([1.0, 2.0, 4.0]), 0.6, interpolation="nearest")', "tensor(2.)"),
+    ('t.quantile(t.tensor([1.0, 2.0, 4.0]), 0.6, interpolation="midpoint")', "tensor(3.)"),
+    (
+        "t.quantile(t.tensor([[1.0, 2.0], [3.0, 5.0]]), t.tensor([0.0, 0.5]), dim=1, keepdim=True)",
+        "tensor([[[1.0000],\n         [3.0000]],\n\n        [[1.5000],\n         [4.0000]]])",
+    ),
+    ("t.quantile(t.tensor([[1.0, 2.0], [3.0, 5.0]]), 0.5, keepdim=True)", "tensor([[2.5000]])"),
+    (
+        "t.unique_consecutive(t.tensor([1, 1, 2, 1]), return_inverse=True, return_counts=True)",
+        "(tensor([1, 2, 1]), tensor([0, 0, 1, 2]), tensor([2, 1, 1]))",
+    ),
+    ("t.histc(t.tensor([2.0, 2.0]), bins=2)", "tensor([0., 2.])"),
+    ("t.searchsorted(t.tensor([[1, 3], [2, 4]]), t.tensor([[2], [5]]))", "tensor([[1],\n        [2]])"),
+    ("t.trapezoid(t.tensor([1.0, 2.0, 4.0]), dx=2)", "tensor(9.)"),
+    ("t.cumulative_trapezoid(t.tensor([1.0, 2.0, 4.0]), dx=2)", "tensor([3., 9.])"),
+    (
+        "t.mode(t.tensor([[1, 2, 2], [3, 3, 1]]))",
+        "torch.return_types.mode(\nvalues=tensor([2, 3]),\nindices=tensor([2, 1]))",
+    ),
+    ("t.mode(t.tensor(4))", "torch.return_types.mode(\nvalues=tensor(4),\nindices=tensor(0))"),
+    ("t.kthvalue(t.tensor(4.0), 1)", "torch.return_types.kthvalue(\nvalues=tensor(4.),\nindices=tensor(0))"),
+    ("t.median(t.tensor(4.0), 0)", "torch.return_types.median(\nvalues=tensor(4.),\nindices=tensor(0))"),
+    ("t.logsumexp(t.zeros(0), 0)", "tensor(-inf)"),
+    ("t.softmax(t.zeros(0, 2), 1)", "tensor([], size=(0, 2))"),
+    ("t.log_softmax(t.zeros(0, 2), 1)", "tensor([], size=(0, 2))"),
+    ("t.softmax(t.tensor(3.0), 0)", "tensor(1.)"),
+    ("t.log_softmax(t.tensor(3.0), 0)", "tensor(0.)"),
+    ("t.tensor([2, -1, 3]) ** t.tensor([-1, -3, 2])", "tensor([ 0, -1,  9])"),
+    ("t.sign(t.tensor([True, False]))", "tensor([ True, False])"),
+    ("t.sign(t.tensor([3, -2]))", "tensor([ 1, -1])"),
+    ("t.round(t.tensor([3, -2]))", "tensor([ 3, -2])"),
+    ("t.tensor([]).median()", "tensor(nan)"),
+    ("t.rot90(t.tensor([[1, 2], [3, 4]]), 2)", "tensor([[4, 3],\n        [2, 1]])"),
+    ("t.rot90(t.tensor([[1, 2], [3, 4]]), 3)", "tensor([[3, 1],\n        [4, 2]])"),
+    ("t.rot90(t.tensor([[1, 2], [3, 4]]), 0)", "tensor([[1, 2],\n        [3, 4]])"),
+    ("t.rot90(t.tensor([[1, 2], [3, 4]]))", "tensor([[2, 4],\n        [1, 3]])"),
+    (
+        't.meshgrid([t.arange(2), t.arange(2)], indexing="xy")',
+        "(tensor([[0, 1],\n        [0, 1]]), tensor([[0, 0],\n        [1, 1]]))",
+    ),
+    ("t.atleast_2d([t.ones(2), t.tensor(1.0)])", "(tensor([[1., 1.]]), tensor([[1.]]))"),
+    (
+        "t.ones(2, 4).unsafe_chunk(2, 1)",
+        "(tensor([[1., 1.],\n        [1., 1.]]), tensor([[1., 1.],\n        [1., 1.]]))",
+    ),
+    ("t.ones(4).split_with_sizes([1, 3])", "(tensor([1.]), tensor([1., 1., 1.]))"),
+    ("t.tensor_split(t.arange(4), (1, 3))", "(tensor([0]), tensor([1, 2]), tensor([3]))"),
+    ("t.tensor(3.0).flatten()", "tensor([3.])"),
+    ("t.ones(2, 3).adjoint().shape", "torch.Size([3, 2])"),
+    ('t.zeros(3).scatter(0, t.tensor([1, 1]), 2.0, reduce="add")', "tensor([0., 4., 0.])"),
+    ('t.ones(3).scatter(0, t.tensor([1, 1]), 2.0, reduce="multiply")', "tensor([1., 4., 1.])"),
+    ("t.zeros(3, 3).fill_diagonal_(2.0)", "tensor([[2., 0., 0.],\n        [0., 2., 0.],\n        [0., 0., 2.]])"),
+    ("t.zeros(4).slice_scatter(t.ones(2), 0, 1, 3)", "tensor([0., 1., 1., 0.])"),
+    ("t.zeros(2, 2).index_fill(0, t.tensor([1]), 3)", "tensor([[0., 0.],\n        [3., 3.]])"),
+    ("t.addbmm(t.zeros(1, 1), t.ones(2, 1, 3), t.ones(2, 3, 1))", "tensor([[6.]])"),
+    ('t.einsum("...ij->...ji", t.ones(1, 2, 3)).shape', "torch.Size([1, 3, 2])"),
+    ("t.tensor(1.0).is_nonzero()", "True"),
+    ('t.ones(2).type("torch.LongTensor")', "tensor([1, 1])"),
+    ("t.ones(2).type_as(t.tensor([1]))", "tensor([1, 1])"),
+    ("t.ones(2).where(t.tensor([True, False]), 3.0)", "tensor([1., 3.])"),
+    ("t.where(t.tensor([1, 0], dtype=t.uint8), 1.0, 2.0)", "tensor([1., 2.])"),
+    ("t.is_complex(t.ones(1))", "False"),
+    ("t.result_type(t.tensor([1]), 1.0)", "torch.float32"),
+    ("t.isreal(t.ones(1))", "tensor([True])"),
+    ("t.signbit(t.tensor([-0.0, 1.0]))", "tensor([ True, False])"),
+    ("t.iinfo(t.int8)", "iinfo(min=-128, max=127, dtype=int8)"),
+    ("t.Size([2, 3]) + (1,)", "torch.Size([2, 3, 1])"),
+    ("t.normal(0.0, 1.0, (0,))", "tensor([])"),
+    ("t.rand_like(t.ones(0))", "tensor([])"),
+    ("t.randint_like(t.ones(2), 1)", "tensor([0., 0.])"),
+    ("t.range(1, 3)", "tensor([1., 2., 3.])"),
+    ("t.logdet(t.tensor([[2.0]]))", "tensor(0.6931)"),
+    ("list(t.utils.data.Subset([5, 6, 7], [2, 0]))", "[7, 5]"),
+    ("len(t.utils.data.Subset([5, 6, 7], [2, 0]))", "2"),
+    (
+        "t.distributions.transforms.ComposeTransform([t.distributions.transforms.ExpTransform(), t.distributions.transforms.AffineTransform(1.0, 2.0)])(t.tensor(0.0))",
+        "tensor(3.)",
+    ),
+    ("t.distributions.LogNormal(0.0, 1.0).support", "GreaterThan(lower_bound=0.0)"),
+    ("t.distributions.Uniform(0.0, 3.0).stddev", "tensor(0.8660)"),
+    ("t.distributions.Laplace(0.0, 3.0).stddev", "tensor(4.2426)"),
+    ("t.distributions.Gumbel(0.0, 3.0).stddev", "tensor(3.8476)"),
+    ("t.distributions.Exponential(4.0).mean", "tensor(0.2500)"),
+    (
+        "t.distributions.MultivariateNormal(t.zeros(1), scale_tril=t.tensor([[2.0]])).covariance_matrix",
+        "tensor([[4.]])",
+    ),
+    (
+        "t.distributions.MultivariateNormal(t.zeros(1), scale_tril=t.tensor([[2.0]])).precision_matrix",
+        "tensor([[0.2500]])",
+    ),
+    ("t.autograd.functional.hessian(lambda x: t.tensor(1.0), t.ones(2))", "tensor([[0., 0.],\n        [0., 0.]])"),
+    (
+        "t.autograd.grad((lambda x: x * 2)(t.ones(1, requires_grad=True)).sum(), t.ones(1, requires_grad=True), allow_unused=True)",
+        "(None,)",
+    ),
+    ("t.xlogy(t.tensor([0.0, 2.0]), t.tensor([0.0, 1.0]))", "tensor([0., 0.])"),
+    ("t.special.i0(t.tensor([0.0, 1.0]))", "tensor([1.0000, 1.2661])"),
+    ("t.conv2d(t.ones(1, 1, 2, 2), t.ones(1, 1, 1, 1), padding=0)", "tensor([[[[1., 1.],\n          [1., 1.]]]])"),
+    ("t.zeros(()).index_copy(0, t.tensor([0, 0]), t.tensor([2.0, 1.0]))", "tensor(1.)"),
+    ("t.zeros(()).index_add(0, t.tensor([0]), t.tensor(2.0))", "tensor(2.)"),
+    ("t.zeros(3).index_copy(0, t.tensor([1]), t.tensor(2.0))", "tensor([0., 2., 0.])"),
+    ("t.zeros(3).index_fill(0, t.tensor([2, 2]), t.tensor(1.0)).sum()", "tensor(1.)"),
+    (
+        "t.zeros(3, 2).index_add(1, t.tensor([1, 1]), t.ones(3, 2), alpha=2)",
+        "tensor([[0., 4.],\n        [0., 4.],\n        [0., 4.]])",
+    ),
+]
+
+REFUSED = [
+    (
+        "t.zeros(3).index_copy(0, t.tensor([1, 0]), t.tensor(2.0))",
+        IndexError,
+        "index_copy_(): When source is scalar, index should have one element (got 2)",
+    ),
+    (
+        "t.zeros(3).index_add(0, t.tensor([1, 0]), t.tensor(2.0))",
+        IndexError,
+        "Dimension specified as 0 but tensor has no dimensions",
+    ),
+    (
+        "t.zeros(3).index_add(0, t.tensor([1]), t.tensor(2.0))",
+        RuntimeError,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = [3] source.shape = []",
+    ),
+    (
+        "t.zeros(3, 2).index_add(0, t.tensor([1]), t.ones(2))",
+        RuntimeError,
+        "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0",
+    ),
+    (
+        "t.zeros(3, 2).index_copy(0, t.tensor([1]), t.ones(2))",
+        IndexError,
+        "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality (1), destination dimensionality (2)",
+    ),
+    (
+        "t.zeros(3, 2).index_copy(0, t.tensor([1]), t.ones(1, 3))",
+        RuntimeError,
+        "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: 2 at dimension 0 and source slice shape: 3 at dimension 0.",
+    ),
+    (
+        "t.zeros(3, 2).index_add(0, t.tensor([1]), t.ones(1, 1))",
+        RuntimeError,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = [3, 2] source.shape = [1, 1]",
+    ),
+    (
+        "t.zeros(3, 2).index_add(0, t.tensor([1, 2]), t.ones(1, 2))",
+        RuntimeError,
+        "index_add_(): Number of indices (2) should be equal to source.size(dim): (1), for dim: 0",
+    ),
+    (
+        "t.zeros(3, 2).index_copy(0, t.tensor([1, 2]), t.ones(1, 2))",
+        IndexError,
+        "index_copy_(): Number of indices (2) should be equal to source.size(dim) (1)",
+    ),
+    (
+        "t.zeros(2, 3, 4).index_copy(1, t.tensor([0]), t.ones(2, 1, 5))",
+        RuntimeError,
+        "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: 2 4 at dimension 1 and source slice shape: 2 5 at dimension 0.",
+    ),
+    (
+        "t.zeros(3).index_copy(0, t.tensor([0]), t.ones(1).double())",
+        RuntimeError,
+        "index_copy_(): self and source expected to have the same dtype, but got (self) Float and (source) Double",
+    ),
+    (
+        "t.zeros(3, 2).index_fill(0, t.tensor([1]), t.ones(2))",
+        RuntimeError,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).",
+    ),
+    (
+        't.zeros(3, 2).index_reduce(0, t.tensor([1]), t.ones(2), "prod")',
+        RuntimeError,
+        "index_reduce_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0",
+    ),
+]
+
+
+def run(program: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return eval(program, {"t": minigrad})
+
+
+@pytest.mark.parametrize(("program", "shown"), TAKEN)
+def test_shown(program: str, shown: str) -> None:
+    assert repr(run(program)) == shown
+
+
+@pytest.mark.parametrize(("program", "error", "message"), REFUSED)
+def test_refused(program: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        run(program)
+    assert str(caught.value) == message
+
+
+def test_a_write_through_a_view_is_checked_like_any_operation() -> None:
+    x = minigrad.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 1
+    y[1:] *= minigrad.tensor([2.0, 5.0])
+    assert check_graph((y * y).sum())
