@@ -28,12 +28,14 @@ def _save_for_forward(ctx: FunctionCtx, *tensors: Tensor | None) -> None:
 
 
 def _jvp(ctx: Any, *tangents: Any) -> Any:
+    """Raises NotImplementedError: minigrad has no forward mode, which would ask for this."""
     raise NotImplementedError(
         "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
     )
 
 
 def _vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+    """Raises RuntimeError: a Function says here how it is mapped over a batch, or does not."""
     raise NotImplementedError(
         "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
     )
