@@ -142,7 +142,7 @@ def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
 NUMBER_FIRST = frozenset(
     """
     add sub mul div true_divide floor_divide remainder bitwise_and bitwise_or bitwise_xor bitwise_left_shift
-    bitwise_right_shift xlogy float_power special_xlog1py special_zeta
+    bitwise_right_shift xlogy float_power bucketize special_xlog1py special_zeta
     """.split()  # noqa: SIM905
 )
 NUMBERS_ONLY = frozenset(("add", "sub", "mul", "div", "true_divide", "floor_divide"))  # `add(2, 3)` is tensor(5)

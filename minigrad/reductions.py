@@ -46,14 +46,18 @@ def sum(
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("sum", "input", 1, input)
     dim, keepdim = axis if dim is None else dim, keepdim or keepdims
+    if dtype is None and out is not None:
+        dtype = out.dtype  # PyTorch casts first here
     if dtype is not None:
         input = input.to(dtype)
-    elif input._data.dtype.kind != "f":
+    if input._data.dtype.kind != "f":
         input = wrap(input._data.astype(np.int64))
     if dim is None and not keepdim:
         result = table.sum_all(input)
     else:
         result = table.sum_dims(input, check_dims(dim, input._data.ndim), keepdim)
+    if dtype is not None:
+        result = result.to(dtype)  # a sum of bytes is counted round at the end
     return result if out is None else into(out, result, "sum")
 
 
@@ -95,6 +99,8 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
     if input._data.dtype.kind != "f":
         return sum(input, dim, keepdim, dtype=dtype)
     x = input if dtype is None else input.to(dtype)
+    if x._data.dtype.kind != "f":
+        return sum(x, dim, keepdim, dtype=dtype)
     return more.nansum(x, check_dims(dim, x._data.ndim), keepdim)
 
 
@@ -320,6 +326,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     """The k-th smallest value along `dim` (k counts from 1) and its index."""
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where] if input._data.ndim else 1
+    if not size:
+        raise IndexError(f"kthvalue(): Expected reduction dim {where} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {where}")
     return _by_index("kthvalue", input, dim, keepdim, lambda x, d: gathering.kth_smallest(x, k, d), more.kthvalue)
@@ -431,6 +439,8 @@ def nanquantile(
 def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
     if input._data.dtype.kind != "f":
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if not input._data.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
     quantiles = q if isinstance(q, Tensor) else wrap(np.asarray(q, input._data.dtype))
     if quantiles._data.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
@@ -477,18 +487,23 @@ def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str
 # ------------------------------------------------------------------------------------------- counting
 
 
+def _truth(input: Tensor, found: Any) -> Any:
+    """Answers as booleans, of bytes as bytes."""
+    return np.asarray(found, np.uint8 if input._data.dtype == np.uint8 else bool)
+
+
 @function(name="any")
 def any_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether one element is true (not 0)."""
     dims = check_dims(dim, input._data.ndim)
-    return wrapped(np.asarray(np.any(input._data, axis=dims, keepdims=keepdim)))
+    return wrapped(_truth(input, np.any(input._data, axis=dims, keepdims=keepdim)))
 
 
 @function(name="all")
 def all_(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not 0)."""
     dims = check_dims(dim, input._data.ndim)
-    return wrapped(np.asarray(np.all(input._data, axis=dims, keepdims=keepdim)))
+    return wrapped(_truth(input, np.all(input._data, axis=dims, keepdims=keepdim)))
 
 
 @function
@@ -554,7 +569,13 @@ def unique_consecutive(
 @function
 def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2, ... occurs, or the sum of its weights."""
-    if input._data.ndim != 1 or input._data.dtype.kind == "f" or np.any(input._data < 0):
+    if input._data.dtype.kind in "bf":
+        raise errors.not_implemented("bincount_cpu", input.dtype.tensor_name)
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if weights is not None and (weights._data.ndim != 1 or weights._data.shape != input._data.shape):
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    if input._data.ndim != 1 or np.any(input._data < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     counts = np.bincount(input._data, raw(weights), minlength)
     return wrap(
@@ -664,16 +685,21 @@ def _running(input: Tensor, dim: int, dtype: Any) -> tuple[Tensor, int]:
     return x, check_dim(dim, x._data.ndim)
 
 
+def _as_asked(result: Tensor, dtype: Any) -> Tensor:
+    """numpy adds up integers as int64: narrower ones are counted round at the end."""
+    return result if dtype is None else result.to(dtype)
+
+
 @function(inplace=True)
 def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The sum so far, along `dim`."""
-    return more.cumsum(*_running(input, dim, dtype))
+    return _as_asked(more.cumsum(*_running(input, dim, dtype)), dtype)
 
 
 @function(inplace=True)
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The product so far, along `dim`."""
-    return more.cumprod(*_running(input, dim, dtype))
+    return _as_asked(more.cumprod(*_running(input, dim, dtype)), dtype)
 
 
 @function
