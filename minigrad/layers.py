@@ -358,18 +358,24 @@ def _adaptive_max(n: int) -> Any:
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = map(_adaptive_max, (1, 2, 3))
 
 
-def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window."""
-    kernel = _each("lp_pool2d", kernel_size, 2, "kernel_size")
-    sums = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode) * math.prod(kernel)
-    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)
+def _lp_pool(n: int) -> Any:
+    average = (avg_pool1d, avg_pool2d, avg_pool3d)[n - 1]
+    maximum = (max_pool1d, max_pool2d, max_pool3d)[n - 1]
+
+    def call(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+        kernel = _each(f"lp_pool{n}d", kernel_size, n, "kernel_size")
+        if math.isinf(norm_type):
+            sign = 1 if norm_type > 0 else -1
+            return maximum(input.abs() * sign, kernel_size, stride, 0, 1, ceil_mode) * sign
+        sums = average(input**norm_type, kernel_size, stride, 0, ceil_mode) * math.prod(kernel)
+        return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)
+
+    call.__name__ = call.__qualname__ = f"lp_pool{n}d"
+    call.__doc__ = "The p-norm of each window."
+    return call
 
 
-def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window."""
-    (kernel,) = _each("lp_pool1d", kernel_size, 1, "kernel_size")
-    sums = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode) * kernel
-    return (sums.sign() * sums.abs().relu()) ** (1 / norm_type)
+lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 
 
 def _max_unpool(n: int) -> Any:

@@ -530,16 +530,20 @@ def batch_norm(
     """
     x = input._data
     if training:
+        if eps <= 0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
         values = math.prod(x.shape[:1] + x.shape[2:])
-        if values <= 1:
+        if values == 1:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
         dims = (0, *range(2, x.ndim))
         moments = rules.Moments(x, dims, eps)
-        if running_mean is not None:
+        if running_mean is not None and values:
             _move(running_mean, moments.mean.reshape(-1), momentum)
-        if running_var is not None:
+        if running_var is not None and values:
             _move(running_var, moments.variance.reshape(-1) * (values / (values - 1)), momentum)
         return rules.batch_norm_train(input, _per_channel(weight, x), _per_channel(bias, x), moments)
+    if eps < 0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if running_mean is None or running_var is None:
         raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
     shape = (1, -1) + (1,) * (x.ndim - 2)
@@ -851,7 +855,13 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if input._data.ndim <= 1 else 1
-    if input._data.shape == target._data.shape and target._data.dtype.kind == "f":
+    if input._data.shape == target._data.shape and input._data.ndim:
+        if target._data.dtype.kind != "f":
+            raise RuntimeError(
+                f"Expected floating point type for target with class probabilities, got {target.dtype.tensor_name}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, class_dim)
     if not (input._data.ndim and target._data.ndim):
         _check_classes(input, target)
@@ -866,7 +876,7 @@ def cross_entropy(
         scaled = scaled * weight.reshape((-1,) + (1,) * (input.ndim - class_dim - 1))
     smooth = -scaled.sum(class_dim)
     ones = np.asarray(target._data != ignore_index)
-    smooth = smooth * wrap(ones.astype(smooth._data.dtype))
+    smooth = smooth.masked_fill(wrap(~ones), 0.0)
     if reduction == "mean":
         index = np.where(ones, target._data, 0)
         share = np.asarray(weight._data)[index] * ones if weight is not None else ones
@@ -1275,6 +1285,7 @@ fold = layers.fold
 interpolate = layers.interpolate
 lp_pool1d = layers.lp_pool1d
 lp_pool2d = layers.lp_pool2d
+lp_pool3d = layers.lp_pool3d
 max_pool1d = layers.max_pool1d
 max_pool1d_with_indices = layers.max_pool1d_with_indices
 max_pool2d = layers.max_pool2d

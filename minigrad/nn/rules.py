@@ -52,7 +52,9 @@ def _nll(x: Any, index: Any, share: Any, total: Any) -> Any:
 def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any, total: Any) -> Any:
     out = np.zeros(shape, x.dtype)
     each = -x if total is None else -x / total
-    out[index] = each if share is None else each * share
+    if share is not None:  # what is ignored has no slope, also where nothing is left and the total is 0
+        each = np.where(share == 0, x.dtype.type(0), each * share)
+    out[index] = each
     return out
 
 

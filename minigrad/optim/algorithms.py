@@ -19,6 +19,8 @@ from minigrad.tensor import Tensor, wrap
 
 
 def _check(name: str, value: Any) -> None:
+    if isinstance(value, Tensor) and value.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
     if not value >= 0.0:
         raise ValueError(f"Invalid {name}: {value}")
 
@@ -528,7 +530,7 @@ class NAdam(Optimizer):
         next_mu = beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * group["momentum_decay"]))
         product = state["mu_product"]._writable()
         product *= mu
-        mean, square = state["exp_avg"]._data, state["exp_avg_sq"]._data
+        mean, square = state["exp_avg"]._writable(), state["exp_avg_sq"]._writable()
         mean += (1 - beta1) * (g - mean)
         square *= beta2
         square += (1 - beta2) * g * g
@@ -683,11 +685,11 @@ class ASGD(Optimizer):
             state.update(step=_no_steps(), eta=eta, mu=mu, ax=zeros_like(x))
         step = _next_step(state)
         g = _decayed(x, g, group)
-        rate, share, average = float(state["eta"]._data), float(state["mu"]._data), state["ax"]._data
+        rate, share, average = float(state["eta"]._data), float(state["mu"]._data), state["ax"]._writable()
         x *= 1 - shrink * rate
         np.subtract(x, rate * g, out=x)
         average += share * (x - average)
         if share == 1:
             average[...] = x
-        state["eta"]._data[...] = np.float32(lr / (1 + shrink * lr * step) ** group["alpha"])
-        state["mu"]._data[...] = np.float32(1 / max(1, step - group["t0"]))
+        state["eta"]._writable()[...] = np.float32(lr / (1 + shrink * lr * step) ** group["alpha"])
+        state["mu"]._writable()[...] = np.float32(1 / max(1, step - group["t0"]))

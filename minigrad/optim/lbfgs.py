@@ -117,7 +117,7 @@ class LBFGS(Optimizer):
             return -gradient
         changes, steps, inverse = state["old_dirs"], state["old_stps"], state["ro"]
         change = gradient - state["prev_flat_grad"]._data
-        step = state["d"]._data * state["t"]
+        step = state["d"]._data * _value(state["t"])
         curvature = float(change @ step)
         if curvature > 1e-10:
             if len(changes) == history:
@@ -131,11 +131,11 @@ class LBFGS(Optimizer):
         q = -gradient
         shares = []
         for y, s, r in zip(reversed(changes), reversed(steps), reversed(inverse), strict=True):
-            shares.append(float(s._data @ q) * r)
+            shares.append(float(s._data @ q) * _value(r))
             q = q - shares[-1] * y._data
-        q = q * state["H_diag"]
+        q = q * _value(state["H_diag"])
         for y, s, r in zip(changes, steps, inverse, strict=True):
-            q = q + s._data * (shares.pop() - float(y._data @ q) * r)
+            q = q + s._data * (shares.pop() - float(y._data @ q) * _value(r))
         return np.asarray(q)
 
     def _parts(self) -> list[Tensor]:

@@ -26,6 +26,13 @@ _TOO_EARLY = (
     "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
 
+_EPOCH = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
+    "used instead of the new chainable form, where available. Please open an issue if you are unable to replicate your use "
+    "case: https://github.com/pytorch/pytorch/issues/new/choose."
+)
+
 
 class LRScheduler:
     """Base class: a subclass defines `get_lr`, which returns one rate for each parameter group."""
@@ -58,16 +65,22 @@ class LRScheduler:
         """The learning rates that were set last."""
         return self._last_lr
 
-    def step(self) -> None:
-        """Move to the next epoch and set its learning rates."""
+    def step(self, epoch: Any = None) -> None:
+        """Move to the next epoch (or, deprecated, to this one) and set its learning rates."""
         if self._step_count == 1 and not self.optimizer._stepped:
             warnings.warn(_TOO_EARLY, UserWarning, stacklevel=2)
-        self._advance()
+        if epoch is not None:
+            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
+        self._advance(epoch)
 
-    def _advance(self) -> None:
+    def _advance(self, epoch: Any = None) -> None:
         self._step_count += 1
-        self.last_epoch += 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        rates = self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr)
+        self._set(rates())
+
+    def _set(self, rates: list[float]) -> None:
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
             if isinstance(group["lr"], Tensor):
                 group["lr"]._writable()[...] = lr
             else:
@@ -154,6 +167,9 @@ class StepLR(LRScheduler):
             return self._present()
         return self._scaled(self.gamma)
 
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+
 
 class MultiStepLR(LRScheduler):
     """Times gamma at each of the epochs `milestones`."""
@@ -169,6 +185,10 @@ class MultiStepLR(LRScheduler):
             return self._present()
         return self._scaled(self.gamma ** self.milestones[self.last_epoch])
 
+    def _get_closed_form_lr(self) -> list[float]:
+        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        return [base * self.gamma**passed for base in self.base_lrs]
+
 
 class ExponentialLR(LRScheduler):
     """Times gamma every epoch."""
@@ -179,6 +199,9 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         return self._present() if self.last_epoch == 0 else self._scaled(self.gamma)
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class ConstantLR(LRScheduler):
@@ -196,6 +219,9 @@ class ConstantLR(LRScheduler):
         if self.last_epoch == 0:
             return self._scaled(self.factor)
         return self._scaled(1.0 / self.factor) if self.last_epoch == self.total_iters else self._present()
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * (1 if self.last_epoch >= self.total_iters else self.factor) for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -225,6 +251,13 @@ class LinearLR(LRScheduler):
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
         return self._scaled(1.0 + rise / before)
 
+    def _get_closed_form_lr(self) -> list[float]:
+        growth = self.end_factor - self.start_factor
+        return [
+            base * (self.start_factor + growth * min(self.total_iters, self.last_epoch) / self.total_iters)
+            for base in self.base_lrs
+        ]
+
 
 class PolynomialLR(LRScheduler):
     """From the base rate to 0 over `total_iters` epochs, as a power of what is left."""
@@ -239,6 +272,11 @@ class PolynomialLR(LRScheduler):
         left = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
         return self._scaled((left / before) ** self.power)
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [
+            base * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power for base in self.base_lrs
+        ]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -258,6 +296,12 @@ class CosineAnnealingLR(LRScheduler):
         factor = (1 + math.cos(math.pi * epoch / half)) / (1 + math.cos(math.pi * (epoch - 1) / half))
         return [factor * (lr - low) + low for lr in self._present()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        return [
+            self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+            for base in self.base_lrs
+        ]
+
 
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Half a cosine wave of `T_0` epochs, then a fresh start with `T_mult` times as many, and so on."""
@@ -276,13 +320,27 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         fall = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * fall for base in self.base_lrs]
 
-    def _advance(self) -> None:
-        self.T_cur += 1
-        if self.T_cur >= self.T_i:
-            self.T_cur -= self.T_i
-            self.T_i *= self.T_mult
-        super()._advance()
-        self._step_count -= 1  # PyTorch does not count these
+    def step(self, epoch: Any = None) -> None:
+        """Move to the next epoch, or to this one, which may lie between two: `step(epoch + i / batches)`."""
+        self._advance(epoch)
+
+    def _advance(self, epoch: Any = None) -> None:
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+        elif epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        elif epoch < self.T_0 or self.T_mult == 1:
+            self.T_cur, self.T_i = epoch % self.T_0, self.T_i if epoch >= self.T_0 else self.T_0
+        else:
+            starts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+            self.T_cur = epoch - self.T_0 * (self.T_mult**starts - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**starts
+        self.last_epoch = math.floor(epoch)
+        self._set(self.get_lr())  # PyTorch does not count these steps
 
 
 class OneCycleLR(LRScheduler):
@@ -400,12 +458,14 @@ class SequentialLR(LRScheduler):
         self._schedulers[0]._advance()
         self._last_lr = self._schedulers[0].get_last_lr()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
-        if number > 0 and self._milestones[number - 1] == self.last_epoch:
+        begins = number > 0 and self._milestones[number - 1] == self.last_epoch
+        if begins:
             scheduler.last_epoch = -1
+            scheduler._step_count -= 1
             for group in self.optimizer.param_groups:
                 group["lr"] = group["initial_lr"]
         scheduler._advance()
@@ -454,7 +514,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
-    def step(self, metrics: Any = None, epoch: int | None = None) -> None:
+    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at this epoch's metric, and lower the rates if it has been bad for too long."""
         current = float(metrics.item() if isinstance(metrics, Tensor) else metrics)
         self.last_epoch += 1
@@ -521,8 +581,8 @@ class CyclicLR(LRScheduler):
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum, self._scale_fn_custom = cycle_momentum, scale_fn
-        self.use_beta1 = "betas" in optimizer.defaults
         if cycle_momentum:
+            self.use_beta1 = "betas" in optimizer.defaults
             if "momentum" not in optimizer.defaults and not self.use_beta1:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.base_momentums, self.max_momentums = [base_momentum] * len(groups), [max_momentum] * len(groups)
@@ -533,8 +593,16 @@ class CyclicLR(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         state = super().state_dict()
-        custom = state.pop("_scale_fn_custom")  # a function is not saved
-        return {**state, "_scale_fn_custom": None if inspect.isroutine(custom) else custom}
+        custom = state.pop("_scale_fn_custom")  # a function is not saved, of an object what it holds
+        return {**state, "_scale_fn_custom": None if custom is None or inspect.isroutine(custom) else vars(custom).copy()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; a scale function of one's own stays."""
+        state = dict(state_dict)
+        held = state.pop("_scale_fn_custom")
+        super().load_state_dict(state)
+        if held is not None:
+            vars(self._scale_fn_custom).update(held)
 
     def scale_fn(self, x: float) -> float:
         """How high a cycle (or step) rises, of the whole height."""
@@ -576,7 +644,7 @@ class ChainedScheduler(SequentialLR):
         self._schedulers = list(schedulers)
         self._last_lr = self._present()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._present()

@@ -81,8 +81,11 @@ class Optimizer:
                 "the ordering of tensors in sets will change between runs. Please use a list instead."
             )
         params = [params] if isinstance(params, Tensor) else list(params)
-        if params and all(isinstance(p, tuple) for p in params):
-            param_group["param_names"] = [name for name, _ in params]
+        named = [p[0] for p in params if isinstance(p, tuple)]
+        if named:
+            if len(named) < len(params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            param_group["param_names"] = named
             params = [p for _, p in params]
         param_group["params"] = params
 
@@ -101,6 +104,13 @@ class Optimizer:
                 "error; see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
+        if self.param_groups and ("param_names" in param_group) != ("param_names" in self.param_groups[0]):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param group "
+                f"with{'' if named else 'out'} names to the optimizer"
+            )
+        if param_group.get("capturable"):
+            raise NotImplementedError("capturable=True is for CUDA graphs, which are left out: minigrad computes on the CPU")
         known = {p for group in self.param_groups for p in group["params"]}
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -224,7 +234,9 @@ def _like(name: str, value: Any, p: Tensor) -> Any:
     """A saved tensor in the dtype of its parameter; the step count keeps its own."""
     if not isinstance(value, Tensor) or name == "step" or not p.dtype.is_floating_point:
         return value
-    return value.to(p.dtype)
+    kept = value.to(p.dtype)
+    kept._writable()  # a number without dimensions changes in place, too
+    return kept
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:

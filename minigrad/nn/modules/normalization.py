@@ -94,13 +94,15 @@ class GroupNorm(Module):
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self.register_parameter("weight", Parameter(mg.ones(num_channels, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(mg.zeros(num_channels, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(mg.zeros(num_channels, dtype=dtype)) if affine and bias else None)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -132,12 +134,14 @@ class _RunningNorm(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self.register_parameter("weight", Parameter(mg.ones(num_features, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(mg.zeros(num_features, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(mg.zeros(num_features, dtype=dtype)) if affine and bias else None)
         track = track_running_stats
         self.register_buffer("running_mean", mg.zeros(num_features, dtype=dtype) if track else None)
         self.register_buffer("running_var", mg.ones(num_features, dtype=dtype) if track else None)
@@ -230,8 +234,10 @@ class _InstanceNorm(_RunningNorm):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

@@ -162,6 +162,12 @@ class LPPool2d(_LPPool):
     function = staticmethod(F.lp_pool2d)
 
 
+class LPPool3d(_LPPool):
+    """The p-norm of each window of (batch, channels, depth, height, width)."""
+
+    function = staticmethod(F.lp_pool3d)
+
+
 class _MaxUnpool(Module):
     n = 0
 

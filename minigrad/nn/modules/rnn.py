@@ -7,6 +7,7 @@ Each is a stack of layers, each layer one or two directions; weights have PyTorc
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import minigrad as mg
@@ -64,11 +65,14 @@ class RNNBase(Module):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        self._check(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.proj_size, out_size = proj_size, proj_size or hidden_size
         self.bias, self.batch_first, self.dropout, self.bidirectional = (
             bias,
             batch_first,
@@ -77,14 +81,44 @@ class RNNBase(Module):
         )
         rows = _STEPS[self.kind][1] * hidden_size
         for layer in range(num_layers):
-            width = input_size if layer == 0 else hidden_size * (2 if bidirectional else 1)
+            width = input_size if layer == 0 else out_size * (2 if bidirectional else 1)
             for suffix in self._suffixes(layer):
-                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, hidden_size)}
+                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, out_size)}
                 if bias:
                     shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}  # type: ignore[dict-item]
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
                 for name, shape in shapes.items():
                     self.register_parameter(name + suffix, Parameter(mg.empty(shape, dtype=dtype)))
         self.reset_parameters()
+
+    def _check(
+        self, input_size: Any, hidden_size: Any, layers: Any, bias: Any, batch_first: Any, dropout: Any, proj_size: int
+    ) -> None:
+        if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
+        if dropout > 0 and layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+                f"greater than 1, but got dropout={dropout} and num_layers={layers}",
+                stacklevel=4,
+            )
+        flags, sizes = {"bias": bias, "batch_first": batch_first}, {"input_size": input_size, "hidden_size": hidden_size}
+        for kind, given in ((bool, flags), (int, sizes)):
+            for name, value in given.items():
+                if not isinstance(value, kind):
+                    raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+        for name, value in {**sizes, "num_layers": layers}.items():
+            if value <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if proj_size >= hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+        if proj_size and self.kind != "LSTM":
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
@@ -112,6 +146,12 @@ class RNNBase(Module):
             return self._packed(input, hx)
         if input.ndim not in (2, 3):
             raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
+        if input.dtype is not self._parameters["weight_ih_l0"].dtype:  # type: ignore[union-attr]
+            kind = self._parameters["weight_ih_l0"].dtype  # type: ignore[union-attr]
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}). Convert input: input.to({kind}), or "
+                f"convert model: model.to({input.dtype})"
+            )
         unbatched = input.ndim == 2
         if unbatched:
             input = input.unsqueeze(1)
@@ -161,12 +201,13 @@ class RNNBase(Module):
     def _first_states(self, batch: int, dtype: Any, hx: Any, unbatched: bool) -> tuple[Tensor, ...]:
         count = _STEPS[self.kind][2]
         layers = self.num_layers * (2 if self.bidirectional else 1)
-        shape = (layers, batch, self.hidden_size)
+        sizes = (self.proj_size or self.hidden_size, self.hidden_size)[:count]
         if hx is None:
-            return (mg.zeros(shape, dtype=dtype),) * count
+            return tuple(mg.zeros((layers, batch, size), dtype=dtype) for size in sizes)
         states = tuple(hx) if count > 1 else (hx,)
         states = tuple(s.unsqueeze(1) if unbatched else s for s in states)
-        for s in states:
+        for s, size in zip(states, sizes, strict=True):
+            shape = (layers, batch, size)
             if tuple(s.shape) != shape:
                 raise RuntimeError(f"Expected hidden size {shape}, got {list(s.shape)}")
         return states
@@ -188,6 +229,8 @@ class RNNBase(Module):
                 state, resting = tuple(s[:n] for s in state), tuple(s[n:] for s in state)
             from_hidden = F.linear(state[0], weight_hh, bias_hh)  # type: ignore[arg-type]
             state = step(gate, from_hidden, state, self._nonlinearity())
+            if self.proj_size:
+                state = (F.linear(state[0], own["weight_hr" + suffix]), *state[1:])  # type: ignore[arg-type]
             outputs.append(state[0])
             if resting is not None:
                 state = tuple(mg.cat([s, r]) for s, r in zip(state, resting, strict=True))
@@ -198,6 +241,8 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
+        if self.proj_size:
+            text += f", proj_size={self.proj_size}"
         if self.num_layers != 1:
             text += f", num_layers={self.num_layers}"
         for name, usual in (("bias", True), ("batch_first", False), ("dropout", 0), ("bidirectional", False)):
@@ -270,16 +315,36 @@ class RNNCellBase(Module):
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """One step: (batch, input) and the state to the new state (for LSTM a pair)."""
         step, _, count = _STEPS[self.kind]
+        if input.ndim not in (1, 2):
+            raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead")
         if hx is None:
             hx = (mg.zeros((*input.shape[:-1], self.hidden_size), dtype=input.dtype),) * count
         state = tuple(hx) if isinstance(hx, (tuple, list)) else (hx,)
+        for i, h in enumerate(state):
+            if h.ndim not in (1, 2):
+                name = f"hx[{i}]" if count > 1 else "hidden"
+                raise ValueError(f"{type(self).__name__}: Expected {name} to be 1D or 2D, got {h.ndim}D instead")
+        self._check_sizes(input, state)
         gates = F.linear(input, self.weight_ih, self.bias_ih)
         new = step(gates, F.linear(state[0], self.weight_hh, self.bias_hh), state, self._nonlinearity())
         return new if count > 1 else new[0]
 
+    def _check_sizes(self, input: Tensor, state: tuple[Tensor, ...]) -> None:
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {self.input_size}")
+        for i, h in enumerate(state):
+            if h.ndim == input.ndim == 2 and h.shape[0] != input.shape[0]:
+                raise RuntimeError(f"Input batch size {input.shape[0]} doesn't match hidden{i} batch size {h.shape[0]}")
+            if h.shape[-1] != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{i} has inconsistent hidden_size: got {h.shape[-1]}, expected {self.hidden_size}"
+                )
+
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
-        return text if self.bias else text + f", bias={self.bias}"
+        if not self.bias:
+            text += f", bias={self.bias}"
+        return text if self._nonlinearity() == "tanh" else text + f", nonlinearity={self._nonlinearity()}"
 
 
 class RNNCell(RNNCellBase):

@@ -37,10 +37,20 @@ def _additive(mask: Tensor | None, like: Tensor) -> Tensor | None:
     return wrap(np.where(mask._data, -np.inf, 0).astype(like._data.dtype))
 
 
+def _widened(mask: Tensor | None, width: int) -> Tensor | None:
+    """The mask, which hides none of the places that were added behind."""
+    return mask if mask is None else F.pad(mask, (0, width - mask.shape[-1]))
+
+
 class MultiheadAttention(Module):
     """Attention in several heads: query (L, N, E), key and value (S, N, E), or batch first, or unbatched."""
 
     in_proj_bias: Parameter | None
+    bias_k: Parameter | None
+    bias_v: Parameter | None
+    q_proj_weight: Parameter | None
+    k_proj_weight: Parameter | None
+    v_proj_weight: Parameter | None
 
     def __init__(
         self,
@@ -62,21 +72,35 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
                 f"num_heads={num_heads} instead"
             )
-        if add_bias_kv or add_zero_attn or kdim not in (None, embed_dim) or vdim not in (None, embed_dim):
-            raise NotImplementedError(
-                "minigrad's MultiheadAttention leaves out add_bias_kv, add_zero_attn, kdim and vdim"
-            )
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.dropout, self.batch_first = dropout, batch_first
-        self.in_proj_weight = Parameter(mg.empty((3 * embed_dim, embed_dim), dtype=dtype))
+        self.kdim, self.vdim, self.add_zero_attn = kdim or embed_dim, vdim or embed_dim, add_zero_attn
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
+        widths = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
+        whole = Parameter(mg.empty((3 * embed_dim, embed_dim), dtype=dtype)) if self._qkv_same_embed_dim else None
+        if whole is not None:
+            self.in_proj_weight: Parameter | None = whole
+        for name, width in widths.items():
+            self.register_parameter(
+                name, Parameter(mg.empty((embed_dim, width), dtype=dtype)) if whole is None else None
+            )
+        if whole is None:
+            self.register_parameter("in_proj_weight", None)
         self.register_parameter("in_proj_bias", Parameter(mg.empty(3 * embed_dim, dtype=dtype)) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, dtype=dtype)
-        init.xavier_uniform_(self.in_proj_weight)
+        for name in ("bias_k", "bias_v"):
+            shape = (1, 1, embed_dim)
+            self.register_parameter(name, Parameter(mg.empty(shape, dtype=dtype)) if add_bias_kv else None)
+        for weight in [self._parameters[name] for name in widths] if whole is None else [whole]:
+            init.xavier_uniform_(weight)  # type: ignore[arg-type]
         if bias:
             init.zeros_(self.in_proj_bias)  # type: ignore[arg-type]
             init.zeros_(self.out_proj.bias)  # type: ignore[arg-type]
+        for added in (self.bias_k, self.bias_v):
+            if added is not None:
+                init.xavier_normal_(added)
 
     def forward(
         self,
@@ -99,9 +123,11 @@ class MultiheadAttention(Module):
         elif self.batch_first:
             query, key, value = (t.transpose(0, 1) for t in (query, key, value))
         length, batch, _ = query.shape
-        source = key.shape[0]
 
         q, k, v = self._projected(query, key, value)
+        k, v = self._lengthened(k, self.bias_k), self._lengthened(v, self.bias_v)
+        source = k.shape[0]
+        attn_mask, key_padding_mask = (_widened(mask, source) for mask in (attn_mask, key_padding_mask))
         q, k, v = (self._heads(t) for t in (q, k, v))
         scores = (q * (1 / math.sqrt(self.head_dim))) @ k.transpose(-2, -1)
         attn_mask, padding = _additive(attn_mask, query), _additive(key_padding_mask, query)
@@ -128,11 +154,19 @@ class MultiheadAttention(Module):
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         weight, bias = self.in_proj_weight, self.in_proj_bias
-        if query is key and key is value:
+        if weight is not None and query is key and key is value:
             return tuple(F.linear(query, weight, bias).chunk(3, -1))
-        weights = weight.chunk(3)
+        apart: Any = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        weights = apart if weight is None else weight.chunk(3)
         biases = (None,) * 3 if bias is None else bias.chunk(3)
         return tuple(F.linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True))
+
+    def _lengthened(self, t: Tensor, added: Parameter | None) -> Tensor:
+        """One more place to look at, learnt (`add_bias_kv`), and one of zeros (`add_zero_attn`)."""
+        _, batch, width = t.shape
+        if added is not None:
+            t = mg.cat([t, added.repeat(1, batch, 1)])
+        return mg.cat([t, mg.zeros((1, batch, width), dtype=t.dtype)]) if self.add_zero_attn else t
 
     def _heads(self, t: Tensor) -> Tensor:
         """(length, batch, embed) to (batch, heads, length, head_dim)."""
