@@ -537,9 +537,30 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     found = as_dtype(dtype, "arange", options, dtypes.result_type(start, end, step))
     if found.is_floating_point:
         count = math.ceil((end - start) / step)
-        return finish(dtypes.cast(start + np.arange(count) * float(step), found), **options)
+        return finish(_rising(start, step, count, found), **options)
     start, end, step = int(start), int(end), int(step)
     return finish(np.arange(start, end, step).astype(found.numpy), **options)
+
+
+def _rising(start: float, step: float, count: int, dtype: DType) -> Array:
+    """start + step * i, to the last bit as PyTorch computes it: in groups of as many numbers as its processor adds at once."""
+    i = np.arange(max(count, 0))
+    kind: Any = dtype.numpy.type
+    if kind is np.float16:
+        return dtypes.cast(start + i * float(step), dtype)
+    group = 8 if kind is np.float32 else 4
+    within = np.where(i < i.size - i.size % (2 * group), i % group, 0)  # two groups at a time; the rest one by one
+    first = _unrounded(float(start), step, i - within).astype(kind)
+    return np.where(within, _unrounded(first.astype(np.float64), step, within).astype(kind), first)
+
+
+def _unrounded(a: Any, b: float, i: Array) -> Array:
+    """a + b * i in float64, rounded once (fma)."""
+    high = np.float64(np.float32(b))
+    product, rest = high * i, (np.float64(b) - high) * i  # both exact
+    total = a + product
+    lost = (a - (total - (total - a))) + (product - (total - a))
+    return np.asarray(total + (lost + rest))
 
 
 def _check_step(start: float, end: float, step: float) -> None:

@@ -377,6 +377,11 @@ def index_reduce(
 @function(inplace=True)
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of input with input[indices] = values, or += with `accumulate`."""
+    if values.dtype is not input.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {input.dtype.tensor_name} for the destination "
+            f"and {values.dtype.tensor_name} for the source."
+        )
     parsed = indexing.parse(tuple(indices), input._data.shape)
     target = np.shape(input._data[parsed.advanced])
     fitting = indexing.check_value(values._data.shape, target, True)
@@ -429,11 +434,12 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     where = np.broadcast_to(mask._data, shape)
     index = where.nonzero() if shape else (np.asarray(where),)
     count = int(where.sum())
+    if source._data.dtype != input._data.dtype:
+        names = f"{input.dtype.tensor_name} and {source.dtype.tensor_name}"
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{names}")
     if source._data.size < count:
         raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes"
-            if source._data.dtype != input._data.dtype
-            else f"number of elements of source < number of ones in mask ({source._data.size} < {count})"
+            f"number of elements of source < number of ones in mask ({source._data.size} < {count})"
         )
     return more.masked_scatter(x, source.reshape(-1).narrow(0, 0, count), index, False)
 

@@ -145,6 +145,10 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     target = (mat1._data.shape[0], mat2._data.shape[1])
     errors.expand_shape(tuple(input._data.shape), target, f"torch.{input.dtype.tensor_name}Tensor")
     kernels.refuse_booleans("addmm_impl_cpu_", input._data)
+    for other in (mat1, mat2):
+        if other.dtype is not input.dtype:
+            names = f"{input.dtype.tensor_name} and {mat2.dtype.tensor_name}"
+            raise RuntimeError(f"self and mat2 must have the same dtype, but got {names}")
     return more.addmm(input, mat1, mat2, beta, alpha)
 
 
@@ -374,6 +378,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
     """
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    if x1.dtype is not x2.dtype:
+        raise RuntimeError(f"expected scalar type {x1.dtype.tensor_name} but found {x2.dtype.tensor_name}")
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if p == 0:  # how many coordinates differ: a number without slope
         return table.sign(difference).abs().sum(-1)

@@ -327,13 +327,14 @@ def _common(tensors: Sequence[Tensor]) -> list[Tensor]:
     return [x if x._data.dtype == wanted.numpy else converted(x, wanted) for x in tensors]
 
 
-def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None) -> Tensor:
     """The tensors one after another along `dim`; their other sizes must be equal.
 
     >>> torch.cat([torch.zeros(1, 2), torch.ones(1, 2)])
     tensor([[0., 0.],
             [1., 1.]])
     """
+    dim = dim if axis is None else axis
     given = _common(_tensors("cat", tensors))
     for i, x in enumerate(given):
         if not x._data.ndim:
@@ -374,7 +375,7 @@ for _name in ("cat", "concat", "concatenate"):
     register(cat, _name, method=False)
 
 
-def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
+def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None) -> Tensor:
     """Tensors of one shape as the slices of a new dimension."""
     given = _common(_tensors("stack", tensors))
     first = given[0]._data.shape
@@ -384,7 +385,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
                 f"{list(x._data.shape)} at entry {i}"
             )
-    where = check_dim(dim, len(first) + 1)
+    where = check_dim(dim if axis is None else axis, len(first) + 1)
     array = kernels.in_order(np.stack([x._data for x in given], where))
     keys = [(slice(None),) * where + (i, Ellipsis) for i in range(len(given))]
     parts = [lambda g, key=key: table.select(g, key) for key in keys]

@@ -159,6 +159,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                 f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.numel()} "
                 f"and channel size = {channels}."
             )
+    if weight.dtype is not input.dtype:
+        names = f"{input.dtype.tensor_name} and {weight.dtype.tensor_name}"
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {names}")
     if weight.ndim > 1:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.ndim > 0 and input.ndim != 1:
@@ -468,6 +471,16 @@ def _alpha_dropped(input: Tensor, p: float, training: bool, inplace: bool, shape
 # -------------------------------------------------------------------------------------------------- normalisation
 
 
+def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
+    """RuntimeError unless all have the input's number type."""
+    kind = input._data.dtype
+    for p in parameters:
+        if p is not None and p._data.dtype is not kind and p._data.dtype != kind:
+            single = kind == np.float32
+            why = "expect parameter to have scalar type of Float" if single else "all inputs must share same datatype."
+            raise RuntimeError(f"mixed dtype (CPU): {why}")
+
+
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -483,6 +496,13 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], "
             f"but got input of size{list(input.shape)}"
         )
+    _check_types(input, weight, bias)
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and each._data.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(each.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
     floating_input("LayerNormKernelImpl", input)
     dims = tuple(range(input.ndim - len(shape), input.ndim))
     return rules.layer_norm_rows(input, weight, bias, rules.Moments(input._data, dims, eps))
@@ -529,6 +549,10 @@ def batch_norm(
     In training the running statistics move by `momentum` towards those of the batch, in place.
     """
     x = input._data
+    _check_types(input, weight, bias, running_mean, running_var)
+    for name, each in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+        if each is not None and each._data.size != x.shape[1]:
+            raise RuntimeError(f"{name} should contain {x.shape[1]} elements not {each._data.size}")
     if training:
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
@@ -610,6 +634,13 @@ def group_norm(
             f"{list(input.shape)} and num_groups={num_groups}"
         )
     x = input._data
+    _check_types(input, weight, bias)
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and each._data.shape != x.shape[1:2]:
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                f"{list(each.shape)} and input of shape {list(x.shape)}"
+            )
     moments = rules.Moments(x, (2,), eps, (x.shape[0], num_groups, x.size // (x.shape[0] * num_groups or 1)))
     return rules.group_norm_rows(input, _per_channel(weight, x), _per_channel(bias, x), moments)
 
@@ -797,6 +828,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
                 f"weight tensor should be defined either for all {shape[1]} classes or no classes "
                 f"but got weight tensor of shape: {list(weights.shape)}"
             )
+        if weight.dtype is not rows.dtype:
+            raise RuntimeError(f"expected scalar type {rows.dtype.tensor_name} but found {weight.dtype.tensor_name}")
     unsigned = classes.view(np.uint64)  # so that negative numbers are too large ones
     if weights is not None or 0 <= ignore_index < shape[1] or (classes.size and largest(unsigned, None) >= shape[1]):
         classes, share = _shares(classes, shape[1], weights, ignore_index, rows._data.dtype)

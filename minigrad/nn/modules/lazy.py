@@ -48,6 +48,15 @@ class UninitializedParameter(Parameter):
         )
 
     @property
+    def data(self) -> Any:
+        """No numbers: what is written there is forgotten."""
+        return mg.empty(0)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        set_data(self, value)
+
+    @property
     def shape(self) -> Any:
         """Raises RuntimeError: the first input decides it."""
         raise RuntimeError(

@@ -161,6 +161,12 @@ class RNNBase(Module):
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
             )
+        kind = self.weight_ih_l0.dtype
+        if input.dtype is not kind:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}). Convert input: input.to({kind}), "
+                f"or convert model: model.to({input.dtype})"
+            )
         states = self._first_states(input.shape[1], input.dtype, hx, unbatched)
         input, ends = self._layers(input, states, None)
         if unbatched:
