@@ -104,4 +104,6 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def __getattr__(name: str) -> Any:
+    if name == "_current_level":
+        return len(_levels) - 1
     raise AttributeError(f"minigrad's forward mode has no {name!r}: only {', '.join(__all__)}")
