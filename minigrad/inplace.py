@@ -185,12 +185,15 @@ def _check_view(target: Tensor) -> None:
     while view is not None:
         function, recorded, several, _ = view.__dict__.get("_of_function", NO_FUNCTION)
         name = function or view.__dict__.get("_one_of")
+        itself = view is target
         view, *_, recorded = view._view or (None, recorded)
         if recorded and name is None:
             continue
         place = f"Output {target.output_nr} of {name} is a view and is being modified inplace. "
         if not recorded:
-            place = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+            kind = type(target._node).__name__.split("Backward")[0]
+            place = "A view was" if itself else f"Output {target.output_nr} of {kind} is a view of a view which was"
+            place += " created in no_grad mode and is being modified inplace with grad mode enabled. "
         if function and not several:
             raise RuntimeError(place + FUNCTION_VIEW)
         raise RuntimeError(place + (ONE_OF_SEVERAL if recorded and name is not None else NO_GRAD_VIEW))

@@ -16,9 +16,11 @@ from minigrad.versions import check_versions, counter_of
 
 # What PyTorch calls the inputs and arguments that rules keep; where it has no other name, ours.
 SAVED = {"x": "self", "y": "other", "z": "weight", "out": "result", "x_shape": "self_sym_sizes", "y_shape": "other_sym_sizes",
-         "dims": "dim"}  # fmt: skip
+         "dims": "dim", "low": "min", "high": "max", "order": "ord"}  # fmt: skip
 SECOND = {"MmBackward0": "mat2", "BmmBackward0": "mat2", "MvBackward0": "vec", "DotBackward0": "tensor",
-          "PowBackward1": "exponent", "SolveBackward0": "B"}  # fmt: skip
+          "PowBackward1": "exponent", "SolveBackward0": "B", "AddmmBackward0": "mat1",
+          "MseLossBackward0": "target", "BinaryCrossEntropyBackward0": "target", "SmoothL1LossBackward0": "target",
+          "HuberLossBackward0": "target"}  # fmt: skip
 
 
 def readers(made: Any) -> dict[str, property]:

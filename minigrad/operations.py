@@ -187,7 +187,7 @@ def {name}(x{statics}):
     out = make(Tensor)
     out._data = c
     out._counter = {share}
-    if unusual and mode.inference:
+    if unusual and mode.inference and out._counter is not x._counter:  # a view is what its base is
         out._counter = Untracked(out._counter)
     p = x._node
     if p is None or (unusual and mode.record is None):
@@ -365,7 +365,7 @@ class Nowhere(AccumulateGrad):
 
 def note_lost(out: Tensor, how: str) -> None:
     """Remember which line left this tensor without a history, for `explain`; a view still requires grad, as in PyTorch."""
-    if out._view is not None and not mode.inference:
+    if out._view is not None and not out.is_inference():
         out._node = Nowhere(out)
     frame = caller()
     out.__dict__["_lost"] = (how, frame.f_code, frame.f_lasti)

@@ -1226,3 +1226,24 @@ def test_names_that_old_programs_use() -> None:
     x.resize_(4)
     x.resize_(4)
     assert x._version == 1
+
+
+def test_a_view_made_in_inference_mode_is_what_its_base_is() -> None:
+    w = leaf(1.0, 2.0)
+    x = w * 3
+    z = x * x
+    with mg.inference_mode():
+        view, made = x.view(2), mg.ones(2).view(2)
+        assert not view.is_inference() and made.is_inference() and w[:1].requires_grad
+        view.mul_(2)
+    assert view._version == 1
+    with pytest.raises(RuntimeError, match="has been modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_a_view_of_a_view_made_without_recording() -> None:
+    with mg.no_grad():
+        y = mg.zeros(6).view(6)
+    y.requires_grad_()
+    with pytest.raises(RuntimeError, match=r"^Output 0 of Select is a view of a view which was created in no_grad mode and is"):
+        y.view(2, 3)[0].mul_(2)
