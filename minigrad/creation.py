@@ -22,7 +22,7 @@ from minigrad.devices import check_device
 from minigrad.dtypes import DType
 from minigrad.size import Size
 from minigrad.tape import mode
-from minigrad.tensor import Array, Tensor, Untracked, method, wrap
+from minigrad.tensor import Array, Tensor, Untracked, method, plain, wrap
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace",
@@ -103,11 +103,6 @@ def as_size(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     if any(n < 0 for n in sizes):
         raise RuntimeError(f"{function}: Dimension size must be non-negative.")
     return tuple(sizes)
-
-
-def plain(value: Any) -> Any:
-    """A Python number from a number or a one-element tensor."""
-    return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
 # ------------------------------------------------------------------------------------------- from data

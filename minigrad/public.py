@@ -17,9 +17,9 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace
-from minigrad.creation import plain as plain
 from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, wrap
+from minigrad.tensor import plain as plain
 
 FUNCTIONS: dict[str, Any] = {}
 methods: Any = Tensor  # the class, as something to hang methods on

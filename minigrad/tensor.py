@@ -348,6 +348,11 @@ def wrap(array: Array, node: Node | None = None) -> Tensor:
     return t
 
 
+def plain(value: Any) -> Any:
+    """A Python number from a number or a one-element tensor."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
 def method(function: F) -> F:
     """Attach a function to Tensor under its own name: how the later files add their operations."""
     function.__qualname__ = f"Tensor.{function.__name__}"  # which is how Python's own errors name it
