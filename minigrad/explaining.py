@@ -110,7 +110,7 @@ def _why_no_graph(t: Tensor) -> str:
         name = _assigned_from_itself(line)
         also = f", which bound {name} to a new tensor; the leaf is the old one" if name else ""
         return f"it was computed while recording was switched off (no_grad){where}{also}"
-    if t.dtype.category < 2:
+    if not t.dtype.is_floating_point:
         return f"it holds {t.dtype.name} numbers, and only floating-point tensors have gradients"
     return "it was made without requires_grad=True, and from nothing that requires grad"
 

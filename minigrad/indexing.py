@@ -29,10 +29,6 @@ class Index(NamedTuple):
     name: str
     is_mask: bool = False  # whether a single mask is all there is to pick with
 
-    @property
-    def is_view(self) -> bool:
-        return self.advanced is None
-
 
 def parse(index: Any, shape: Shape) -> Index:
     """Translate the index of a tensor of this shape.

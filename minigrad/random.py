@@ -20,7 +20,7 @@ from minigrad.devices import CPU, check_device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .tensor import Tensor
+    from minigrad.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _FLOAT32 = np.dtype(np.float32)

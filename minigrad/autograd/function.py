@@ -35,7 +35,7 @@ def _jvp(ctx: Any, *tangents: Any) -> Any:
 
 
 def _vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-    """Raises RuntimeError: a Function says here how it is mapped over a batch, or does not."""
+    """Raises NotImplementedError: a Function says here how it is mapped over a batch, or does not."""
     raise NotImplementedError(
         "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True."
     )

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad as mg
+from minigrad.distributions import constraints
+from minigrad.distributions.distribution import clamped, summed
 from minigrad.nn.functional import softplus
 from minigrad.tensor import Tensor
-
-from . import constraints
-from .distribution import clamped, summed
 
 
 class Transform:

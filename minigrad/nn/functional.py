@@ -1053,6 +1053,16 @@ def soft_margin_loss(
     """log(1 + exp(-y x)) for y = 1 or -1."""
     reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
+    together = errors.broadcast_shapes(input._data.shape, target._data.shape)
+    if together != input._data.shape:
+        raise RuntimeError(
+            f"output with shape {list(input._data.shape)} doesn't match the broadcast shape {list(together)}"
+        )
+    if target.requires_grad and mg.is_grad_enabled():
+        raise RuntimeError(
+            "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This input cannot have "
+            "requires_grad True."
+        )
     return rules.soft_margin_loss(input, target, reduction)
 
 

@@ -7,7 +7,6 @@ plain backward pass and on Tensors in one that is differentiated itself.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from minigrad import kernels
 from minigrad.derivatives import mean_dims, put, reshape, rows_mm, rsqrt, sigmoid
 from minigrad.kernels import fold_rows
+from minigrad.more_derivatives import per
 from minigrad.operations import enter, operation
 from minigrad.tensor import Tensor, wrap
 
@@ -28,16 +28,11 @@ def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
     return values.mean() if reduction == "mean" else np.add.reduce(values, None)
 
 
-def shared(g: Any, x: Any, reduction: str) -> Any:
-    """The gradient of one element's loss, given that of the reduced loss."""
-    return g / math.prod(x.shape) if reduction == "mean" else g
-
-
 soft_margin_loss = operation(
     "SoftMarginLoss",
     _soft_margin,
-    lambda g, x, y, reduction: shared(g, x, reduction) * -y * sigmoid(-y * x),
-    lambda g, x, y, reduction: shared(g, x, reduction) * -x * sigmoid(-y * x),
+    lambda g, x, y, reduction: per(g, x, y, reduction) * -y * sigmoid(-y * x),
+    None,
 )
 
 # The negative log-likelihood: `index` picks the entry of each target's class, `share` is the weight of each target

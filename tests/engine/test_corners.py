@@ -236,6 +236,16 @@ TAKEN = [
 
 REFUSED = [
     (
+        "t.nn.functional.soft_margin_loss(t.ones(2), t.ones(2, requires_grad=True))",
+        RuntimeError,
+        "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This input cannot have requires_grad True.",
+    ),
+    (
+        "t.nn.functional.soft_margin_loss(t.ones(2, 1), t.ones(2, 3))",
+        RuntimeError,
+        "output with shape [2, 1] doesn't match the broadcast shape [2, 3]",
+    ),
+    (
         "t.zeros(3).index_copy(0, t.tensor([1, 0]), t.tensor(2.0))",
         IndexError,
         "index_copy_(): When source is scalar, index should have one element (got 2)",
