@@ -40,6 +40,14 @@ class Device:
     def __hash__(self) -> int:
         return hash(str(self))
 
+    def __enter__(self) -> Device:
+        """`with device("cpu"):` changes nothing; another device is refused."""
+        check_device(self)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
     def __reduce__(self) -> Any:
         return Device, (str(self),)
 

@@ -19,6 +19,8 @@ def test_devices_can_be_named() -> None:
     assert (str(mg.device("cuda:1")), mg.device("mps").index, cpu.type) == ("cuda:1", None, "cpu")
     assert pickle.loads(pickle.dumps(mg.device("cpu:0"))) == mg.device("cpu:0") != cpu
     assert (mg.accelerator.is_available(), mg.accelerator.current_accelerator()) == (False, None)
+    with mg.device("cpu") as here:
+        assert mg.zeros(1).device == here
     assert not mg.backends.mps.is_available() and not mg.backends.cudnn.is_available()
 
 
@@ -44,6 +46,7 @@ def test_wrong_devices(name: tuple[Any, ...], message: str) -> None:
         lambda: mg.nn.Linear(1, 1).to("cuda"),
         lambda: mg.set_default_device("cuda"),
         lambda: mg.Generator("cuda"),
+        lambda: mg.device("cuda").__enter__(),
     ],
 )
 def test_other_devices_are_refused(use: Any) -> None:
