@@ -50,6 +50,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min(4, os.cpu_count() or 1) if everything and config.option.markexpr == "not slow" else 0
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The kernels of the notebooks are forks of one process, where there are handles of processes."""
+    if config.getoption("nbval", default=False) and hasattr(os, "pidfd_open"):
+        from jupyter_client.provisioning import local_provisioner
+
+        from tests import warm
+
+        local_provisioner.launch_kernel = warm.starter(local_provisioner.launch_kernel)
+
+
 def is_here(need: str) -> bool:
     if need == "chromium" and os.environ.get("MINIGRAD_CHROMIUM"):
         return True
