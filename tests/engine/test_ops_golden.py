@@ -29,6 +29,7 @@ nonzero_static ormqr slice
 )
 KNOWN = {
     "linalg.lstsq": "residuals, rank and singular values are not recorded in the graph",
+    "nn.functional.batch_norm": "batches of no samples are refused",
 }
 
 # PyTorch's sample list calls these with the arguments in another order, or as methods only.
