@@ -27,6 +27,7 @@ from minigrad.inplace import write
 from minigrad.kernels import largest
 from minigrad.nn import rules
 from minigrad.public import floating_input
+from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor, wrap
 
 Array = Any
@@ -1058,7 +1059,7 @@ def soft_margin_loss(
         raise RuntimeError(
             f"output with shape {list(input._data.shape)} doesn't match the broadcast shape {list(together)}"
         )
-    if target.requires_grad and mg.is_grad_enabled():
+    if target.requires_grad and is_grad_enabled():
         raise RuntimeError(
             "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This input cannot have "
             "requires_grad True."
