@@ -432,6 +432,9 @@ t.addmm(x, t.ones(2, 2), t.ones(2, 3))
 t.cdist(x, t.ones(2, 3))
 t.zeros(3).index_put_((t.tensor([0]),), t.ones(1, dtype=t.float64))
 t.zeros(2).masked_scatter(t.tensor([True, False]), t.ones(1, dtype=t.float64))
+P = type('P', (nn.Module,), {'forward': lambda s, x: x * 3, 'right_inverse': lambda s, x: x / 3}); m = nn.Linear(2, 2); k = nn.utils.parametrize.register_parametrization; k(m, 'weight', P()); k(m, 'weight', P()); a = m.parametrizations.weight.original.clone(); m.weight = t.ones(2, 2); a, m.weight, m.parametrizations.weight.original
+P = type('P', (nn.Module,), {'forward': lambda s, x: x}); Q = type('Q', (nn.Module,), {'forward': lambda s, x: x[:1]}); m = nn.Linear(2, 2); k = nn.utils.parametrize.register_parametrization; k(m, 'weight', P()); k(m, 'weight', Q())
+P = type('P', (nn.Module,), {'forward': lambda s, x: x}); Q = type('Q', (nn.Module,), {'forward': lambda s, x: x.double()}); m = nn.Linear(2, 2); k = nn.utils.parametrize.register_parametrization; k(m, 'weight', P()); k(m, 'weight', Q())
 optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
 """.strip().splitlines()
 

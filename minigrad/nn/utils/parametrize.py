@@ -104,10 +104,17 @@ def register_parametrization(
     """
     if is_parametrized(module, tensor_name):
         chain: Any = module._modules["parametrizations"][tensor_name]  # type: ignore[index]
-        with no_grad():
-            if hasattr(parametrization, "right_inverse"):
-                chain.set_original_(parametrization.right_inverse(getattr(module, tensor_name)))
-        chain.append(parametrization)
+        if not unsafe:
+            now = getattr(module, tensor_name)
+            then = parametrization(now)
+            for what in ("dtype", "shape"):
+                if getattr(now, what) != getattr(then, what):
+                    raise ValueError(
+                        f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag is "
+                        f"enabled.\nmodule.{tensor_name}.{what}: {getattr(now, what)}\n"
+                        f"parametrization(module.{tensor_name}).{what}: {getattr(then, what)}"
+                    )
+        chain.append(parametrization)  # the original stays as it is
         return module
     held = module._parameters if tensor_name in module._parameters else module._buffers
     if tensor_name not in held:
