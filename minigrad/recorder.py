@@ -319,8 +319,12 @@ def record(
 def unpacked(nodes: list[Node]) -> Iterator[None]:
     """Meanwhile nodes hold what saved-tensor hooks packed as what it was: each is asked for once, as in a backward pass."""
     packed = {node: node.kept for node in nodes if node.rules is None and node.kept and operation_of(node)}
-    for node in packed:
-        node.kept = hooks.unpacked(node.kept)
+    before, tape.mode.running = tape.mode.running, hooks.Pass(nodes[-1:], None)  # a checkpoint counts it as one pass
+    try:
+        for node in packed:
+            node.kept = hooks.unpacked(node.kept)
+    finally:
+        tape.mode.running = before
     try:
         yield
     finally:
