@@ -2,10 +2,11 @@
 
 `optimizer.py` holds what all of them share: parameter groups, `zero_grad`, `step`, state dicts. `algorithms.py` has
 one short update rule each (SGD, Adam, AdamW, RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam, Rprop, ASGD), `lbfgs.py`
-the one that looks before it steps, and `lr_scheduler.py` the rules that change the learning rate as training goes on.
+the one that looks before it steps, and `lr_scheduler.py` the rules that change the learning rate as training goes on;
+`swa_utils.py` averages weights.
 """
 
-from minigrad.optim import lr_scheduler
+from minigrad.optim import lr_scheduler, swa_utils
 from minigrad.optim.algorithms import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RAdam, RMSprop, Rprop
 from minigrad.optim.lbfgs import LBFGS
 from minigrad.optim.optimizer import Optimizer
@@ -25,4 +26,5 @@ __all__ = [
     "RMSprop",
     "Rprop",
     "lr_scheduler",
+    "swa_utils",
 ]

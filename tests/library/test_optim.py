@@ -179,3 +179,40 @@ def test_a_step_allocates_next_to_nothing() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 400 * 500 * 4 / 10
+
+
+EMA = [0.2683, 0.5683, 0.8683]
+AVERAGES = [
+    ({}, [0.55, 0.85, 1.15]),
+    ({"multi_avg_fn": mg.optim.swa_utils.get_ema_multi_avg_fn(0.9)}, EMA),
+    ({"avg_fn": mg.optim.swa_utils.get_ema_avg_fn(0.9), "use_buffers": True}, EMA),
+]
+
+
+@pytest.mark.parametrize(("settings", "want"), AVERAGES)
+def test_averages_of_weights(settings: dict[str, Any], want: list[float]) -> None:
+    """A mean or an exponential mean of four models, as PyTorch gives it; then statistics counted anew."""
+    model = mg.nn.Sequential(mg.nn.BatchNorm1d(2), mg.nn.Linear(2, 1))
+    mean = mg.optim.swa_utils.AveragedModel(model, **settings)
+    for step in range(4):
+        with mg.no_grad():
+            model[1].weight.copy_(mg.tensor([[0.1 + 0.3 * step, 0.4 + 0.3 * step]]))
+            model[1].bias.fill_(0.7 + 0.3 * step)
+        mean.update_parameters(model)
+    assert [*mean.module[1].weight.flatten().tolist(), mean.module[1].bias.item()] == pytest.approx(want, abs=1e-6)
+    assert mean.n_averaged.item() == 4
+    x = mg.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]])
+    mg.optim.swa_utils.update_bn([x, (x + 1, None)], mean)
+    assert mean.module[0].running_mean.tolist() == pytest.approx([2.0, 2.1666667], abs=1e-6)
+    assert mean.module[0].momentum == 0.1
+
+
+def test_rate_on_its_way_to_that_of_averaging() -> None:
+    optimiser = mg.optim.SGD([mg.ones(1)], lr=0.1)
+    scheduler = mg.optim.swa_utils.SWALR(optimiser, 0.02, 3)
+    rates = []
+    for _ in range(4):
+        optimiser.step()
+        scheduler.step()
+        rates += scheduler.get_last_lr()
+    assert rates == pytest.approx([0.08, 0.04, 0.02, 0.02], abs=1e-12)
