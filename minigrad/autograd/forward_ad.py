@@ -27,9 +27,7 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-_levels: list[
-    list[tuple[Tensor, Tensor, Tensor]]
-] = []  # the open level: each leaf with its tangent and its dual tensor
+_levels: list[list[tuple[Tensor, Tensor, Any]]] = []  # the open level: each leaf, its tangent, its dual tensor's node
 
 
 def enter_dual_level() -> int:
@@ -77,14 +75,15 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
-    if tensor._node is not None and not ancestors([tensor._node], 0).isdisjoint(d[0]._node for d in _levels[-1]):
+    behind: set[Any] = set() if tensor._node is None else ancestors([tensor._node], 0)
+    if not behind.isdisjoint(d[0]._node for d in _levels[-1]):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
         )
     with enable_grad():
         own = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
         dual = owned(own.view_as(own))
-    _levels[-1].append((own, tangent, dual))
+    _levels[-1].append((own, tangent, dual._node))
     return dual
 
 
@@ -94,8 +93,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(tensor, None)
     if not is_grad_enabled() or (tensor._node is None and tensor.__dict__.get("_lost", ("",))[0] == "no_grad"):
         raise NotImplementedError(NOT_RECORDED)
-    for own, tangent, dual in _levels[-1]:
-        if tensor._node is not None and tensor._node is dual._node:
+    for own, tangent, node in _levels[-1]:
+        if tensor._node is node:
             return UnpackedDualTensor(own.detach(), tangent)
     leaves, tangents = [d[0] for d in _levels[-1]], [d[1] for d in _levels[-1]]
     further = leads_further([tensor, *tangents], leaves)

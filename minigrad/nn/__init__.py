@@ -9,9 +9,9 @@ import importlib as _importlib
 from minigrad.nn import functional, init, modules, utils
 from minigrad.nn.modules import *  # noqa: F403
 from minigrad.nn.modules import __all__ as _modules
-from minigrad.nn.parameter import Parameter
+from minigrad.nn.parameter import Buffer, Parameter
 
-__all__ = [*_modules, "Parameter", "functional", "init", "modules", "utils"]
+__all__ = [*_modules, "Buffer", "Parameter", "functional", "init", "modules", "utils"]
 
 
 def __getattr__(name: str) -> object:

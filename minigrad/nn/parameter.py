@@ -42,6 +42,21 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
+class _Buffer(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and "_is_buffer" in value.__dict__
+
+    def __call__(cls, data: Any = None, *, persistent: bool = True) -> Tensor:
+        given = Tensor() if data is None else data
+        made: Tensor = given.detach().requires_grad_(given.requires_grad)
+        made.__dict__.update(_is_buffer=True, persistent=persistent)
+        return made
+
+
+class Buffer(metaclass=_Buffer):
+    """`Buffer(tensor)` is the tensor itself, filed by `register_buffer` when assigned to an attribute of a module."""
+
+
 def typename(thing: Any) -> str:
     """What error messages call it: 'torch.FloatTensor' for a tensor, the type's name for anything else."""
     if isinstance(thing, Tensor):

@@ -108,6 +108,9 @@ def test_dual_tensors() -> None:
         moving = mg.zeros(2, dtype=mg.float64)
         moving.copy_(dual).mul_(2)
         assert forward_ad.unpack_dual(moving).tangent.tolist() == [6.0, 10.0] and X.tolist() == [1.0, 2.0]
+        twice = forward_ad.make_dual(X.clone(), W)
+        twice[:1].mul_(2)
+        assert forward_ad.unpack_dual(twice).tangent.tolist() == [6.0, 5.0]
         with pytest.raises(RuntimeError, match="already has a forward gradient at the same level"):
             forward_ad.make_dual(dual, W)
         with pytest.raises(

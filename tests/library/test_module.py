@@ -476,3 +476,17 @@ def test_a_linear_network_learns() -> None:
 def test_a_certain_answer_costs_nothing_and_prints_as_pytorch_prints_it(reduction: str, shown: str) -> None:
     scores = mg.tensor([[50.0, 0.0, 0.0]])
     assert repr(nn.functional.cross_entropy(scores, mg.tensor([0]), reduction=reduction)) == shown
+
+
+def test_a_buffer_is_filed_when_assigned() -> None:
+    class Mean(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.running = nn.Buffer(mg.zeros(2))
+            self.scratch = nn.Buffer(mg.ones(2), persistent=False)
+
+    mean = Mean()
+    assert [name for name, _ in mean.named_buffers()] == ["running", "scratch"] and list(mean.state_dict()) == ["running"]
+    assert isinstance(mean.running, nn.Buffer) and not isinstance(mg.zeros(2), nn.Buffer)
+    mean.running = mg.full((2,), 3.0)
+    assert mean.state_dict()["running"].tolist() == [3.0, 3.0] and not list(mean.parameters())
