@@ -605,7 +605,7 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None
     if isinstance(bins, Tensor):
         edges = bins._data
     else:
-        low, high = range or ((x.min().item(), x.max().item()) if x.size else (0.0, 0.0))
+        low, high = range or ((x.min().item(), x.max().item()) if x.size else (0.0, 1.0))
         if not math.isfinite(low) or not math.isfinite(high):
             raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
         if low == high:
