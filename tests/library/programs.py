@@ -389,6 +389,7 @@ STUDENT = """
 tuple(t.histogram(t.tensor([1.0, 2, 1]), bins=4, range=(0.0, 3.0), weight=t.tensor([1.0, 2, 4]), density=True))
 t.histogram(t.tensor([1.0, 1, 1]), 3, density=True)
 t.histogram(t.tensor([1, 2]), 3)
+tuple(t.histogram(t.arange(7.0), density=True))
 t.histogram(t.tensor([1.0, float('nan')]), 3)
 (t.strided, x.layout, t.contiguous_format, t.preserve_format, x.is_contiguous(memory_format=t.contiguous_format), x.mT.contiguous(memory_format=t.contiguous_format))
 repr(t.Generator()).partition(' at ')[0]
