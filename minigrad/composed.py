@@ -650,8 +650,12 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        return more.clamp_tensor(*_promoted(input, min, max))
-    min, max = plain(min), plain(max)
+        if all(b is None or isinstance(b, Tensor) for b in (min, max)):
+            return more.clamp_tensor(*_promoted(input, min, max))
+        min, max = (b.item() if isinstance(b, Tensor) and not b._data.ndim else b for b in (min, max))
+    min, max = (b.item() if isinstance(b, np.generic) else b for b in (min, max))
+    if not all(b is None or isinstance(b, (int, float)) for b in (min, max)):
+        raise TypeError("the bounds are two tensors or two numbers")
     bounds = [b for b in (min, max) if b is not None]
     return more.clamp(_typed(input, dtypes.result_type(input._data, *bounds)), min, max)
 
@@ -684,6 +688,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         raise errors.must_be_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return tuple(wrap(part) for part in np.nonzero(np.atleast_1d(condition._data)))
+    if not _is_operand(input) or not _is_operand(other):
+        types = ", ".join(map(errors.type_name, (condition, input, other)))
+        raise TypeError(f"where() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     mask = condition._data
     if mask.dtype.kind != "b":
         if mask.dtype != np.uint8:
@@ -738,6 +745,11 @@ in_place("masked_fill", _masked_fill_)
 def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
     wanted = keywords.get("dtype")
+    known = {"dtype", "device", "non_blocking", "copy", "memory_format", "other"}
+    typed = wanted is None or isinstance(wanted, dtypes.DType) or wanted in (float, int, bool)
+    if not known.issuperset(keywords) or not typed:
+        given = ", ".join([*map(errors.type_name, args), *(f"{n}={errors.type_name(v)}" for n, v in keywords.items())])
+        raise TypeError(f"to() received an invalid combination of arguments - got ({given}), but expected one of:\n")
     check_device(keywords.get("device"))
     for arg in args:
         if isinstance(arg, Tensor):
@@ -752,10 +764,10 @@ def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
 
 
 def _converting(name: str, wanted: dtypes.DType) -> None:
-    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
+    def convert(self: Tensor, *, memory_format: Any = None) -> Tensor:
         return self if self._data.dtype == wanted.numpy else converted(self, wanted)
 
-    convert.__name__ = name
+    convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"The tensor as {wanted}; itself if it is."
     setattr(Tensor, name, convert)
 
@@ -863,6 +875,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         )
     if isinstance(value, Tensor):
         return inplace.overwrite(self, more.fill_tensor, value.to(self.dtype))
+    if not isinstance(value, (int, float, np.generic)):
+        kind = errors.type_name(value)
+        raise TypeError(f"fill_() received an invalid combination of arguments - got ({kind}), but expected one of:\n")
     return inplace.overwrite(self, more.fill, dtypes.cast(value, self.dtype))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,9 @@ def finish(array: Array, requires_grad: bool = False, device: Any = None, out: A
             raise TypeError(f"unexpected keyword argument {name!r}")
         if name == "pin_memory" and value:
             raise NotImplementedError("minigrad keeps tensors in ordinary memory: pin_memory is left out")
+    if type(requires_grad) is not bool:
+        kind = errors.type_name(requires_grad)
+        raise TypeError(f"{_getframe(1).f_code.co_name}(): argument 'requires_grad' must be bool, not {kind}")
     if out is not None:
         return _into(out, array)
     if requires_grad and array.dtype.kind != "f":
@@ -471,6 +475,9 @@ def empty_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """One number everywhere, with the shape and type of `input`."""
     found = _like(input, dtype, "full_like")
+    if not isinstance(plain(fill_value), (bool, int, float)):
+        kind = errors.type_name(fill_value)
+        raise TypeError(f"full_like(): argument 'fill_value' (position 2) must be Number, not {kind}")
     return finish(np.full(input._data.shape, dtypes.cast(plain(fill_value), found)), **options)
 
 

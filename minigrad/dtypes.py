@@ -230,6 +230,8 @@ def cast(x: Any, dtype: DType) -> Any:
         return x.astype(target)
     if isinstance(x, builtins.int) and target.kind in "iu":
         return np.array(x).astype(target)[()]
+    if not isinstance(x, (builtins.bool, builtins.int, builtins.float)):
+        raise TypeError(f"a number was expected, not {type(x).__name__}")  # which numpy would take: None is nan to it
     with np.errstate(over="ignore"):
         return target.type(x)
 

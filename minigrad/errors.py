@@ -57,6 +57,8 @@ NOT_AN_INPUT = (
 def type_name(value: Any) -> str:
     """What PyTorch calls the type of a value: int, numpy.ndarray."""
     kind = type(value)
+    if kind.__name__ == "DType":
+        return "torch.dtype"
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 

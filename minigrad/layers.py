@@ -31,6 +31,9 @@ Shape = tuple[int, ...]
 
 def _each(name: str, value: Any, n: int, what: str) -> Shape:
     """One number per spatial dimension."""
+    numbers = value if isinstance(value, (tuple, list)) else (value,)
+    if builtins.any(isinstance(v, (bool, float)) for v in numbers):
+        raise TypeError(f"{name}(): argument '{what or 'kernel_size'}' must be tuple of ints, not {errors.type_name(value)}")
     if isinstance(value, (tuple, list)):
         if len(value) == 1:
             return (int(value[0]),) * n
@@ -446,6 +449,8 @@ def fold(
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Add elements around the last dimensions: (before, after) for the last one, then the one before it, ..."""
+    if not isinstance(pad, (tuple, list)):
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {errors.type_name(pad)}")
     amounts = [int(p) for p in pad]
     n = len(amounts) // 2
     if len(amounts) % 2:
@@ -511,6 +516,11 @@ def interpolate(
 ) -> Tensor:
     """Resize the spatial dimensions: by repetition ("nearest"), or linearly ("linear", "bilinear", "trilinear")."""
     n = input._data.ndim - 2
+    if n not in (1, 2, 3):
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input._data.ndim}D) for the modes: nearest | "
+            f"linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
+        )
     sizes = input._data.shape[2:]
     if (size is None) == (scale_factor is None):
         raise ValueError(
@@ -522,7 +532,19 @@ def interpolate(
         raise NotImplementedError("interpolate: minigrad leaves out antialias")
     scales: Any = None
     if size is not None:
-        counts = tuple(size) if isinstance(size, (tuple, list)) else (int(size),) * n
+        counts = tuple(size) if isinstance(size, (tuple, list)) else (size,) * n
+        if len(counts) != n:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
+                f"{list(sizes)} and output size of {list(counts)}. Please provide input tensor in (N, C, d1, d2, ...,dK) "
+                "format and output size in (o1, o2, ...,oK) format."
+            )
+        if builtins.any(isinstance(c, (bool, float)) for c in counts):
+            raise TypeError(f"interpolate(): argument 'size' must be tuple of ints, not {errors.type_name(size)}")
+        if builtins.any(c <= 0 for c in counts):
+            axes = "DHW"[3 - n :] if n > 1 else "W"
+            had, wanted = (", ".join(f"{a}: {c}" for a, c in zip(axes, each)) for each in (sizes, counts))
+            raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({had}) output ({wanted})")
     else:
         scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * n
         counts = tuple(math.floor(s * f) for s, f in zip(sizes, scales))

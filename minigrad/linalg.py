@@ -126,6 +126,11 @@ def inv(A: Tensor) -> Tensor:
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X with A X = B (or X A = B with left=False); B may be a vector."""
     _square("linalg.solve", A)
+    if A._data.dtype != B._data.dtype:
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
+        )
     if not left:
         return solve(A.mT, B.mT).mT
     vector = B._data.ndim == 1 or (B._data.ndim == A._data.ndim - 1 and B._data.shape == A._data.shape[:-1])

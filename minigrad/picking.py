@@ -193,7 +193,7 @@ def scatter(
     where = check_dim(dim, input._data.ndim)
     array = _checked_index("scatter", input, where, index, raw(source) if isinstance(source, Tensor) else None)
     if not isinstance(source, Tensor):
-        source = wrap(np.full(array.shape, source, input._data.dtype))
+        source = wrap(np.full(array.shape, dtypes.cast(source, input.dtype)))
     elif source._data.dtype != input._data.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if reduce is not None:

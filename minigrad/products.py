@@ -176,6 +176,8 @@ for _name, _multiply in (("addmv", "mv"), ("addr", "outer"), ("baddbmm", "bmm"),
 @function
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     """Sum products over several dimensions: the last of a with the first of b, or pairs of lists."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a._data.dtype != b._data.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")

@@ -62,6 +62,11 @@ def function(
         for place, kind in enumerate(implementation.__annotations__.values())
         if kind == "Tensor" and 0 < place < implementation.__code__.co_argcount
     )
+    settings = tuple(  # what must be a bool or a whole number
+        (place, {"bool": bool, "int": int}[kind])
+        for place, kind in enumerate(implementation.__annotations__.values())
+        if kind in ("bool", "int") and 0 < place < implementation.__code__.co_argcount
+    )
 
     def call(*args: Any, **keywords: Any) -> Any:
         if keywords:
@@ -71,6 +76,11 @@ def function(
         for place in further:
             if place < len(args) and not isinstance(args[place], Tensor):
                 raise _refused(own, implementation, args)
+        for place, kind in settings:
+            if place < len(args) and type(args[place]) is not kind:
+                reason = _refused(own, implementation, args)
+                if reason is not None:
+                    raise reason
         try:
             return implementation(*args)
         except Exception as error:
@@ -104,7 +114,11 @@ def register(call: Any, *names: str, method: bool = True) -> None:
 
 
 def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if "out" in keywords and own in NO_OUT:
+        raise TypeError(f"{own}() got an unexpected keyword argument 'out'")
     out = keywords.pop("out", None)
+    if out is not None and not isinstance(out, (Tensor, tuple, list)):
+        raise TypeError(f"{own}(): argument 'out' must be Tensor, not {errors.type_name(out)}")
     for alias in ALIASES.keys() & keywords.keys():
         if alias not in implementation.__code__.co_varnames:
             keywords[ALIASES[alias]] = keywords.pop(alias)
@@ -116,6 +130,13 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
     given = args[:1] or (keywords.get(first),)
     if not isinstance(given[0], Tensor):
         args = _with_a_number_first(own, args or given)
+    for place, name in enumerate(implementation.__code__.co_varnames[: min(len(args), implementation.__code__.co_argcount)]):
+        if name in keywords:
+            raise TypeError(f"{own}() got multiple values for argument {name!r} (position {place + 1})")
+    for name, value in keywords.items():
+        kind = implementation.__annotations__.get(name)
+        if kind in ("bool", "int") and type(value).__name__ != kind:
+            _check_setting(own, implementation, args, keywords, name)
     try:
         result = implementation(*args, **keywords)
     except TypeError as error:
@@ -137,6 +158,21 @@ def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
         for values in (given, *lists):
             inplace.check_overlap(o, values)
 
+
+def _check_setting(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any], name: str) -> None:
+    from minigrad import refusals
+
+    refusals.check_setting(own, implementation, args, keywords, name)
+
+
+# Functions that PyTorch offers without `out=`.
+NO_OUT = frozenset(
+    """
+    split chunk unbind squeeze unsqueeze transpose permute reshape flatten flip roll tile repeat_interleave masked_fill unique
+    bincount broadcast_to argsort narrow select clone t view expand repeat contiguous expand_as view_as type_as movedim
+    swapaxes swapdims moveaxis unflatten ravel diagonal index_fill isclose allclose equal rot90 fliplr flipud numel
+    """.split()  # noqa: SIM905
+)
 
 # Functions of which PyTorch has a form with a number in front: `remainder(2, x)`.
 NUMBER_FIRST = frozenset(
@@ -326,6 +362,8 @@ def ints(values: tuple[Any, ...]) -> tuple[int, ...]:
     """Integers given separately or as one sequence."""
     if len(values) == 1 and isinstance(values[0], (tuple, list)):
         values = tuple(values[0])
+    if any(isinstance(v, (bool, float)) for v in values):
+        raise TypeError("sizes are whole numbers")
     return tuple(int(v) for v in values)
 
 

@@ -45,6 +45,10 @@ def sum(
     """
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("sum", "input", 1, input)
+    if type(keepdim) is not bool:
+        raise TypeError(f"sum(): argument 'keepdim' must be bool, not {errors.type_name(keepdim)}")
+    if axis is not None and dim is not None:
+        raise TypeError("sum() got an unexpected keyword argument 'axis'")
     dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dtype is None and out is not None:
         dtype = out.dtype  # PyTorch casts first here
@@ -74,6 +78,10 @@ def mean(
     """The mean of all elements, or along `dim`; for floats only, or with `dtype=`."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("mean", "input", 1, input)
+    if type(keepdim) is not bool:
+        raise TypeError(f"mean(): argument 'keepdim' must be bool, not {errors.type_name(keepdim)}")
+    if axis is not None and dim is not None:
+        raise TypeError("mean() got an unexpected keyword argument 'axis'")
     dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dtype is not None:
         input = input.to(dtype)
@@ -129,6 +137,9 @@ def _corrected(unbiased: Any, correction: Any) -> float:
 
 
 def _spread_arguments(name: str, input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
+    if unbiased is not None and (not isinstance(unbiased, bool) or isinstance(dim, bool)):
+        kinds = ", ".join(map(errors.type_name, (input, dim, unbiased)))
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n")
     if isinstance(dim, bool):  # var(x, False) means unbiased=False
         dim, unbiased = None, dim
     if input._data.dtype.kind != "f":

@@ -88,11 +88,28 @@ def why(own: str, implementation: Any, args: tuple[Any, ...], error: Exception |
     return found
 
 
+def check_setting(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any], name: str) -> None:
+    """TypeError if what was given by this name is no bool, or no whole number, as its annotation says."""
+    kind, value = implementation.__annotations__[name], keywords[name]
+    if FITS[kind](value):
+        return
+    if own in SEVERAL_FORMS:
+        given = [*map(errors.type_name, args), *(f"{n}={errors.type_name(v)}" for n, v in keywords.items())]
+        raise TypeError(
+            f"{own}() received an invalid combination of arguments - got ({', '.join(given)}), but expected one of:\n"
+            f" * {str(inspect.signature(implementation)).replace(chr(39), '')}\n"
+        )
+    raise TypeError(f"{own}(): argument '{name}' must be {kind}, not {errors.type_name(value)}")
+
+
 def _mismatch(own: str, implementation: Any, args: tuple[Any, ...], foreign: bool) -> TypeError | None:
     parameters = list(inspect.signature(implementation).parameters.values())
     if own in SIZES and isinstance(args[0], Tensor) and len(args) > 1 and not _are_sizes(args[1]):
-        kind = errors.type_name(args[1])
-        return TypeError(f"{own}(): argument '{SIZES[own]}' (position 2) must be tuple of ints, not {kind}")
+        kind = f"not {errors.type_name(args[1])}"
+        if isinstance(args[1], (tuple, list)):
+            at, odd = next((i, v) for i, v in enumerate(args[1]) if not FITS["int"](v))
+            kind = f"but found element of type {errors.type_name(odd)} at pos {at}"
+        return TypeError(f"{own}(): argument '{SIZES[own]}' (position 2) must be tuple of ints, {kind}")
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     parameters = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]

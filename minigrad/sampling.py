@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, inplace, random
+from minigrad import dtypes, errors, inplace, random
 from minigrad.creation import as_dtype, as_size, finish, size_keyword
 from minigrad.random import Generator
 from minigrad.tensor import Tensor, method, wrap
@@ -54,6 +54,10 @@ def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, *
     high = options.pop("high", None)
     high = values.pop() if high is None else high
     low = options.pop("low", values.pop() if values else 0)
+    whole = all(isinstance(n, (int, np.integer, Tensor)) and not isinstance(n, bool) for n in (low, high))
+    if not whole or not isinstance(size, (tuple, list)):
+        types = ", ".join(map(errors.type_name, args))
+        raise TypeError(f"randint() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = as_dtype(dtype, "randint", options, dtypes.int64)
@@ -71,12 +75,22 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, *
 
 def rand_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1), with the shape and type of `input`."""
-    return rand(tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
+    return rand(tuple(input.shape), dtype=_floats("rand_like", "check_uniform_bounds", input, dtype), **options)
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Normal numbers, mean 0 and standard deviation 1, with the shape and type of `input`."""
-    return randn(tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
+    return randn(tuple(input.shape), dtype=_floats("randn_like", "normal_kernel_cpu", input, dtype), **options)
+
+
+def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
+    """The type that random numbers like the tensor's have; NotImplementedError for whole numbers."""
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor(own, "input", 1, input)
+    wanted = input.dtype if dtype is None else dtypes.resolve(dtype, own)
+    if not wanted.is_floating_point:
+        raise errors.not_implemented(kernel, wanted.tensor_name)
+    return wanted
 
 
 def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
@@ -94,7 +108,14 @@ def normal(
     **options: Any,
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
-    if np.any(np.less(getattr(std, "_data", std), 0)):
+    tensors = isinstance(mean, Tensor) + isinstance(std, Tensor)
+    numbers = all(isinstance(v, (bool, int, float, np.number, Tensor)) for v in (mean, std))
+    if not numbers or bool(tensors) == (size is not None) or (tensors and dtype is not None):
+        types = ", ".join(errors.type_name(v) for v in (mean, std, size)[: 2 + (size is not None)])
+        raise TypeError(f"normal() received an invalid combination of arguments - got ({types}), but expected one of:\n")
+    if isinstance(mean, Tensor):
+        _floats("normal", "normal_kernel_cpu", mean)
+    if not np.all(np.greater_equal(getattr(std, "_data", std), 0)):
         found = "all elements of std >= 0.0" if isinstance(std, Tensor) else f"std >= 0.0, but found std {std:g}"
         raise RuntimeError(f"normal expects {found}")
     if size is not None:
@@ -133,6 +154,9 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Indices drawn with the given weights, for each row: shape (..., num_samples)."""
+    if type(replacement) is not bool:
+        kind = errors.type_name(replacement)
+        raise TypeError(f"multinomial(): argument 'replacement' (position 3) must be bool, not {kind}")
     _check_weights(np.asarray(input._data), input.dtype, num_samples, replacement)
     rows = np.atleast_2d(np.asarray(input._data))
     drawn = np.stack([_source(generator).multinomial(row, num_samples, replacement) for row in rows])
@@ -178,6 +202,7 @@ def _fill(tensor: Tensor, array: Any) -> Tensor:
 @method
 def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with uniform numbers in [a, b).  RuntimeError for bounds that the type cannot hold."""
+    _floats("uniform_", "check_uniform_bounds", self)
     if self._data.dtype.kind == "f":
         largest = float(np.finfo(self._data.dtype).max)
         for name, bound in (("from", a), ("to", b)):
@@ -189,6 +214,11 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
 @method
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with normal numbers."""
+    for place, (name, value) in enumerate((("mean", mean), ("std", std))):
+        if not isinstance(value, (bool, int, float, np.number, Tensor)):
+            kind = errors.type_name(value)
+            raise TypeError(f"normal_(): argument '{name}' (position {place + 1}) must be float, not {kind}")
+    _floats("normal_", "normal_kernel_cpu", self)
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     return _fill(self, _source(generator).normal(tuple(self.shape), mean, std, self._data.dtype))

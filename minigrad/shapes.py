@@ -270,7 +270,7 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 @method
-def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """The tensor in the usual order of memory: itself if it is."""
     return self if np.asarray(self._data).flags.c_contiguous else table.clone(self)
 
@@ -480,6 +480,9 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     where = check_dim(dim, tensor._data.ndim)
     size = tensor._data.shape[where]
+    if isinstance(split_size_or_sections, (bool, float)):
+        kind = errors.type_name(split_size_or_sections)
+        raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}")
     if isinstance(split_size_or_sections, (tuple, list)):
         sizes = [int(n) for n in split_size_or_sections]
         if builtins.sum(sizes) != size or builtins.any(n < 0 for n in sizes):

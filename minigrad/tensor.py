@@ -135,7 +135,7 @@ class Tensor:
         steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[check_dim(dim, self.ndim)]
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
         return bool(np.asarray(self._data).flags.c_contiguous)
 

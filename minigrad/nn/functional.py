@@ -43,6 +43,14 @@ def _applied(operation: Callable[..., Any], input: Tensor, inplace: bool, *setti
     return write(input, operation, *settings) if inplace else operation(input, *settings)
 
 
+def _check_tensors(own: str, *arguments: Any) -> None:
+    """TypeError for what is neither a tensor nor, after the first, None."""
+    names = ("x1", "x2") if own == "pairwise_distance" else ("input", "target", "weight", "bias")
+    for place, (name, value) in enumerate(zip(names, arguments, strict=False)):
+        if not isinstance(value, Tensor) and (value is not None or place == 0):
+            raise errors.must_be_tensor(own, name, place + 1, value)
+
+
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0); the slope at 0 is 0."""
     return _applied(table.relu, input, inplace)
@@ -84,6 +92,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the probability that a normal number is below x; `approximate="tanh"` for the formula with tanh."""
+    _check_tensors("gelu", input)
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
     return more.gelu(input, approximate)
@@ -111,6 +120,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x exceeds the threshold."""
+    _check_tensors("softplus", input)
     return more.softplus(input, beta, threshold)
 
 
@@ -203,6 +213,7 @@ def tanh(input: Tensor) -> Tensor:
 
 def sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x))."""
+    _check_tensors("sigmoid", input)
     return table.sigmoid(input)
 
 
@@ -252,6 +263,8 @@ def _dtypes_must_match(input: Tensor, weight: Tensor) -> None:
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x @ weight.T + bias, for x of shape (..., in), weight (out, in) and bias (out)."""
+    if bias is not None and not isinstance(bias, Tensor):
+        raise errors.must_be_tensor("linear", "bias", 3, bias)
     _dtypes_must_match(input, weight)
     if bias is not None and weight.ndim == 1 and input.ndim == 2:
         raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
@@ -417,6 +430,8 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequ
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p and divide the others by 1 - p; x itself when not training."""
+    if type(training) is not bool:
+        raise TypeError(f"dropout(): argument 'train' (position 3) must be bool, not {errors.type_name(training)}")
     return _dropped(input, p, training, inplace, input.shape)
 
 
@@ -490,7 +505,17 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean) / std over the last dimensions, which have `normalized_shape`; then * weight + bias."""
+    if not isinstance(normalized_shape, (tuple, list)):
+        kind = errors.type_name(normalized_shape)
+        raise TypeError(f"layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {kind}")
+    _check_tensors("layer_norm", input, None, weight, bias)
     shape = tuple(normalized_shape)
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and given._data.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(given.shape)} and "
+                f"normalized_shape = {list(shape)}"
+            )
     if input.shape[input.ndim - len(shape) :] != shape or len(shape) > input.ndim:
         stars = "".join(f", {n}" for n in shape)
         raise RuntimeError(
@@ -550,6 +575,11 @@ def batch_norm(
     In training the running statistics move by `momentum` towards those of the batch, in place.
     """
     x = input._data
+    for place, (name, given) in enumerate((("weight", weight), ("bias", bias))):
+        if given is not None and not isinstance(given, Tensor):
+            raise errors.must_be_tensor("batch_norm", name, place + 2, given)
+    if type(training) is not bool:
+        raise TypeError(f"batch_norm(): argument 'training' (position 6) must be bool, not {errors.type_name(training)}")
     _check_types(input, weight, bias, running_mean, running_var)
     for name, each in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if each is not None and each._data.size != x.shape[1]:
@@ -679,6 +709,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
+    _check_tensors("pairwise_distance", x1, x2)
     return (x1 - x2 + eps).norm(p, -1, keepdim)
 
 
@@ -987,6 +1018,9 @@ def kl_div(
     log_target: bool = False,
 ) -> Tensor:
     """target * (log target - input), for log-probabilities `input`; "batchmean" divides the sum by the batch."""
+    _check_tensors("kl_div", input, target)
+    if input._data.dtype.kind != "f" or target._data.dtype.kind != "f":
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     reduction = _legacy(size_average, reduce, reduction)
     if reduction == "mean":
         warnings.warn(

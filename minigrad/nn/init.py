@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.random import Generator, default_generator
-from minigrad.tape import touch
+from minigrad.tape import no_grad, touch
 from minigrad.tensor import Tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -58,8 +58,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers."""
-    source = generator or default_generator
-    return _filled(tensor, source.normal(tensor._data.shape, mean, std, tensor._data.dtype))
+    with no_grad():
+        filled: Tensor = tensor.normal_(mean, std, generator=generator or default_generator)
+    return filled
 
 
 def trunc_normal_(
@@ -107,6 +108,9 @@ def _normal_below(x: float) -> float:
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """The same number everywhere."""
+    if not isinstance(val, (bool, int, float, np.number)):
+        kind = type(val).__name__
+        raise TypeError(f"fill_() received an invalid combination of arguments - got ({kind}), but expected one of:\n")
     return _filled(tensor, val)
 
 

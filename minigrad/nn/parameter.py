@@ -21,6 +21,9 @@ class Parameter(Tensor):
             data = Tensor()
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter data must be a Tensor, but got {type(data).__name__}")
+        if type(requires_grad) is not bool:
+            kind = type(requires_grad).__name__
+            raise TypeError(f"_make_subclass(): argument 'require_grad' must be bool, not {kind}")
         if requires_grad and not data.dtype.is_floating_point:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         self: Parameter = object.__new__(cls)

@@ -62,7 +62,7 @@ class _Conv(Module):
         self.padding_mode = padding_mode
         if padding == "same" and any(s != 1 for s in self.stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
-        self.weight = Parameter(mg.empty(self._weight_shape(), dtype=dtype))
+        self.weight = Parameter(mg.empty(self._weight_shape(), device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(mg.empty(out_channels, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
@@ -150,7 +150,8 @@ class _ConvTranspose(_Conv):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         self.__dict__["output_padding"] = _each(output_padding, self.n)
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, dtype=dtype)
+        sizes = in_channels, out_channels, kernel_size, stride, padding, dilation
+        super().__init__(*sizes, groups, bias, device=device, dtype=dtype)
         self.output_padding = _each(output_padding, self.n)
 
     def _weight_shape(self) -> tuple[int, ...]:

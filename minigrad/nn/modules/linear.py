@@ -40,7 +40,7 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(mg.empty((out_features, in_features), dtype=dtype))
+        self.weight = Parameter(mg.empty((out_features, in_features), device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(mg.empty(out_features, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
@@ -80,7 +80,7 @@ class Bilinear(Module):
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = Parameter(mg.empty((out_features, in1_features, in2_features), dtype=dtype))
+        self.weight = Parameter(mg.empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(mg.empty(out_features, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
@@ -129,7 +129,7 @@ class Embedding(Module):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if _weight is None:
-            self.weight = Parameter(mg.empty((num_embeddings, embedding_dim), dtype=dtype), not _freeze)
+            self.weight = Parameter(mg.empty((num_embeddings, embedding_dim), device=device, dtype=dtype), not _freeze)
             self.reset_parameters()
         else:
             if tuple(_weight.shape) != (num_embeddings, embedding_dim):
@@ -204,7 +204,7 @@ class EmbeddingBag(Module):
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         self.include_last_offset = include_last_offset
         if _weight is None:
-            self.weight = Parameter(mg.empty((num_embeddings, embedding_dim), dtype=dtype))
+            self.weight = Parameter(mg.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
             self.reset_parameters()
         else:
             self.weight = Parameter(_weight)

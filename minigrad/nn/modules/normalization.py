@@ -33,9 +33,9 @@ class LayerNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        made = Parameter(mg.ones(shape, dtype=dtype)) if elementwise_affine else None
+        made = Parameter(mg.ones(shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", made)
-        shift = Parameter(mg.zeros(shape, dtype=dtype)) if elementwise_affine and bias else None
+        shift = Parameter(mg.zeros(shape, device=device, dtype=dtype)) if elementwise_affine and bias else None
         self.register_parameter("bias", shift)
 
     def reset_parameters(self) -> None:
@@ -71,7 +71,7 @@ class RMSNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.register_parameter("weight", Parameter(mg.ones(shape, dtype=dtype)) if elementwise_affine else None)
+        self.register_parameter("weight", Parameter(mg.ones(shape, device=device, dtype=dtype)) if elementwise_affine else None)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
@@ -101,8 +101,9 @@ class GroupNorm(Module):
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self.register_parameter("weight", Parameter(mg.ones(num_channels, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(mg.zeros(num_channels, dtype=dtype)) if affine and bias else None)
+        self.register_parameter("weight", Parameter(mg.ones(num_channels, device=device, dtype=dtype)) if affine else None)
+        shift = affine and bias
+        self.register_parameter("bias", Parameter(mg.zeros(num_channels, device=device, dtype=dtype)) if shift else None)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -140,11 +141,12 @@ class _RunningNorm(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.register_parameter("weight", Parameter(mg.ones(num_features, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(mg.zeros(num_features, dtype=dtype)) if affine and bias else None)
+        self.register_parameter("weight", Parameter(mg.ones(num_features, device=device, dtype=dtype)) if affine else None)
+        shift = affine and bias
+        self.register_parameter("bias", Parameter(mg.zeros(num_features, device=device, dtype=dtype)) if shift else None)
         track = track_running_stats
-        self.register_buffer("running_mean", mg.zeros(num_features, dtype=dtype) if track else None)
-        self.register_buffer("running_var", mg.ones(num_features, dtype=dtype) if track else None)
+        self.register_buffer("running_mean", mg.zeros(num_features, device=device, dtype=dtype) if track else None)
+        self.register_buffer("running_var", mg.ones(num_features, device=device, dtype=dtype) if track else None)
         self.register_buffer("num_batches_tracked", mg.zeros((), dtype=mg.int64) if track else None)
 
     def reset_running_stats(self) -> None:

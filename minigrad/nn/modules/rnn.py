@@ -89,7 +89,7 @@ class RNNBase(Module):
                 if proj_size:
                     shapes["weight_hr"] = (proj_size, hidden_size)
                 for name, shape in shapes.items():
-                    self.register_parameter(name + suffix, Parameter(mg.empty(shape, dtype=dtype)))
+                    self.register_parameter(name + suffix, Parameter(mg.empty(shape, device=device, dtype=dtype)))
         self.reset_parameters()
 
     def _check(
@@ -305,7 +305,7 @@ class RNNCellBase(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = _STEPS[self.kind][1] * hidden_size
-        self.weight_ih = Parameter(mg.empty((rows, input_size), dtype=dtype))
+        self.weight_ih = Parameter(mg.empty((rows, input_size), device=device, dtype=dtype))
         self.weight_hh = Parameter(mg.empty((rows, hidden_size), dtype=dtype))
         for name in ("bias_ih", "bias_hh"):
             self.register_parameter(name, Parameter(mg.empty(rows, dtype=dtype)) if bias else None)

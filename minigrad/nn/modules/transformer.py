@@ -79,20 +79,21 @@ class MultiheadAttention(Module):
         self.kdim, self.vdim, self.add_zero_attn = kdim or embed_dim, vdim or embed_dim, add_zero_attn
         self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
         widths = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
-        whole = Parameter(mg.empty((3 * embed_dim, embed_dim), dtype=dtype)) if self._qkv_same_embed_dim else None
+        shape = 3 * embed_dim, embed_dim
+        whole = Parameter(mg.empty(shape, device=device, dtype=dtype)) if self._qkv_same_embed_dim else None
         if whole is not None:
             self.in_proj_weight: Parameter | None = whole
         for name, width in widths.items():
             self.register_parameter(
-                name, Parameter(mg.empty((embed_dim, width), dtype=dtype)) if whole is None else None
+                name, Parameter(mg.empty((embed_dim, width), device=device, dtype=dtype)) if whole is None else None
             )
         if whole is None:
             self.register_parameter("in_proj_weight", None)
         self.register_parameter("in_proj_bias", Parameter(mg.empty(3 * embed_dim, dtype=dtype)) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, dtype=dtype)
         for name in ("bias_k", "bias_v"):
-            shape = (1, 1, embed_dim)
-            self.register_parameter(name, Parameter(mg.empty(shape, dtype=dtype)) if add_bias_kv else None)
+            extra = Parameter(mg.empty((1, 1, embed_dim), device=device, dtype=dtype)) if add_bias_kv else None
+            self.register_parameter(name, extra)
         for weight in [self._parameters[name] for name in widths] if whole is None else [whole]:
             init.xavier_uniform_(weight)  # type: ignore[arg-type]
         if bias:
@@ -200,7 +201,7 @@ class TransformerEncoderLayer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype)
         self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
@@ -250,8 +251,9 @@ class TransformerDecoderLayer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
+        kind: dict[str, Any] = {"batch_first": batch_first, "device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, **kind)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, **kind)
         self.linear1 = Linear(d_model, dim_feedforward, bias, dtype=dtype)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, dtype=dtype)
