@@ -60,6 +60,7 @@ from minigrad.tape import (
 from minigrad.tensor import Tensor
 
 __version__ = "0.1.0"
+newaxis = None
 
 globals().update(_public.FUNCTIONS)
 globals().update(_dtypes.NAMES)
@@ -93,6 +94,7 @@ _LAZY = {
         "settings",
     ),
     "autocast": "amp",
+    "default_generator": "random",
     "from_dlpack": "exchange",
     "frombuffer": "exchange",
     "gradient": "slopes",

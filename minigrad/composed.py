@@ -472,6 +472,8 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
     """other * alpha, which stays boolean if `other` is; RuntimeError for a float where all else is integers."""
     if isinstance(alpha, float) and _is_integer(input) and _is_integer(other):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if alpha is True and not input._data.dtype.kind == getattr(raw(other), "dtype", np.dtype(type(other))).kind == "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if alpha == 1:
         return other
     if not isinstance(other, Tensor):
@@ -530,7 +532,15 @@ _binary("copysign", more.copysign)
 _binary_of_tensors("logaddexp", lambda x, y: _minding_booleans(more.logaddexp(x, y), x, y))
 _binary_of_tensors("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(x, y), x, y))
 _binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
-_binary_of_tensors("heaviside", step_function)
+
+
+def _heaviside(x: Tensor, y: Tensor) -> Tensor:
+    if x.dtype is not y.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return step_function(x, y)
+
+
+_binary_of_tensors("heaviside", _heaviside)
 _binary("float_power", lambda x, y: x.double() ** (y.double() if isinstance(y, Tensor) else float(y)))
 _float_power_ = methods.float_power_
 
@@ -895,6 +905,15 @@ def detach(self: Tensor) -> Tensor:
     if self._node is not None:
         note_lost(out, "detach")
     return out
+
+
+register(detach, "detach", method=False)
+
+
+@method
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether both have one shape."""
+    return bool(self._data.shape == other._data.shape)
 
 
 @method

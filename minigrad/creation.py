@@ -69,7 +69,7 @@ def finish(array: Array, requires_grad: bool = False, device: Any = None, out: A
 
 
 def _into(out: Tensor, array: Array) -> Tensor:
-    from minigrad.public import into
+    from minigrad.inplace import into
 
     written: Tensor = into(out, wrap(dtypes.cast(array, out.dtype)), "out")
     return written
@@ -77,6 +77,8 @@ def _into(out: Tensor, array: Array) -> Tensor:
 
 def as_dtype(dtype: Any, function: str, options: dict[str, Any] | None = None, ordinary: DType | None = None) -> DType:
     """The type asked for; else that of `out=`; else the ordinary one: the default type, unless told."""
+    if options and "device" in options:
+        check_device(options["device"])  # before anything is made
     out = options.get("out") if options else None
     if dtype is None:
         return out.dtype if out is not None else ordinary or dtypes.get_default_dtype()

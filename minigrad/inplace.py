@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, tape
+from minigrad import dtypes, errors, tape
 from minigrad.derivatives import add, mul, sub
 from minigrad.operations import Operation, operation
 from minigrad.tape import Node, hooks_of, mode, touch
@@ -459,6 +459,26 @@ def give_shape(target: Tensor, shape: tuple[int, ...]) -> None:
     if n > flat.size:
         flat = np.concatenate([flat, np.zeros(n - flat.size, array.dtype)])
     target._data = flat[:n].reshape(shape)
+
+
+def into(out: Any, result: Any, name: str) -> Any:
+    """Write a result into the tensors given as `out=`."""
+    if isinstance(result, tuple):
+        for o, r in zip(out, result, strict=True):
+            into(o, r, name)
+        return out
+    if mode.record is not None and (result.requires_grad or out.requires_grad):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad."
+        )
+    check_writable(out)
+    if out._data.shape != result._data.shape:
+        if out._data.size:
+            warnings.warn(errors.resized(out._data.shape, result._data.shape), UserWarning, stacklevel=4)
+        give_shape(out, result._data.shape)
+    commit(out, result)
+    return out
 
 
 @method

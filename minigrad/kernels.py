@@ -363,7 +363,9 @@ def xlogy(x: Array, y: Array) -> Array:
 
 
 def lerp(x: Array, y: Array, weight: Any) -> Array:
-    """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact."""
+    """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact; float16 is computed as float32."""
+    if x.dtype == np.float16:
+        return lerp(x.astype(np.float32), y.astype(np.float32), np.float32(weight)).astype(np.float16)
     return np.where(np.absolute(weight) < 0.5, x + weight * (y - x), y - (y - x) * (1 - weight)).astype(x.dtype)[()]
 
 

@@ -492,8 +492,20 @@ register(unravel_index, "unravel_index", method=False)
 
 @method
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Write a number on the diagonal."""
-    inplace.write(self.diagonal(), more.copied, self.new_tensor(fill_value))
+    """Write a number on the diagonal, of a tall matrix with `wrap` again and again after a row left out."""
+    shape = self._data.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    if 0 in shape:
+        return self
+    period = shape[1] + 1 if wrap and len(shape) == 2 else max(shape)
+    for first in range(0, shape[0], period):
+        diagonal = self.narrow(0, first, builtins.min(period, shape[0] - first)).diagonal()
+        for _ in shape[2:]:
+            diagonal = diagonal.diagonal()
+        inplace.write(diagonal, more.copied, self.new_tensor(fill_value))
     return self
 
 

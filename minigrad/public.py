@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -17,6 +16,7 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace
+from minigrad.inplace import into as into
 from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, wrap
 from minigrad.tensor import plain as plain
@@ -188,7 +188,8 @@ def _with_a_number_first(own: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments with a number in front made a tensor, where PyTorch takes one; else TypeError."""
     numbers = [isinstance(a, (bool, int, float, np.generic)) for a in args[:2]]
     if own in NUMBER_FIRST and numbers[:1] == [True] and len(args) > 1 and isinstance(args[1], Tensor):
-        return as_tensor_like(args[0], args[1]), *args[1:]
+        first = wrap(np.float64(args[0])) if own == "float_power" else as_tensor_like(args[0], args[1])
+        return first, *args[1:]
     if own in NUMBERS_ONLY and numbers == [True, True]:
         return wrap(dtypes.cast(args[0], dtypes.result_type(args[0]))), *args[1:]
     raise _no_tensor(own, args)
@@ -198,26 +199,6 @@ def _no_tensor(own: str, args: tuple[Any, ...]) -> TypeError:
     if not args:
         return TypeError(f'{own}() missing 1 required positional arguments: "input"')
     return errors.must_be_tensor(own, "input", 1, args[0])
-
-
-def into(out: Any, result: Any, name: str) -> Any:
-    """Write a result into the tensors given as `out=`."""
-    if isinstance(result, tuple):
-        for o, r in zip(out, result, strict=True):
-            into(o, r, name)
-        return out
-    if mode.record is not None and (result.requires_grad or out.requires_grad):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-            "requires grad."
-        )
-    inplace.check_writable(out)
-    if out._data.shape != result._data.shape:
-        if out._data.size:
-            warnings.warn(errors.resized(out._data.shape, result._data.shape), UserWarning, stacklevel=4)
-        inplace.give_shape(out, result._data.shape)
-    inplace.commit(out, result)
-    return out
 
 
 def accepting_out(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ tensors see (`minigrad.rand` and so on) wrap these arrays.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import numpy as np
 from minigrad.devices import CPU, check_device
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from minigrad.tensor import Tensor
 
@@ -380,6 +381,17 @@ def seed() -> int:
 def initial_seed() -> int:
     """The seed of the default generator's last start."""
     return default_generator.initial_seed()
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cuda") -> Iterator[None]:
+    """Random numbers drawn inside `with fork_rng():` leave the default generator as it was."""
+    state = default_generator.state_bytes()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.load_state_bytes(state)
 
 
 def get_rng_state() -> Tensor:

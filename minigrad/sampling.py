@@ -142,11 +142,13 @@ def _drawn(name: str, values: Any, *parameters: Any, **options: Any) -> Tensor:
     return made
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """For each probability in `input`, 1 or 0.  RuntimeError for one outside [0, 1]."""
     p = np.asarray(input._data)
     if p.size and not ((p >= 0) & (p <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    if out is not None:
+        return finish(_source(generator).bernoulli(p), out=out)
     return _drawn("bernoulli", _source(generator).bernoulli(p), input)
 
 

@@ -704,6 +704,30 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return more.strided(input, tuple(size), tuple(stride), storage_offset or 0)
 
 
+@method
+def storage_offset(self: Tensor) -> int:
+    """How many elements of its memory lie before the tensor's first one."""
+    from minigrad import storage
+
+    return storage.offset(self)
+
+
+@method
+def untyped_storage(self: Tensor) -> Any:
+    """The memory that this tensor and its views share, as bytes."""
+    from minigrad import storage
+
+    return storage.UntypedStorage(self)
+
+
+@method
+def storage(self: Tensor) -> Any:
+    """The memory that this tensor and its views share, as numbers (PyTorch warns that it will go)."""
+    from minigrad.storage import TypedStorage
+
+    return TypedStorage(self)
+
+
 @function
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""

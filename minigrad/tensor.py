@@ -311,6 +311,10 @@ class Tensor:
         return iter(self.unbind(0))
 
     def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, (Tensor, int, float, np.generic)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+            )
         other = value._data if isinstance(value, Tensor) else value
         return bool(np.any(self._data == other))
 

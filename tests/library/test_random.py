@@ -94,3 +94,11 @@ def test_large_draws_live(seed: int) -> None:
                 np.testing.assert_array_equal(got, want)
         torch.manual_seed(seed), mg.manual_seed(seed)
         np.testing.assert_array_equal(mg.randperm(n).numpy(), torch.randperm(n).numpy())
+
+
+def test_fork_rng_leaves_the_generator_as_it_was() -> None:
+    mg.manual_seed(3)
+    with mg.random.fork_rng(), mg.device("cpu"):
+        first = mg.rand(4).tolist()
+    assert mg.rand(4).tolist() == first
+    assert mg.default_generator.initial_seed() == 3
