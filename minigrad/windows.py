@@ -155,9 +155,9 @@ def conv_input(g: Array, w: Array, sizes: Shape, stride: Shape, padding: Shape, 
     rows = w.reshape(groups, out_channels // groups, math.prod(w.shape[1:]))
     flat = g.reshape(batch, groups, out_channels // groups, math.prod(counts))
     columns = np.matmul(rows.swapaxes(-1, -2), flat)
-    return add_windows(
-        columns.reshape((batch, groups * w.shape[1], *kernel, *counts)), sizes, stride, padding, dilation
-    )
+    columns = columns.reshape((batch, groups * w.shape[1], *kernel, *counts))
+    # Where edges are cut off, the rest is made whole again: `view` asks for that.
+    return np.ascontiguousarray(add_windows(columns, sizes, stride, padding, dilation))
 
 
 def conv_weight(

@@ -436,6 +436,8 @@ t.zeros(2).masked_scatter(t.tensor([True, False]), t.ones(1, dtype=t.float64))
 P = type('P', (nn.Module,), {'forward': lambda s, x: x * 3, 'right_inverse': lambda s, x: x / 3}); m = nn.Linear(2, 2); k = nn.utils.parametrize.register_parametrization; k(m, 'weight', P()); k(m, 'weight', P()); a = m.parametrizations.weight.original.clone(); m.weight = t.ones(2, 2); a, m.weight, m.parametrizations.weight.original
 P = type('P', (nn.Module,), {'forward': lambda s, x: x}); Q = type('Q', (nn.Module,), {'forward': lambda s, x: x[:1]}); m = nn.Linear(2, 2); k = nn.utils.parametrize.register_parametrization; k(m, 'weight', P()); k(m, 'weight', Q())
 P = type('P', (nn.Module,), {'forward': lambda s, x: x}); Q = type('Q', (nn.Module,), {'forward': lambda s, x: x.double()}); m = nn.Linear(2, 2); k = nn.utils.parametrize.register_parametrization; k(m, 'weight', P()); k(m, 'weight', Q())
+l = nn.Conv2d(1, 4, 4, 2, 1); y = l(a := t.ones(2, 1, 6, 6, requires_grad=True)); g, = t.autograd.grad(y.sum(), a, create_graph=True); p = ((g.view(2, -1).norm(2, dim=1) - 1) ** 2).mean(); p.backward(); g.stride(), p, l.weight.grad
+y = nn.ConvTranspose2d(2, 3, 4, 2, 1)(t.ones(1, 2, 3, 3)); y.stride(), y.view(1, -1)
 optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
 """.strip().splitlines()
 
