@@ -592,7 +592,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     """input + value * tensor1 * tensor2."""
     x, y, z = _promoted(input, tensor1, tensor2)
     kernels.refuse_booleans("addcmul_cpu_out", x._data)
-    return more.addcmul(x, y, z, plain(value))
+    return _watching(more.addcmul(x, y, z, plain(value)), (y, tensor1), (z, tensor2))
 
 
 INTEGER_ADDCDIV = (
@@ -609,7 +609,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     if tensor1._data.dtype.kind != "f" and tensor2._data.dtype.kind != "f":
         raise RuntimeError(INTEGER_ADDCDIV)
     x, y, z = _promoted(input, tensor1, tensor2)
-    return more.addcdiv(x, y, z, plain(value))
+    return _watching(more.addcdiv(x, y, z, plain(value)), (y, tensor1), (z, tensor2))
 
 
 def _promoted(*tensors: Any) -> tuple[Any, ...]:
@@ -619,6 +619,13 @@ def _promoted(*tensors: Any) -> tuple[Any, ...]:
     errors.broadcast_shapes(*(np.shape(raw(t)) for t in present))
     wanted = dtypes.result_type(*(raw(t) for t in present))
     return tuple(None if t is None else _typed(t, wanted) for t in tensors)
+
+
+def _watching(result: Tensor, *pairs: tuple[Tensor, Tensor]) -> Tensor:
+    """The result, whose node keeps the first of each pair: made of the second, and spoilt by a write into that."""
+    for made, given in pairs:
+        inplace.move_guards(result._node, made._counter, given._counter)
+    return result
 
 
 def _typed(t: Any, wanted: dtypes.DType) -> Any:
@@ -867,6 +874,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise errors.must_be_tensor("copy_", "other", 1, src)
     value = src.to(self.dtype) if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
     inplace.check_writable(self)
+    inplace.check_overlap(self, (value,))
     together = errors.broadcast_shapes(self._data.shape, value._data.shape)
     if together != self._data.shape:
         raise RuntimeError(

@@ -173,7 +173,7 @@ def stretch(g: Any, shape: Shape) -> Any:
 
 # ------------------------------------------------------------------------------------------- shapes
 
-clone = operation("Clone", lambda x: x.copy(), lambda g: g)
+clone = operation("Clone", kernels.duplicate, lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
 expand = operation("Expand", kernels.broadcast, lambda g: g, view=True)
 reshape = operation("View", lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.kernels import Array, Shape, in_order, only_floats, refuse_booleans
+from minigrad.kernels import Array, Shape, in_order, laid_out, only_floats, refuse_booleans
 
 # ------------------------------------------------------------------------------------------- picking
 
@@ -137,9 +137,9 @@ def argsort(x: Array, dim: int, descending: bool) -> Array:
     if x.ndim == 0:
         return np.zeros((), np.int64)[()]
     if not descending:
-        return np.argsort(x, axis=dim, kind="stable")
+        return laid_out(np.argsort(x, axis=dim, kind="stable"), x)
     flipped = np.flip(np.argsort(np.flip(x, dim), axis=dim, kind="stable"), dim)
-    return x.shape[dim] - 1 - flipped
+    return laid_out(x.shape[dim] - 1 - flipped, x)
 
 
 def kth_smallest(x: Array, k: int, dim: int) -> Array:

@@ -22,7 +22,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, tape
 from minigrad.derivatives import add, mul, sub
-from minigrad.operations import Operation, operation
+from minigrad.operations import Nowhere, Operation, operation
 from minigrad.tape import Node, hooks_of, mode, touch
 from minigrad.tensor import Tensor, Untracked, method, set_data, wrap
 from minigrad.versions import Detached, guarded_names
@@ -208,6 +208,14 @@ def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
             raise RuntimeError(PARTIAL_OVERLAP)
 
 
+def check_apart(target: Tensor, *others: Any) -> None:
+    """Raise if one of these arrays lies in memory that is written at indices: there also if it is the same array."""
+    array = target._data
+    for data in others:
+        if isinstance(data, np.ndarray) and np.may_share_memory(array, data) and _is_dense(array) and _is_dense(data):
+            raise RuntimeError(PARTIAL_OVERLAP)
+
+
 def check_order(target: Tensor, args: tuple[Any, ...], result: Tensor) -> None:
     """Raise if a number is read where another has just been written: PyTorch's result is a matter of luck then.
 
@@ -349,7 +357,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
             node.parents = tuple(again if p is old else p for p in node.parents)
         parents = (base._node, node)
         kept = tuple(None if p is None else (path,) for p in parents)
-        made = tape.record(COPY_SLICES.node, parents, kept, None, base._data)
+        made = tape.record(COPY_SLICES.node, parents, kept, (), base._data)  # freed like what keeps something
         _move_retained(base._node, made)
         base._node = made
         base._counter[1] = weakref.ref(base._node), *base._counter[1][1:]  # it is the latest writer now
@@ -359,17 +367,33 @@ def rewrite_history(target: Tensor, node: Node) -> None:
             _follow_base(view, base)
 
 
-def unrecorded(counter: list[Any]) -> None:
-    """Note a write that nobody records: views of that memory are read anew from their bases, as in PyTorch."""
+def unrecorded(counter: list[Any], known: Tensor | None = None) -> None:
+    """Note a write that nobody records: views of that memory (but the one known) are read anew from their bases."""
     touch(counter)
     if len(counter) <= 2:
         return  # there are no views
-    alive = [v for v in map(operator.call, counter[2:]) if v is not None and v._view is not None]
+    alive = [v for v in map(operator.call, counter[2:]) if v is not None and v is not known and v._view is not None]
     views = [v for v in alive if v._view[3] and root_of(v)._node is not None]
     if views:
-        with tape.enable_grad():
-            for view in views:
-                _follow_base(view, root_of(view))
+        before, mode.inference = mode.inference, False
+        try:
+            with tape.enable_grad():
+                for view in views:
+                    _follow_base(view, root_of(view))
+        finally:
+            mode.inference = before
+
+
+@method
+def _tell_views(base: Tensor) -> None:
+    """Views made before their base asked for a gradient ask for one too, until it stops; as in PyTorch, nobody gets it."""
+    for view in map(operator.call, base._counter[2:]):
+        if view is None or root_of(view) is not base:
+            continue
+        if view._node is None and base._node is not None:
+            view._node = Nowhere(view)
+        elif base._node is None and isinstance(view._node, Nowhere):
+            view._node = None
 
 
 def _follow_base(view: Tensor, base: Tensor) -> None:
@@ -447,6 +471,7 @@ def detach_(self: Tensor) -> Tensor:
         self._counter[0] = Detached(self._version).after(self._node)
         tape.last_write = tape.tick()
     self._node = None
+    _tell_views(self)
     return self
 
 
@@ -537,7 +562,7 @@ def reshaped_in_place(target: Tensor, view: Any, *args: Any, **keywords: Any) ->
     result = view(before, *args, **keywords)
     target._data, target._node = result._data, result._node
     if target._view is not None:
-        target._view = result._view
+        target._view = (*result._view[:3], target._view[3])
     elif result._view is not None and related:  # they go on as views of what the tensor was, and that is a view of it now
         _, turned, statics, _ = result._view
         before._view = (target, turned, statics, True) if turned in TURNS else (target, table.reshape, (before.shape,), True)
@@ -547,9 +572,13 @@ def reshaped_in_place(target: Tensor, view: Any, *args: Any, **keywords: Any) ->
                 link = link._view[0]
             link._view = (before, *link._view[1:])
             _follow_base(each, target)
-    if target._node is not None and type(target._node).__name__ in RESHAPED:
+    if mode.record is None and target._view is None:
+        target._node = before._node
+        if target._node is not None and target.is_leaf:
+            target._node.shape = target._data.shape
+    elif target._node is not None and type(target._node).__name__ in RESHAPED:
         target._node.__class__ = renamed(type(target._node), RESHAPED[type(target._node).__name__])
-    touch(target._counter)
+    unrecorded(target._counter, None if mode.record is None else target)
     return target
 
 

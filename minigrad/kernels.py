@@ -667,6 +667,20 @@ def copied(x: Array, y: Array) -> Array:
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
 
 
+def duplicate(x: Array) -> Array:
+    """A copy whose numbers lie in the same order of memory as those of x (C's, if x repeats some)."""
+    return x.copy() if x.flags.c_contiguous or 0 in x.strides else x.copy("K")
+
+
+def laid_out(x: Array, like: Array) -> Array:
+    """A new array in the order of memory of another one of its shape."""
+    if like.flags.c_contiguous or 0 in like.strides:
+        return x
+    turned = np.empty_like(like, x.dtype)
+    turned[...] = x
+    return turned
+
+
 def broadcast(x: Array, shape: Shape) -> Array:
     """A view that repeats x along new and stretched dimensions (np.broadcast_to, at a fraction of the cost)."""
     if not x.flags.c_contiguous:

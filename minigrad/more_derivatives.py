@@ -343,7 +343,7 @@ nansum = operation(
     lambda x, dims, keepdim: total(np.where(np.isnan(x), x.dtype.type(0), x), dims, keepdim),
     lambda g, x, dims, keepdim: kept(g, x.shape, dims, keepdim) * ~isnan(x),
 )
-prod_all = operation("ProdBackward0", lambda x: multiplied(x, None), lambda g, x, out: g * others(x, out))
+prod_all = operation("ProdBackward0", lambda x: multiplied(x, None), lambda g, x, out: g * others(x, out) if x.ndim else g)
 prod_dim = operation(
     "ProdBackward1",
     lambda x, dim, keepdim: multiplied(x, dim, None, None, keepdim) if x.ndim else x[()],
@@ -454,7 +454,7 @@ slide = operation(
     "Unfold", windows.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
 )
 add_slide = operation("UnfoldBackward", windows.add_slide, lambda g, dim, size, step: slide(g, dim, size, step))
-flip = operation("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, dims: flip(g, dims))
+flip = operation("Flip", lambda x, dims: kernels.duplicate(np.flip(x, dims)), lambda g, dims: flip(g, dims))
 roll = operation(
     "Roll",
     lambda x, shifts, dims: np.roll(x, shifts, dims),
@@ -675,8 +675,10 @@ def others(x: Any, out: Any) -> Any:
 
 def others_along(x: Any, out: Any, dim: int) -> Any:
     """For each element the product of the others along one dimension."""
-    if not kernels.has_zero(x) or x.ndim == 0:
-        return out / x if x.ndim or not kernels.has_zero(x) else exp(zeros(x))
+    if x.ndim == 0:
+        return exp(zeros(x))
+    if not kernels.has_zero(x):
+        return out / x
     return swap_last(prod_dim(_replaced(swap_last(x, dim)), x.ndim, False), dim)
 
 

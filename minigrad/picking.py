@@ -70,11 +70,11 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     items = [raw(item) for item in (index if isinstance(index, tuple) else (index,))] if filled else []
     if builtins.any(np.ndim(item) and item.dtype == np.uint8 for item in items):
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
-    if parsed.advanced is not None and source._data.dtype != self._data.dtype and not filled:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{self.dtype.tensor_name} for the destination and {source.dtype.tensor_name} for the source."
-        )
+    if parsed.advanced is not None and not filled:
+        given = index if isinstance(index, tuple) else (index,)
+        inplace.check_apart(_part(self, parsed.basic), source._data, *(getattr(i, "_data", None) for i in given))
+    if parsed.advanced is not None and not filled:
+        _check_types(self, source)
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
     recorded = self._node is not None or self._view is not None or (source._node is not None and mode.record is not None)
@@ -100,6 +100,19 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     else:
         view = _part(self, parsed.basic)
         inplace.overwrite(view, more.index_put, _cast(source, view), parsed.advanced, False)
+
+
+def _check_types(target: Tensor, source: Tensor) -> None:
+    if source._data.dtype != target._data.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{target.dtype.tensor_name} for the destination and {source.dtype.tensor_name} for the source."
+        )
+
+
+def _fills(indices: Any, values: Tensor, accumulate: bool) -> bool:
+    """Whether PyTorch makes a masked_fill of an index_put."""
+    return not accumulate and values._data.size == 1 and all(map(_is_mask, indices))
 
 
 def _is_mask(index: Any) -> bool:
@@ -374,19 +387,27 @@ def index_reduce(
     return scatter_reduce(input, where, everywhere, source, reduce, include_self=include_self)
 
 
-@function(inplace=True)
+@function
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of input with input[indices] = values, or += with `accumulate`."""
-    if values.dtype is not input.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {input.dtype.tensor_name} for the destination "
-            f"and {values.dtype.tensor_name} for the source."
-        )
     parsed = indexing.parse(tuple(indices), input._data.shape)
+    if _fills(indices, values, accumulate):
+        values = _cast(values, input)
+    _check_types(input, values)
     target = np.shape(input._data[parsed.advanced])
     fitting = indexing.check_value(values._data.shape, target, True)
     source = values if values._data.shape == fitting else table.reshape(values, fitting)
     return more.index_put(input, source, parsed.advanced, accumulate)
+
+
+@method
+def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """Write values at these indices, or add them with `accumulate`."""
+    inplace.check_history(self)
+    inplace.warn_if_stretched(self, "index_put")
+    if not _fills(indices, values, accumulate):
+        inplace.check_apart(self, values._data, *map(raw, indices))
+    return inplace.overwrite(self, index_put, indices, values, accumulate)
 
 
 @function

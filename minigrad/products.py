@@ -49,6 +49,8 @@ def matmul(input: Tensor, other: Any) -> Tensor:
             raise ValueError
         if n == 1:
             return (table.dot if m == 1 else table.mv if m == 2 else _batch_mv)(input, other)
+        if m < 3 <= n and input._node is not None and not b.mT.flags.c_contiguous:
+            other = table.clone(other)  # PyTorch folds the batch into one matrix, and so keeps a copy
         if m == 1:
             product = (table.mm if n == 2 else table.batch_mm)(input.unsqueeze(0), other)
             return owned(table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1])))
@@ -61,7 +63,7 @@ def _batch_mv(x: Tensor, v: Tensor) -> Tensor:
     if x._data.shape[-1] != v._data.shape[0]:
         raise ValueError
     product = table.rows_mm(x, v.unsqueeze(1))
-    return table.squeeze_dim(product, product._data.shape[:-1])
+    return owned(table.squeeze_dim(product, product._data.shape[:-1]))
 
 
 def _dtype_mismatch(a: Any, b: Any) -> RuntimeError:

@@ -272,7 +272,11 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
 @method
 def contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """The tensor in the usual order of memory: itself if it is."""
-    return self if np.asarray(self._data).flags.c_contiguous else table.clone(self)
+    if np.asarray(self._data).flags.c_contiguous:
+        return self
+    copy = table.clone(self)
+    copy._data = np.ascontiguousarray(copy._data)
+    return copy
 
 
 # ------------------------------------------------------------------------------------------- joining

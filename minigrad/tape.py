@@ -691,6 +691,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         if not requires_grad:
             self.__dict__["_frozen"] = self._node
         self._node = None if not requires_grad else frozen or AccumulateGrad(self)
+        if len(self._counter) > 2:
+            self._tell_views()
     elif not requires_grad and not self.is_leaf:
         raise RuntimeError(
             "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "

@@ -264,6 +264,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "all" and any(t._node is None for t in tensors):
+        raise AssertionError("Expected gradient function to be set")
     lock = threading.Lock()
     passes: weakref.WeakKeyDictionary[Pass, Any] = weakref.WeakKeyDictionary()
 

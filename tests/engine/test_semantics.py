@@ -943,7 +943,7 @@ def test_what_softmax_of_one_number_kept_is_watched() -> None:
         ("a.fill_(a[2, 2])", [[9, 9, 9]] * 3),
         ("a[0].mul_(a[:, 0])", [[1, 8, 21], [4, 5, 6], [7, 8, 9]]),
         ("a[:, :2] = a[:, 1:]", [[2, 3, 3], [5, 6, 6], [8, 9, 9]]),
-        ("a.copy_(a[2])", [[7, 8, 9]] * 3),
+        ("a[:, [0, 1]] = a[:, 1:]", [[2, 3, 3], [5, 6, 6], [8, 9, 9]]),
         ("a[::2].mul_(a[1])", [[4, 10, 18], [4, 5, 6], [28, 40, 54]]),
     ],
 )
@@ -955,13 +955,82 @@ def test_a_tensor_may_be_written_from_its_own_numbers(write: str, after: list[li
 
 @pytest.mark.parametrize(
     "write",
-    ["a[1:] = a[:-1]", "a.add_(a.t())", "a.mul_(a[0, 0])", "a[:1].mul_(a[0])", "a[:, 1:] += a[:, :-1]", "a[1:].copy_(a[:2])"],
-)
+    ["a[1:] = a[:-1]", "a.add_(a.t())", "a.mul_(a[0, 0])", "a[:1].mul_(a[0])", "a[:, 1:] += a[:, :-1]", "a[1:].copy_(a[:2])",
+     "a.copy_(a[2])", "a[[0, 2]] = a[:2]", "a[[0, 2]] = a[0]", "a[[2, 1, 0]] = a",
+     "a.index_put_((a[0].argsort(),), a, accumulate=True)"],
+)  # fmt: skip
 def test_but_not_where_the_order_of_writing_would_matter(write: str) -> None:
     a = mg.arange(1.0, 10.0).reshape(3, 3)
     with pytest.raises(RuntimeError, match=r"^unsupported operation: some elements of the input tensor and the written-to"):
         exec(write, {"a": a})
     assert a.tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+@pytest.mark.parametrize(
+    ("program", "seen"),
+    [  # as PyTorch 2.13 has it; programs.py found them
+        ("b = T.tensor([1.0, 2.0]); v = b[:1]; b.requires_grad_(); w = v * 2; w.sum().backward()",
+         "v.requires_grad, w.requires_grad, b.grad, v.grad == (True, True, None, None)"),
+        ("b = T.tensor([1.0, 2.0]); v = b[:1]; b.requires_grad_(); b.requires_grad_(False)", "not (v * 2).requires_grad"),
+        ("a = T.ones(2).requires_grad_() * 1\nwith T.inference_mode(): d = a[0]",
+         "(d * 2).requires_grad and not d.is_inference()"),
+        ("a = T.ones(2).requires_grad_() * 1; d = a[:1]\nwith T.inference_mode(): d.mul_(2)",
+         "d.grad_fn.name() == 'AsStridedBackward0'"),
+        ("b = T.ones(1, 3).requires_grad_()\nwith T.no_grad(): b.t_()\nb.max(-1).values.sum().backward()",
+         "b.grad.shape == (3, 1)"),
+        ("f = T.ones(2).requires_grad_() * 1\nwith T.no_grad(): d = f[0]\nf.detach_()", "not d.requires_grad"),
+        ("x = T.ones(2, 3).requires_grad_(); a = x * 1; f = a[:1]\nwith T.no_grad(): a.t_()",
+         "a.grad_fn.name(), f.grad_fn.name(), a.shape == ('MulBackward0', 'AsStridedBackward0', (3, 2))"),
+        ("x = T.ones(2, 3).requires_grad_(); a = x * 1; f = a[:1]\nwith T.no_grad(): f.squeeze_()\nf.sum().backward()",
+         "x.grad.tolist(), f.grad_fn.name() == ([[1, 1, 1], [0, 0, 0]], 'AsStridedBackward0')"),
+        ("x = T.ones(2, 3).requires_grad_(); a = x * 1; b = a[:]; f = a[:1]; b.squeeze_()",
+         "f.grad_fn.name() == 'AsStridedBackward0'"),
+        ("b = T.ones(3).requires_grad_(); d = T.ones(2, 3, 4).clone(); y = b @ d; d.mul_(2); y.sum().backward()",
+         "b.grad.tolist() == [8, 8, 8]"),
+        ("d = T.ones(2, 3, 4).requires_grad_() @ T.ones(4); d.neg_()", "d.grad_fn.name() == 'NegBackward0'"),
+        ("a = T.tensor(float('nan')).requires_grad_(); a.prod().backward(); a.prod(0).backward()", "a.grad.item() == 2"),
+        ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.clone(), T.zeros_like(b), T.ones_like(b), b.flip(0)",
+         "{m.stride() for m in c} == {(1, 12, 4)}"),
+        ("a = T.ones(2, 3).t(); c = a.sort(-1)[0], a.argsort(-1), a.argsort(0, descending=True)",
+         "{m.stride() for m in c} == {(1, 3)}"),
+        ("b = T.zeros(3); b.index_put_((T.tensor([True, False, True]),), T.tensor(2))", "b.tolist() == [2, 0, 2]"),
+        ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.contiguous(), b[:, :, ::2].clone().contiguous()",
+         "c[0].stride(), c[1].stride() == ((6, 3, 1), (4, 2, 1))"),
+    ],
+)  # fmt: skip
+def test_corners_that_random_programs_found(program: str, seen: str) -> None:
+    names: dict[str, Any] = {"T": mg}
+    exec(program, names)
+    left, _, right = seen.partition(" == ")
+    assert eval(f"({left})", names) == (eval(right, names) if right else True)
+
+
+@pytest.mark.parametrize("name", ["addcmul", "addcdiv"])
+def test_an_operand_of_another_type_is_watched(name: str) -> None:
+    a, b = mg.ones(1, dtype=mg.float64, requires_grad=True) * 1, mg.ones(3, requires_grad=True) * 1
+    y = getattr(mg, name)(b, b, a)
+    b.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_what_is_added_at_indices_has_the_shape_of_the_rest() -> None:
+    with pytest.raises(RuntimeError, match=r"^source tensor shape must match self tensor shape, excluding the specified dim"):
+        mg.ones(1, 1, 4).index_add(0, mg.tensor([0]), mg.ones(1))
+
+
+def test_index_put_takes_no_other_type() -> None:
+    with pytest.raises(RuntimeError, match=r"^Index put requires the source and destination dtypes match, got Float for the"):
+        mg.zeros(3).index_put_((mg.tensor([0, 0]),), mg.tensor([1, 2]), accumulate=True)
+
+
+def test_what_a_write_into_a_view_kept_is_given_back() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    y[:1] += 1
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match=r"^Trying to backward through the graph a second time"):
+        y.sum().backward()
 
 
 def test_a_write_that_nobody_records_makes_views_be_read_anew() -> None:

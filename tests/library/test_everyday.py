@@ -166,3 +166,53 @@ def test_the_rooms_of_data_have_pytorchs_names() -> None:
     from minigrad.utils.data.dataset import Dataset  # type: ignore[import-untyped, import-not-found]
 
     assert DataLoader is data.DataLoader and Dataset is data.Dataset and mg.cuda.memory_reserved() == 0
+
+
+@pytest.mark.parametrize(
+    ("transformed", "expected"),
+    [  # each through b, which the function only closes over
+        ("T.func.grad(lambda x: (x * x * b).sum())(a)", [2, 4]),
+        ("T.func.grad_and_value(lambda x: (x * x * b).sum())(a)[1]", [1, 4]),
+        ("T.func.grad(lambda x: T.func.grad(lambda y: (y * y * b * x).sum())(x).sum())(a)", [4, 8]),
+        ("T.func.vjp(lambda x: x * x * b, a)[0]", [1, 4]),
+        ("T.func.vjp(lambda x: x * x * b, a)[1](T.ones(2))[0]", [2, 4]),
+        ("T.func.vjp(lambda x: x * x, a)[1](b)[0]", [2, 4]),
+        ("T.func.jvp(lambda x: x * x * b, (a,), (T.ones(2),))[0]", [1, 4]),
+        ("T.func.jvp(lambda x: x * x * b, (a,), (T.ones(2),))[1]", [2, 4]),
+        ("T.func.jvp(lambda x: x * x, (a,), (b,))[1]", [2, 4]),
+        ("T.func.jacrev(lambda x: x * x * b)(a)", [2, 4]),
+        ("T.func.hessian(lambda x: (x * x * b).sum())(a)", [2, 2]),
+    ],
+)
+def test_what_a_transformed_function_closes_over_gets_its_gradient(transformed: str, expected: list[float]) -> None:
+    names = {"T": mg, "a": mg.tensor([1.0, 2.0]), "b": mg.tensor([3.0, 4.0], requires_grad=True)}
+    eval(transformed, names).sum().backward()
+    assert names["b"].grad.tolist() == expected
+    with mg.no_grad():
+        assert not eval(transformed, names).requires_grad
+    names["b"].requires_grad_(False)
+    assert not eval(transformed, names).requires_grad  # nobody outside knows the leaves that the transform made
+
+
+def test_results_of_vjp_and_jvp_are_part_of_the_graph() -> None:
+    a = mg.tensor([1.0, 2.0], requires_grad=True)
+    out, product = mg.func.vjp(lambda x: x * x, a)
+    value, tangent = mg.func.jvp(lambda x: x * x * x, (a,), (mg.ones(2),))
+    (out + product(mg.ones(2))[0] + value + tangent).sum().backward()
+    assert a.grad.tolist() == [2 + 2 + 3 + 6, 4 + 2 + 12 + 12]
+
+
+def test_names_of_autograd_are_where_pytorch_has_them() -> None:
+    assert mg.autograd.function.once_differentiable is mg.autograd.once_differentiable
+    with pytest.raises(AttributeError, match="has no attribute 'functions'"):
+        _ = mg.autograd.functions
+
+
+def test_vmap_names_the_dimension_that_is_missing() -> None:
+    with pytest.raises(ValueError, match="Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0"):
+        mg.func.vmap(lambda x: x)(mg.tensor(1.0))
+
+
+def test_a_hook_on_several_gradients_wants_all_to_have_one() -> None:
+    with pytest.raises(AssertionError, match="Expected gradient function to be set"):
+        mg.autograd.graph.register_multi_grad_hook([mg.ones(1), mg.ones(1, requires_grad=True)], print)
