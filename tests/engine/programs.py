@@ -227,7 +227,8 @@ class PyTorch:
 
     def _crash(self, *request: Any) -> Crash:
         """Why the process died, with the statements that kill another one as well; none, where it lives."""
-        died = signal.strsignal(-self.process.wait()) or "crash"
+        code = self.process.wait()
+        died = f"{signal.strsignal(-code)}" if code < 0 else f"exit status {code}"
         self._start()
         self._ask(*request)
         told: list[str] = []
