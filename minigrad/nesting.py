@@ -16,7 +16,7 @@ def in_a_thread(mode: Any, switch: Callable[[bool], None], walk: Callable[..., N
     """walk(*args) in a thread of its own; what it raises is raised here."""
     from threading import Thread  # seldom needed, and not cheap to load
 
-    state, recording = dict(mode.__dict__), mode.record is not None
+    state, recording = dict(mode.__dict__), mode.enabled
     raised: list[BaseException] = []
 
     def body() -> None:

@@ -54,13 +54,14 @@ class GradMode(_thread._local):  # threading.local; the rest of threading would 
     def __init__(self) -> None:
         self.record: Any = True  # None: nothing is recorded; a function: called with each new node
         self.recorder: Any = True  # what `record` is while recording is on
+        self.enabled = True  # what was asked for
         self.inference = False
         self.running: Pass | None = None  # the backward pass that this thread is in
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations of this thread are being recorded."""
-    return mode.record is not None
+    """Whether operations of this thread are to be recorded (in inference mode none is, whatever was asked)."""
+    return mode.enabled
 
 
 def is_inference_mode_enabled() -> bool:
@@ -151,12 +152,13 @@ class inference_mode:
 
 
 def _switch(enabled: bool) -> None:
+    mode.enabled = enabled
     if enabled and mode.recorder is True and not mode.inference:
         mode.record = True
         unusual.discard(_thread.get_ident())
     else:
         unusual.add(_thread.get_ident())  # first: Ctrl-C may come between any two lines
-        mode.record = mode.recorder if enabled else None
+        mode.record = mode.recorder if enabled and not mode.inference else None
 
 
 def record_with(recorder: Any) -> None:
@@ -537,7 +539,7 @@ def run(
         g = _start(i, root, gradient)
         started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
-    before = mode.running, mode.recorder, mode.record
+    before = mode.running, mode.recorder, mode.record, mode.enabled
     depth = 0 if mode.running is None else mode.running.depth + 1
     try:
         mode.running = Pass([node for node, _ in started], targets, depth)
@@ -547,8 +549,8 @@ def run(
         else:
             in_a_thread(mode, _switch, walk, started, create_graph, retain_graph, targets)
     finally:
-        mode.running, mode.recorder, mode.record = before  # at one stroke: Ctrl-C comes before or after
-        _switch(before[2] is not None)
+        mode.running, mode.recorder, mode.record, mode.enabled = before  # at one stroke: Ctrl-C comes before or after
+        _switch(mode.enabled)
 
 
 def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:

@@ -1316,3 +1316,15 @@ def test_a_view_of_a_view_made_without_recording() -> None:
     y.requires_grad_()
     with pytest.raises(RuntimeError, match=r"^Output 0 of Select is a view of a view which was created in no_grad mode and is"):
         y.view(2, 3)[0].mul_(2)
+
+
+def test_in_inference_mode_nothing_is_recorded_whatever_is_asked_for() -> None:
+    x = mg.ones(2, requires_grad=True)
+    with mg.inference_mode(), mg.enable_grad():
+        y = x * 2
+        assert mg.is_grad_enabled() and not y.requires_grad and y.is_inference()
+        with mg.no_grad():
+            assert not mg.is_grad_enabled()
+        with mg.inference_mode(False):
+            assert (x * 2).requires_grad
+    assert (x * 2).requires_grad and mg.is_grad_enabled()
