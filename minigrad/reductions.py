@@ -28,6 +28,17 @@ from minigrad.tensor import Tensor, wrap
 # ------------------------------------------------------------------------------------------- sums and means
 
 
+def _along(name: str, input: Any, dim: Any, keepdim: Any, axis: Any, keepdims: bool) -> tuple[Any, bool]:
+    """`dim` and `keepdim`, given under PyTorch's names or numpy's.  TypeError if an argument is of the wrong kind."""
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor(name, "input", 1, input)
+    if type(keepdim) is not bool:
+        raise TypeError(f"{name}(): argument 'keepdim' must be bool, not {errors.type_name(keepdim)}")
+    if axis is not None and dim is not None:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'axis'")
+    return axis if dim is None else dim, keepdim or keepdims
+
+
 def sum(
     input: Tensor,
     dim: Any = None,
@@ -43,13 +54,7 @@ def sum(
     >>> torch.tensor([[1, 2], [3, 4]]).sum(0)
     tensor([4, 6])
     """
-    if not isinstance(input, Tensor):
-        raise errors.must_be_tensor("sum", "input", 1, input)
-    if type(keepdim) is not bool:
-        raise TypeError(f"sum(): argument 'keepdim' must be bool, not {errors.type_name(keepdim)}")
-    if axis is not None and dim is not None:
-        raise TypeError("sum() got an unexpected keyword argument 'axis'")
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
+    dim, keepdim = _along("sum", input, dim, keepdim, axis, keepdims)
     if dtype is None and out is not None:
         dtype = out.dtype  # PyTorch casts first here
     if dtype is not None:
@@ -76,13 +81,7 @@ def mean(
     out: Any = None,
 ) -> Tensor:
     """The mean of all elements, or along `dim`; for floats only, or with `dtype=`."""
-    if not isinstance(input, Tensor):
-        raise errors.must_be_tensor("mean", "input", 1, input)
-    if type(keepdim) is not bool:
-        raise TypeError(f"mean(): argument 'keepdim' must be bool, not {errors.type_name(keepdim)}")
-    if axis is not None and dim is not None:
-        raise TypeError("mean() got an unexpected keyword argument 'axis'")
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
+    dim, keepdim = _along("mean", input, dim, keepdim, axis, keepdims)
     if dtype is not None:
         input = input.to(dtype)
     if input._data.dtype.kind != "f":
