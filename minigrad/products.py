@@ -254,15 +254,25 @@ register(chain_matmul, "chain_matmul", method=False)
 # ------------------------------------------------------------------------------------------- einsum
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: Any, /, *operands: Any) -> Tensor:
     """Einstein's summation, such as einsum("ij,jk->ik", a, b): repeated letters are multiplied, missing ones summed.
 
     Each operand is arranged so that its letters stand in one common order; then operands are multiplied from left to
     right, and a letter is summed as soon as no later operand needs it. `...` stands for dimensions that broadcast.
+    Numbers may stand for letters: einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     >>> torch.einsum("ij,j->i", torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 10]))
     tensor([21, 43])
     """
+    if not operands:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
+    if isinstance(equation, Tensor):
+        equation, operands = _in_letters((equation, *operands))
+    elif not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     inputs, output, size = _parse(equation.replace(" ", ""), operands)
@@ -280,6 +290,23 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
 
 register(einsum, "einsum", method=False)
+
+
+def _in_letters(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The equation and the operands of einsum(a, [0, 1], b, [1, 2], [0, 2]): a capital is less than a small letter."""
+    names = [*(chr(ord("A") + i) for i in range(26)), *(chr(ord("a") + i) for i in range(26))]
+
+    def spelled(subscripts: Any) -> str:
+        for n in subscripts:
+            if n is not Ellipsis and not 0 <= n < len(names):
+                raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+        return "".join("..." if n is Ellipsis else names[n] for n in subscripts)
+
+    pairs = len(args) // 2
+    equation = ",".join(spelled(subscripts) for subscripts in args[1 : 2 * pairs : 2])
+    if len(args) % 2:
+        equation += "->" + spelled(args[-1])
+    return equation, args[0 : 2 * pairs : 2]
 
 
 def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, dict[str, int]]:

@@ -181,6 +181,8 @@ TAKEN = [
     ("t.zeros(2, 2).index_fill(0, t.tensor([1]), 3)", "tensor([[0., 0.],\n        [3., 3.]])"),
     ("t.addbmm(t.zeros(1, 1), t.ones(2, 1, 3), t.ones(2, 3, 1))", "tensor([[6.]])"),
     ('t.einsum("...ij->...ji", t.ones(1, 2, 3)).shape', "torch.Size([1, 3, 2])"),
+    ("t.einsum(t.ones(2, 3), [0, ...], t.ones(2), [0], [...])", "tensor([2., 2., 2.])"),
+    ("t.einsum(t.arange(4).view(2, 2), [30, 2])", "tensor([[0, 2],\n        [1, 3]])"),
     ("t.tensor(1.0).is_nonzero()", "True"),
     ('t.ones(2).type("torch.LongTensor")', "tensor([1, 1])"),
     ("t.ones(2).type_as(t.tensor([1]))", "tensor([1, 1])"),
@@ -235,6 +237,18 @@ TAKEN = [
 ]
 
 REFUSED = [
+    (
+        "t.einsum(t.ones(2), [52])",
+        ValueError,
+        "einsum(): subscript in subscript list is not within the valid range [0, 52)",
+    ),
+    ("t.einsum([0], t.ones(2))", TypeError, "einsum(): argument 'equation' (position 1) must be str, not list"),
+    (
+        't.einsum("i")',
+        ValueError,
+        "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+        "subscripts list",
+    ),
     (
         "t.nn.functional.soft_margin_loss(t.ones(2), t.ones(2, requires_grad=True))",
         RuntimeError,
