@@ -566,6 +566,9 @@ _binary_of_tensors("minimum", more.minimum)
 
 def _pow_function(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """input ** exponent; one of the two may be a number."""
+    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
+        types = f"{errors.type_name(input)}, {errors.type_name(exponent)}"
+        raise TypeError(f"pow() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     result = input**exponent
     return result if out is None else into(out, result, "pow")
 
@@ -592,7 +595,8 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     """input + value * tensor1 * tensor2."""
     x, y, z = _promoted(input, tensor1, tensor2)
     kernels.refuse_booleans("addcmul_cpu_out", x._data)
-    return _watching(more.addcmul(x, y, z, plain(value)), (y, tensor1), (z, tensor2))
+    factor = plain(value) if x._data.dtype.kind == "f" else int(plain(value))
+    return _watching(more.addcmul(x, y, z, factor), (y, tensor1), (z, tensor2))
 
 
 INTEGER_ADDCDIV = (

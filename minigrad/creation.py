@@ -605,7 +605,10 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
 
 
 def _linear(start: Any, end: Any, steps: int, dtype: DType) -> Array:
-    start, end = _numbers("linspace", ["start", "end"], [start, end])
+    start, end, steps = _numbers("linspace", ["start", "end", "steps"], [start, end, steps])
+    if isinstance(steps, (bool, float)):
+        types = f"{errors.type_name(start)}, {errors.type_name(end)}, {errors.type_name(steps)}"
+        raise TypeError(f"linspace() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if steps == 0:

@@ -242,6 +242,29 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+class Wide(np.float64):
+    """A number that multiplies or divides float16: in float32, and only the result is rounded, as PyTorch does."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        """The result of the numpy function, as float16."""
+        with np.errstate(over="ignore"):
+            wide = [np.float32(x) if isinstance(x, Wide) else x for x in inputs]
+            return getattr(ufunc, method)(*wide, dtype=np.float32, **settings).astype(np.float16)
+
+
+def promote_factors(x: Any, y: Any) -> tuple[Any, Any]:
+    """`promote` for * and /, where a number (or a 0-d tensor as second operand) beside float16 stays as precise as it is."""
+    a, b = promote(x, y)
+    if a.dtype == np.float16:
+        if a.ndim and not b.ndim and getattr(y, "dtype", None) != np.float16:
+            return a, Wide(y)
+        if b.ndim and not isinstance(x, (np.ndarray, np.generic)):
+            return Wide(x), b
+    return a, b
+
+
 TWO_BOOLEANS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
     "instead."

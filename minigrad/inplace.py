@@ -135,7 +135,7 @@ DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
     """Where types, shapes and memory leave no question: without an array in between (p -= rate * g, v *= 0.9)."""
     array, counter = target._data, target._counter
-    if type(array) is not np.ndarray or type(counter) is not list or array.dtype.kind != "f":
+    if type(array) is not np.ndarray or type(counter) is not list or array.dtype.num not in (11, 12):  # float32, float64
         return False
     if type(other) is float:
         if array.base is not None and 0 in array.strides:

@@ -320,6 +320,11 @@ avg_pool1d, avg_pool2d, avg_pool3d = map(_avg_pool, (1, 2, 3))
 
 def _target_size(x: Tensor, output_size: Any, n: int) -> Shape:
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    if builtins.any(isinstance(w, (bool, float)) for w in wanted):
+        kind = errors.type_name(output_size)
+        raise TypeError(f"adaptive_pool{n}d(): argument 'output_size' (position 2) must be tuple of ints, not {kind}")
+    if len(wanted) != n:
+        raise RuntimeError(f"adaptive_pool{n}d: output_size must be {n}")
     return tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
 
 

@@ -213,14 +213,14 @@ def {name}(x, y{statics}):
             b, q = y if type(y) is float or type(y) is int else number(y), None
             if b is NotImplemented:
                 return b
-            if a.dtype.kind != "f":
+            if a.dtype.num not in (11, 12):  # float32, float64
                 a, b = promote(a, b)
     elif isinstance(y, Tensor):
         a, p = x if type(x) is float or type(x) is int else number(x), None
         b, q = y._data, y._node
         if a is NotImplemented:
             return a
-        if b.dtype.kind != "f":
+        if b.dtype.num not in (11, 12):
             a, b = promote(a, b)
     else:
         return forward(x, y{statics})
@@ -283,7 +283,7 @@ def _unwritten(made: Operation) -> Callable[..., Any]:
         "mode": mode, "unusual": unusual, "tick": tick, "getframe": _getframe, "outside": outside, "outsiders": outsiders,
         "NEVER_WRITTEN": NEVER_WRITTEN, "share": _share, "note_lost": note_lost, "shape": np.shape,
         "number": countable if made.node_name in SUBTRACTIONS else number,
-        "promote": dtypes.promote_numbers if made.node_name in SUBTRACTIONS else dtypes.promote,
+        "promote": PROMOTION.get(made.node_name, dtypes.promote),
         "refused": errors.refused, "write": made.write, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(_first_call.__code__, namespace, made.function_name)
@@ -301,6 +301,8 @@ ARRAYS, NODES = "abdefg", "pqrstu"  # in the functions that are written: the inp
 # Node names that PyTorch does not end in "Backward0".
 BARE = ("CopySlices", "CopyBackwards", "NotImplemented", "Error", "DiagonalBackward0_copy")
 SUBTRACTIONS = ("SubBackward0", "RsubBackward1")  # which refuse booleans
+PROMOTION = {**dict.fromkeys(("MulBackward0", "DivBackward0", "DivBackward2", "NotImplemented"), dtypes.promote_factors),
+             **dict.fromkeys(SUBTRACTIONS, dtypes.promote_numbers)}  # fmt: skip
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 
 

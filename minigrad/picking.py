@@ -260,7 +260,12 @@ def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
         raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
     if index._data.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
-    if index._data.dtype.kind != "i":
+    kind = index.dtype
+    if name == "index_fill" and kind is not dtypes.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if name == "index_copy" and kind is not dtypes.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind.tensor_name}")
+    if kind is not dtypes.int64 and kind is not dtypes.int32:
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
     array = index_array(index).reshape(-1)
     size = input._data.shape[where] if input._data.ndim else 1

@@ -154,11 +154,21 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     return more.addmm(input, mat1, mat2, beta, alpha)
 
 
+def _check_factors(kind: dtypes.DType, **factors: Any) -> None:
+    for name, value in factors.items():
+        if isinstance(value, float) and not kind.is_floating_point:
+            raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+
+
 def _added(name: str, multiply: str) -> None:
     def call(input: Tensor, first: Tensor, second: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         product = FUNCTIONS[multiply](first, second)
         if input._data.dtype.kind != "f" and name != "addr":  # of integers, in whole numbers
             beta, alpha = int(beta), int(alpha)
+        if name == "addr":
+            _check_factors(dtypes.promote_types(input.dtype, product.dtype), beta=beta, alpha=alpha)
+            if not input.dtype.category and not product.dtype.category:  # of booleans: or, and
+                beta, alpha = builtins.bool(beta), builtins.bool(alpha)
         if name == "addbmm":
             product = product.sum(0)
         return (

@@ -109,8 +109,8 @@ def normal(
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
     tensors = isinstance(mean, Tensor) + isinstance(std, Tensor)
-    numbers = all(isinstance(v, (bool, int, float, np.number, Tensor)) for v in (mean, std))
-    if not numbers or bool(tensors) == (size is not None) or (tensors and dtype is not None):
+    known = all(isinstance(v, (bool, int, float, np.number, Tensor)) for v in (mean, std))
+    if not known or bool(tensors) == (size is not None) or (tensors and dtype is not None):
         types = ", ".join(errors.type_name(v) for v in (mean, std, size)[: 2 + (size is not None)])
         raise TypeError(f"normal() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     if isinstance(mean, Tensor):
@@ -126,7 +126,9 @@ def normal(
     if not (np.asarray(stds) >= 0).all():
         raise RuntimeError("normal expects all elements of std >= 0.0")
     shape = np.broadcast_shapes(np.shape(means), np.shape(stds))
-    return _drawn("normal", _source(generator).randn(shape, means.dtype) * stds + means, mean, std, **options)
+    numbers = _source(generator).randn(shape, means.dtype) * stds + means
+    kind = means.dtype if isinstance(mean, Tensor) else numbers.dtype
+    return _drawn("normal", numbers.astype(kind), mean, std, **options)
 
 
 def _drawn(name: str, values: Any, *parameters: Any, **options: Any) -> Tensor:

@@ -266,6 +266,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is not None and not isinstance(bias, Tensor):
         raise errors.must_be_tensor("linear", "bias", 3, bias)
     _dtypes_must_match(input, weight)
+    if bias is not None and bias._data.dtype is not input._data.dtype:
+        names = f"{bias.dtype.tensor_name} and {input.dtype.tensor_name}"
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {names}")
     if bias is not None and weight.ndim == 1 and input.ndim == 2:
         raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
     if bias is None or weight.ndim != 2:
@@ -286,6 +289,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """x1 @ weight[k] @ x2 for each output k, for x of shapes (..., in1) and (..., in2), weight (out, in1, in2)."""
     if input1.shape[:-1] != input2.shape[:-1]:
         raise RuntimeError("bilinear(): input batch dimensions do not match")
+    given = {"input1": input1, "input2": input2, "weight": weight, **({} if bias is None else {"bias": bias})}
+    if len({t._data.dtype for t in given.values()}) > 1:
+        types = ", ".join(f"{name}: {t.dtype.c_name}" for name, t in given.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {types}")
     lead = input1.shape[:-1]
     first, second = input1.reshape((-1, input1.shape[-1])), input2.reshape((-1, input2.shape[-1]))
     out = mg.einsum("bi,oij,bj->bo", first, weight, second).reshape((*lead, weight.shape[0]))
@@ -554,10 +561,11 @@ def rms_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{', '.join(map(str, shape))}], but got "
             f"input of size{list(input.shape)}"
         )
+    floating_input("rms_norm", input)
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
     tiny = float(np.finfo(input._data.dtype).eps) if eps is None else eps
     out = input * ((input**2).mean(dims, keepdim=True) + tiny).rsqrt()
-    return out if weight is None else out * weight
+    return out if weight is None else (out * weight).to(input.dtype)
 
 
 def batch_norm(
@@ -720,9 +728,10 @@ def _legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> s
     """The reduction that the two old arguments ask for, if they are given."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
+    averaged, reduced = size_average is None or bool(size_average), reduce is None or bool(reduce)
+    if not reduced:
         return "none"
-    return "sum" if size_average is False else "mean"
+    return "mean" if averaged else "sum"
 
 
 def _check_reduction(reduction: str) -> None:
@@ -806,7 +815,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _check_reduction(reduction)
-    return more.huber_loss(input, target, reduction, delta)
+    return more.huber_loss(input, target, reduction, delta).to(input.dtype)
 
 
 def _check_classes(input: Tensor, target: Tensor) -> None:
@@ -842,6 +851,7 @@ def nll_loss(
     """
     reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
+    floating_input("nll_loss_out_frame", input)
     return _nll(input, target, weight, ignore_index, reduction)
 
 
@@ -1098,7 +1108,9 @@ def soft_margin_loss(
             "The function 'soft_margin_loss' is not differentiable with respect to argument 'target'. This input cannot have "
             "requires_grad True."
         )
-    return rules.soft_margin_loss(input, target, reduction)
+    if input._data.dtype.kind != "f":
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.tensor_name}")
+    return rules.soft_margin_loss(input, target, reduction).to(input.dtype)
 
 
 def hinge_embedding_loss(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad.public import floating_input
 from minigrad.size import Size
 from minigrad.tensor import Tensor, wrap
 
@@ -89,6 +90,9 @@ def grid_sample(
         raise NotImplementedError("grid_sample: minigrad has the modes 'bilinear' and 'nearest'")
     n = input.dim() - 2
     _check(input, grid, n)
+    if input.dtype is not grid.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.tensor_name} but found {grid.dtype.tensor_name}")
+    floating_input(f"grid_sampler_{n}d_cpu_kernel_impl", input)
     batch, channels, *sizes = input.shape
     flat = input.reshape(batch, channels, -1)
     near, weights = _neighbours(grid, sizes, mode, padding_mode, bool(align_corners))

@@ -234,8 +234,32 @@ REFUSED = [
     ("[1] in x", RuntimeError, "Tensor.__contains__ only supports Tensor or scalar, but you passed in a <class 'list'>."),
     ("t.empty(2**20, 2**20, device='meta')", NotImplementedError, "minigrad runs on the CPU only, not on device 'meta'"),
     ("x[0].H", RuntimeError, "tensor.H is only supported on matrices (2-D tensors). Got 1-D tensor."),
+    ("F.linear(x, x, t.ones(2).double())", RuntimeError, "self and mat2 must have the same dtype, but got Double and Float"),
+    ("F.nll_loss(i[:1], t.tensor([0]))", NotImplementedError, "\"nll_loss_out_frame\" not implemented for 'Long'"),
+    ("F.mse_loss(x, x, x)", RuntimeError, "Boolean value of Tensor with more than one value is ambiguous"),
+    ("F.grid_sample(t.ones(1, 1, 2, 2), t.zeros(1, 2, 2, 2).double(), align_corners=True)", RuntimeError,
+     "expected scalar type Float but found Double"),
+    ("x.index_select(0, t.tensor([1]).short())", RuntimeError, "index_select(): Expected dtype int32 or int64 for index"),
+    ("x.index_copy(0, t.tensor([1]).int(), x[:1])", RuntimeError, "index_copy_(): Expected a long tensor for index, but got Int"),
+    ("x.index_fill(0, t.tensor([1]).int(), 1)", IndexError, "index_fill_(): Expected dtype int64 for index."),
+    ("i.addr(i[:, 0], i[0], alpha=2.5)", RuntimeError,
+     "For integral input tensors, argument alpha must not be a floating point number."),
+    ("F.soft_margin_loss(i, i.float())", RuntimeError, "result type Float can't be cast to the desired output type Long"),
+    ("t.pow(3, 2)", TypeError, "pow() received an invalid combination of arguments - got (int, int), but expected one of:\n"),
+    ("t.linspace(0, 1, 5.0)", TypeError,
+     "linspace() received an invalid combination of arguments - got (int, int, float), but expected one of:\n"),
 ]
 TAKEN = [
+    ("t.tensor([65504.0]).half() / 70000, 1e-8 * t.tensor([65504.0]).half()",
+     "(tensor([0.9355], dtype=torch.float16), tensor([0.0007], dtype=torch.float16))"),
+    ("t.tensor([3.0, 7.0]).half().mul_(0.1), t.tensor([3.0, 7.0]).half() // 0.1",
+     "(tensor([0.3000, 0.7002], dtype=torch.float16), tensor([29., 69.], dtype=torch.float16))"),
+    ("t.autograd.grad((h := t.tensor([65504.0]).half().requires_grad_()) / 70000, h)",
+     "(tensor([1.4305e-05], dtype=torch.float16),)"),
+    ("F.huber_loss(x, x.double()).dtype, F.soft_margin_loss(x, x.double()).dtype", "(torch.float32, torch.float32)"),
+    ("F.rms_norm(x, (3,), x[0].double()).dtype, t.normal(x, x.double()).dtype", "(torch.float32, torch.float32)"),
+    ("t.addcmul(i[0], i[0], i[0], value=1.5)", "tensor([0, 2, 6])"),
+    ("t.ones(2, 2).bool().addr(t.ones(2).bool(), t.ones(2).bool(), beta=2).dtype", "torch.bool"),
     ("i[t.tensor(1, dtype=t.uint8)].shape", "torch.Size([1, 2, 3])"),  # a byte is a mask, also without dimensions
     ("i[t.tensor([0, 1], dtype=t.uint8)]", "tensor([[3, 4, 5]])"),
     ("t.unravel_index(t.tensor([9, -1, 3]), (2, 3))", "(tensor([1, 1, 1]), tensor([0, 2, 0]))"),
@@ -326,7 +350,7 @@ def run(program: str) -> Any:
     i = mg.arange(6).reshape(2, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return eval(program, {"t": mg, "np": np, "x": i.float(), "i": i, "b": i > 2})
+        return eval(program, {"t": mg, "F": mg.nn.functional, "np": np, "x": i.float(), "i": i, "b": i > 2})
 
 
 @pytest.mark.parametrize(("program", "error", "message"), REFUSED)
