@@ -57,8 +57,8 @@ def scatter(x: Array, dim: int, index: Array, source: Any) -> Array:
 
 
 def _cut(source: Array, shape: Shape) -> Array:
-    if source.shape == shape:
-        return source
+    if source.shape == shape or source.ndim == 0:
+        return source.reshape(shape)
     return source[tuple(slice(n) for n in shape)]
 
 

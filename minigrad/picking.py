@@ -141,15 +141,20 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     array = np.asarray(index._data, np.int64)
     x = input._data
-    if array.size and builtins.max(array.ndim, 1) != builtins.max(x.ndim, 1):
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    if x.ndim and array.size:
-        size = x.shape[dim]
-        for d in range(x.ndim):
-            if d != dim and array.ndim and array.shape[d] > x.shape[d]:
+    if source is not None and not array.ndim:
+        array = array.reshape(1)
+    if array.size:
+        held, asked = x.shape or (1,), array.shape or (1,)
+        given = asked if source is None else source.shape or (1,)
+        for shape, name in ((held, "input" if source is None else "self"), (given, "src")):
+            if len(shape) != len(asked):
+                raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+        size = held[dim]
+        for d, n in enumerate(asked):
+            if (d != dim and n > held[d]) or n > given[d]:
                 words = f"Size does not match at dimension {d} expected" if source is None else "Expected"
                 raise RuntimeError(
-                    f"{words} index {list(array.shape)} to be no larger than self "
+                    f"{words} index {list(index._data.shape)} to be no larger than self "
                     f"{list(x.shape)} apart from dimension {dim}"
                     + (f" and to be no larger size than src {list(source.shape)}" if source is not None else "")
                 )

@@ -175,6 +175,8 @@ TAKEN = [
     ("t.tensor(3.0).flatten()", "tensor([3.])"),
     ("t.ones(2, 3).adjoint().shape", "torch.Size([3, 2])"),
     ('t.zeros(3).scatter(0, t.tensor([1, 1]), 2.0, reduce="add")', "tensor([0., 4., 0.])"),
+    ("t.zeros(3).scatter_add(0, t.tensor([1]), t.tensor(2.0))", "tensor([0., 2., 0.])"),
+    ("t.zeros(3).scatter_add(0, t.tensor(1), t.tensor([2.0, 3.0]))", "tensor([0., 2., 0.])"),
     ('t.ones(3).scatter(0, t.tensor([1, 1]), 2.0, reduce="multiply")', "tensor([1., 4., 1.])"),
     ("t.zeros(3, 3).fill_diagonal_(2.0)", "tensor([[2., 0., 0.],\n        [0., 2., 0.],\n        [0., 0., 2.]])"),
     ("t.zeros(4).slice_scatter(t.ones(2), 0, 1, 3)", "tensor([0., 1., 1., 0.])"),
@@ -241,6 +243,22 @@ REFUSED = [
         "t.einsum(t.ones(2), [52])",
         ValueError,
         "einsum(): subscript in subscript list is not within the valid range [0, 52)",
+    ),
+    (
+        "t.zeros(2, 3).scatter(0, t.zeros(2, 3, dtype=t.int64), t.ones(2, 1))",
+        RuntimeError,
+        "Expected index [2, 3] to be no larger than self [2, 3] apart from dimension 0 and to be no larger size than src "
+        "[2, 1]",
+    ),
+    (
+        "t.zeros(3).scatter_add_(0, t.tensor([0, 1]), t.tensor(1.0))",
+        RuntimeError,
+        "Expected index [2] to be no larger than self [3] apart from dimension 0 and to be no larger size than src []",
+    ),
+    (
+        't.zeros(3).scatter_reduce(0, t.tensor([0, 1]), t.ones(2, 1), "sum")',
+        RuntimeError,
+        "Index tensor must have the same number of dimensions as src tensor",
     ),
     ("t.einsum([0], t.ones(2))", TypeError, "einsum(): argument 'equation' (position 1) must be str, not list"),
     (
