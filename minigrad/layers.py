@@ -221,6 +221,11 @@ def _pool_arguments(name: str, n: int, kernel_size: Any, stride: Any, padding: A
     edges, gaps = _each(name, padding, n, "padding"), _each(name, dilation, n, "dilation")
     if builtins.any(s == 0 for s in steps):
         raise RuntimeError("stride should not be zero")
+    if min(gaps) <= 0:
+        if n == 1:
+            raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {gaps[0]}")
+        each = " ".join(f"dilation{letter}: {gap}" for letter, gap in zip("THW"[-n:], gaps))
+        raise RuntimeError(f"dilation should be greater than zero, but got {each}")
     for k, p in zip(kernel, edges):
         if p < 0 or 2 * p > k:
             raise RuntimeError(
@@ -318,20 +323,22 @@ def _avg_pool(n: int) -> Any:
 avg_pool1d, avg_pool2d, avg_pool3d = map(_avg_pool, (1, 2, 3))
 
 
-def _target_size(x: Tensor, output_size: Any, n: int) -> Shape:
+def _target_size(name: str, x: Tensor, output_size: Any, n: int) -> Shape:
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * n
     if builtins.any(isinstance(w, (bool, float)) for w in wanted):
         kind = errors.type_name(output_size)
-        raise TypeError(f"adaptive_pool{n}d(): argument 'output_size' (position 2) must be tuple of ints, not {kind}")
+        raise TypeError(f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not {kind}")
     if len(wanted) != n:
-        raise RuntimeError(f"adaptive_pool{n}d: output_size must be {n}")
+        if n == 1:
+            raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(wanted)})")
+        raise RuntimeError(f"{name}: output_size must be {n}")
     return tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
 
 
 def _adaptive_avg(n: int) -> Any:
     def call(input: Tensor, output_size: Any) -> Tensor:
         _pool_input(f"adaptive_avg_pool{n}d", input, n)
-        counts = _target_size(input, output_size, n)
+        counts = _target_size(f"adaptive_avg_pool{n}d", input, output_size, n)
         if counts == (1,) * n:
             return input.mean(tuple(range(-n, 0)), keepdim=True)
         sizes = input._data.shape[-n:]
@@ -350,7 +357,7 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_av
 def _adaptive_max(n: int) -> Any:
     def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         _pool_input(f"adaptive_max_pool{n}d", input, n)
-        index = windows.adaptive_max_indices(input._data, _target_size(input, output_size, n))
+        index = windows.adaptive_max_indices(input._data, _target_size(f"adaptive_max_pool{n}d", input, output_size, n))
         out = more.adaptive_max_pool2d(input, index, n)
         return (out, wrap(index)) if return_indices else out
 

@@ -155,6 +155,11 @@ def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
     for o, r in zip(out, result, strict=True) if isinstance(result, tuple) else [(out, result)]:
         if o.dtype is not r.dtype and exact_type(own, isinstance(result, tuple)):
             raise RuntimeError(f"Expected out tensor to have dtype {r.dtype.c_name}, but got {o.dtype.c_name} instead")
+        if own in ("all", "any") and o.dtype not in (dtypes.bool_, dtypes.uint8):
+            raise RuntimeError(f"{own} only supports bool tensor for result, got: {o.dtype.tensor_name}")
+        if own in PICKS:
+            read = given[:1] if own == "gather" else given
+            inplace.check_apart(o, *(v._data for v in read if isinstance(v, Tensor)))
         for values in (given, *lists):
             inplace.check_overlap(o, values)
 
@@ -164,6 +169,9 @@ def _check_setting(own: str, implementation: Any, args: tuple[Any, ...], keyword
 
     refusals.check_setting(own, implementation, args, keywords, name)
 
+
+# Functions that pick elements: `out` must not even be the very tensor they read (gather: pick from).
+PICKS = ("gather", "take", "index_select", "masked_select")
 
 # Functions that PyTorch offers without `out=`.
 NO_OUT = frozenset(

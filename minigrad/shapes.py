@@ -152,7 +152,7 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, expanded to their common shape."""
     shape = errors.broadcast_shapes(*(tuple(t._data.shape) for t in tensors))
-    return tuple(expand(t, shape) for t in tensors)
+    return tuple(t if t._data.shape == shape else expand(t, shape) for t in tensors)
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
@@ -506,9 +506,13 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 def _unsafe(name: str, safe: Any) -> None:
     def call(tensor: Tensor, *args: Any, **keywords: Any) -> tuple[Tensor, ...]:
-        return tuple(table.clone(part) for part in safe(tensor, *args, **keywords))
+        views = safe(tensor, *args, **keywords)
+        parts = tuple(map(table.clone, views))
+        for part, view in zip(parts, views, strict=True):
+            part._data = view._data
+        return parts
 
-    call.__doc__ = f"As `{name.removeprefix('unsafe_')}`, in memory of their own, so that each may be written into."
+    call.__doc__ = f"As `{name.removeprefix('unsafe_')}`, in the same memory, but no views: nobody is told of a write into one."
     function(call, name=name)
 
 

@@ -26,6 +26,9 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     if not input.dtype.is_floating_point:
         input = input.to(dtypes.get_default_dtype())
     dims = [check_dim(d, input._data.ndim) for d in asked]
+    for d in dims:
+        if dims.count(d) > 1:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     spacing = 1 if spacing is None else spacing
     several = isinstance(spacing, (tuple, list))
     if several and len(spacing) != len(dims):

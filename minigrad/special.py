@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
 from minigrad.public import FUNCTIONS, as_tensor_like, function, return_type
@@ -36,6 +37,8 @@ def _public(name: str, recorded: Any, doc: str = "", *, top: bool = False) -> An
         return recorded(input)
 
     def of_two(input: Any, other: Any) -> Tensor:
+        if name in ("igamma", "igammac") and not isinstance(other, Tensor):
+            raise errors.must_be_tensor(name, "other", 2, other)
         like = input if isinstance(input, Tensor) else other
         return recorded(as_tensor_like(input, like), as_tensor_like(other, like))
 

@@ -529,6 +529,8 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], "
             f"but got input of size{list(input.shape)}"
         )
+    if input.dtype is mg.float16 and {p.dtype for p in (weight, bias) if p is not None} == {mg.float32}:
+        return layer_norm(input.float(), normalized_shape, weight, bias, eps).half()
     _check_types(input, weight, bias)
     for name, each in (("weight", weight), ("bias", bias)):
         if each is not None and each._data.shape != shape:

@@ -12,6 +12,7 @@ import pytest
 
 import minigrad as mg
 import minigrad.nn.functional
+from minigrad.inplace import PARTIAL_OVERLAP
 
 REFUSED = [
     ("t.maximum(x, 0)", TypeError, "maximum(): argument 'other' (position 2) must be Tensor, not int"),
@@ -248,8 +249,25 @@ REFUSED = [
     ("t.pow(3, 2)", TypeError, "pow() received an invalid combination of arguments - got (int, int), but expected one of:\n"),
     ("t.linspace(0, 1, 5.0)", TypeError,
      "linspace() received an invalid combination of arguments - got (int, int, float), but expected one of:\n"),
+    *((f"t.{call}, out=x)", RuntimeError, PARTIAL_OVERLAP) for call in (
+        "gather(x, 0, i * 0", "take(x, i", "index_select(x, 0, i[0, :2]", "masked_select(x, b",
+    )),
+    ("t.all(x, out=t.ones(()))", RuntimeError, "all only supports bool tensor for result, got: Float"),
+    ("F.max_pool1d(x, 2, dilation=0)", RuntimeError, "max_pool1d() dilation must be greater than zero, but got 0"),
+    ("F.max_pool2d(x[None], 2, dilation=0)", RuntimeError,
+     "dilation should be greater than zero, but got dilationH: 0 dilationW: 0"),
+    ("F.adaptive_avg_pool2d(x[None], 2.0)", TypeError,
+     "adaptive_avg_pool2d(): argument 'output_size' (position 2) must be tuple of ints, not float"),
+    ("F.adaptive_avg_pool1d(x, (2, 2))", RuntimeError,
+     "adaptive_avg_pool1d() argument 'output_size' should contain one int (got 2)"),
+    ("F.adaptive_max_pool2d(x[None], (2,))", RuntimeError, "adaptive_max_pool2d: output_size must be 2"),
+    ("t.gradient(x, dim=[1, -1])", RuntimeError, "dim 1 appears multiple times in the list of dims"),
+    ("t.igamma(x, 1.0)", TypeError, "igamma(): argument 'other' (position 2) must be Tensor, not float"),
 ]
 TAKEN = [
+    ("(y := x[0].requires_grad_()) is t.broadcast_tensors(y, x)[0], y is t.broadcast_tensors(y, y)[0]", "(False, True)"),
+    ("(t.unsafe_chunk(x[0], 3)[0].add_(10), x[0, 0])[1]", "tensor(10.)"),
+    ("F.layer_norm(x[0].half(), (3,), x[1], x[1])", "tensor([-0.6743,  4.0000, 11.1250], dtype=torch.float16)"),
     ("t.tensor([65504.0]).half() / 70000, 1e-8 * t.tensor([65504.0]).half()",
      "(tensor([0.9355], dtype=torch.float16), tensor([0.0007], dtype=torch.float16))"),
     ("t.tensor([3.0, 7.0]).half().mul_(0.1), t.tensor([3.0, 7.0]).half() // 0.1",
