@@ -93,17 +93,27 @@ def add_rows(out: Array, index: Array, rows: Array) -> None:
 # ------------------------------------------------------------------------------------------- cumulative
 
 
+def _running(accumulate: Any, x: Array, dim: int) -> Array:
+    """Sums or products up to each place; they are kept in the wider type and rounded once a place, as in PyTorch."""
+    if not x.ndim:
+        return x.copy()
+    if x.dtype.kind != "f":
+        return accumulate(x, dim, np.int64)
+    wider = np.float32 if x.dtype.itemsize == 2 else np.float64
+    return accumulate(x, dim, wider).astype(x.dtype, copy=False)
+
+
 def cumsum(x: Array, dim: int) -> Array:
-    return in_order(x.cumsum(dim, x.dtype if x.dtype.kind == "f" else np.int64)) if x.ndim else x.copy()
+    return in_order(_running(np.add.accumulate, x, dim))
 
 
 def cumprod(x: Array, dim: int) -> Array:
-    return in_order(x.cumprod(dim, x.dtype if x.dtype.kind == "f" else np.int64)) if x.ndim else x.copy()
+    return in_order(_running(np.multiply.accumulate, x, dim))
 
 
 def cumulative_sum_reversed(x: Array, dim: int) -> Array:
     """The transpose of `cumsum`: at each place, the sum of what follows (itself included)."""
-    return np.flip(np.flip(x, dim).cumsum(dim, x.dtype), dim) if x.ndim else x.copy()
+    return np.flip(_running(np.add.accumulate, np.flip(x, dim), dim), dim) if x.ndim else x.copy()
 
 
 def cumulative_best(x: Array, dim: int, better: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
@@ -126,7 +136,7 @@ def _isnan(x: Array) -> Array:
 
 @only_floats("logcumsumexp_out_cpu")
 def logcumsumexp(x: Array, dim: int) -> Array:
-    return np.logaddexp.accumulate(x, axis=dim, dtype=x.dtype) if x.ndim else x.copy()
+    return _running(np.logaddexp.accumulate, x, dim)
 
 
 # ------------------------------------------------------------------------------------------- order
