@@ -394,7 +394,10 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = Non
     keys = [(slice(None),) * where + (i, Ellipsis) for i in range(len(given))]
     parts = [lambda g, key=key: table.select(g, key) for key in keys]
     result = joined("StackBackward0", given, array, parts)
-    return result if out is None else into(out, result, "stack")
+    if out is None:
+        return result
+    check_out("stack", out, result, (given,))
+    return into(out, result, "stack")
 
 
 register(stack, "stack", method=False)

@@ -250,7 +250,7 @@ REFUSED = [
     ("t.linspace(0, 1, 5.0)", TypeError,
      "linspace() received an invalid combination of arguments - got (int, int, float), but expected one of:\n"),
     *((f"t.{call}, out=x)", RuntimeError, PARTIAL_OVERLAP) for call in (
-        "gather(x, 0, i * 0", "take(x, i", "index_select(x, 0, i[0, :2]", "masked_select(x, b",
+        "gather(x, 0, i * 0", "take(x, i", "index_select(x, 0, i[0, :2]", "masked_select(x, b", "stack([x[0], x[1]]",
     )),
     ("t.all(x, out=t.ones(()))", RuntimeError, "all only supports bool tensor for result, got: Float"),
     ("F.max_pool1d(x, 2, dilation=0)", RuntimeError, "max_pool1d() dilation must be greater than zero, but got 0"),
