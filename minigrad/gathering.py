@@ -34,15 +34,15 @@ def gather(x: Array, dim: int, index: Array) -> Array:
 
 def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
     """A copy of x with source (cut to the shape of index) added at `index`; repeated indices all count."""
-    out = np.array(x, order="C")
+    out = np.array(x, np.float32 if x.dtype == np.float16 else None, order="C")  # halves are added as PyTorch adds them
     if not index.size:
-        return out
+        return out.astype(x.dtype, copy=False)
     if out.ndim == 0 or np.ndim(index) == 0:
         flat = out.reshape(-1)
         np.add.at(flat, np.asarray(index).reshape(-1), np.asarray(source).reshape(-1)[: index.size])
-        return out
-    np.add.at(out, _grid(index, dim), _cut(source, index.shape))
-    return out
+    else:
+        np.add.at(out, _grid(index, dim), _cut(source, index.shape))
+    return out.astype(x.dtype, copy=False)
 
 
 def scatter(x: Array, dim: int, index: Array, source: Any) -> Array:

@@ -175,6 +175,10 @@ TAKEN = [
     ("t.tensor(3.0).flatten()", "tensor([3.])"),
     ("t.ones(2, 3).adjoint().shape", "torch.Size([3, 2])"),
     ('t.zeros(3).scatter(0, t.tensor([1, 1]), 2.0, reduce="add")', "tensor([0., 4., 0.])"),
+    (
+        "t.zeros(1, dtype=t.float16).scatter_add(0, t.zeros(3000, dtype=t.int64), t.ones(3000, dtype=t.float16))",
+        "tensor([3000.], dtype=torch.float16)",
+    ),
     ("t.zeros(3).scatter_add(0, t.tensor([1]), t.tensor(2.0))", "tensor([0., 2., 0.])"),
     ("t.zeros(3).scatter_add(0, t.tensor(1), t.tensor([2.0, 3.0]))", "tensor([0., 2., 0.])"),
     ('t.ones(3).scatter(0, t.tensor([1, 1]), 2.0, reduce="multiply")', "tensor([1., 4., 1.])"),
