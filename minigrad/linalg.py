@@ -82,8 +82,8 @@ def _square(name: str, x: Tensor) -> None:
 def det(A: Tensor) -> Tensor:
     """The determinant; its gradient is that of the cofactors, also for singular matrices."""
     _square("linalg.det", A)
-    if not A.requires_grad or np.all(kernels.det(A._data) != 0):
-        return more.det(A)
+    if not A.requires_grad or (np.all(kernels.det(A._data)) and np.all(np.linalg.det(A._data.mT))):
+        return more.det(A)  # the second is 0 where `solve`, which its rule uses, would give up
     return _cofactor_det(A)
 
 

@@ -328,3 +328,10 @@ def test_a_traceback_in_a_notebook_shows_who_called_and_who_raised(program: Any)
     inside = [frame for frame in frames if frame.f_code.co_filename != __file__]
     assert len(inside) > 1
     assert all(frame.f_locals["__tracebackhide__"] for frame in inside[:-1])
+
+
+def test_det_of_a_matrix_that_only_rounding_keeps_from_being_singular() -> None:
+    x = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=mg.float64, requires_grad=True)
+    mg.linalg.det(x).backward()
+    cofactors = [[-3.0, 6.0, -3.0], [6.0, -12.0, 6.0], [-3.0, 6.0, -3.0]]
+    assert mg.allclose(x.grad, mg.tensor(cofactors, dtype=mg.float64))
