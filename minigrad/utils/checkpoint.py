@@ -66,18 +66,19 @@ class CheckpointError(RuntimeError):
 class _Enough(Exception):
     """Everything that the first run saved is there again: the rest of the function need not run."""
 
-    asked: bool | None = None  # what `set_checkpoint_early_stop` says
+
+_early_stop: bool | None = None  # what `set_checkpoint_early_stop` says, for all checkpoints within its block
 
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
     """Whether the second run of what is checkpointed within the `with` block stops as soon as it has saved everything."""
-    before = _Enough.asked
-    _Enough.asked = enable
+    global _early_stop
+    before, _early_stop = _early_stop, enable
     try:
         yield
     finally:
-        _Enough.asked = before
+        _early_stop = before
 
 
 def noop_context_fn() -> tuple[Any, Any]:
@@ -129,11 +130,9 @@ def checkpoint(
         return function(*args, **kwargs)
     state = get_rng_state() if preserve_rng_state else None
     during_first, during_second = context_fn()
-    stops = early_stop if _Enough.asked is None else _Enough.asked
+    stops = early_stop if _early_stop is None else _early_stop
     first: list[tuple[Any, Any]] = []  # shape and type of each tensor of the first run
-    runs: weakref.WeakKeyDictionary[Any, dict[int, Any]] = (
-        weakref.WeakKeyDictionary()
-    )  # what each backward pass recomputed
+    runs: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()  # by backward pass: what it recomputed
 
     def pack(tensor: Tensor) -> int:
         first.append((tensor.shape, tensor.dtype))
