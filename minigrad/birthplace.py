@@ -31,11 +31,8 @@ outsiders: set[str] = set()  # the same for the tape, which must know fast: file
 
 def outside(frame: FrameType) -> FrameType:
     """The innermost frame from here on that is not the engine's own."""
-    while OURS[frame.f_code.co_filename]:
-        back = frame.f_back
-        if back is None:
-            break
-        frame = back
+    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
     return frame
 
 
