@@ -11,7 +11,6 @@ own files.
 from __future__ import annotations
 
 import functools
-import operator
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,8 @@ def _is_operand(value: Any) -> bool:
 
 @method
 def __rtruediv__(self: Tensor, other: Any) -> Tensor:
-    return table.reciprocal(self) * other  # an array's own `*` is asked, too
+    known = _is_operand(other) or isinstance(other, np.ndarray)  # whose own `*` is asked
+    return table.reciprocal(self) * other if known else NotImplemented
 
 
 def _minding_booleans(result: Tensor, *operands: Any) -> Tensor:
@@ -267,9 +267,12 @@ def _shift_operator(shift: Any) -> Any:
     return lambda self, other: shift(self, other) if _is_operand(other) else NotImplemented
 
 
+def _reflected(shift: Any) -> Any:
+    return lambda self, other: shift(as_tensor_like(other, self), self) if _is_operand(other) else NotImplemented
+
+
 methods.__lshift__, methods.__rshift__ = map(_shift_operator, (left_shift, right_shift))
-methods.__rlshift__ = lambda self, other: left_shift(as_tensor_like(other, self), self)
-methods.__rrshift__ = lambda self, other: right_shift(as_tensor_like(other, self), self)
+methods.__rlshift__, methods.__rrshift__ = map(_reflected, (left_shift, right_shift))
 
 
 def _logical(ufunc: Any, name: str) -> None:
@@ -476,6 +479,8 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if alpha == 1:
         return other
+    if input._data.dtype.kind in "iu" and _is_integer(other):
+        dtypes.fitting(plain(alpha), dtypes.result_type(input._data, raw(other)))
     if not isinstance(other, Tensor):
         return other * alpha if _is_number(other) else other
     if other._data.dtype.kind == "b":  # a boolean among booleans; elsewhere a number
@@ -644,7 +649,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     if isinstance(value, Tensor) and value._data.ndim:
         dims = value._data.ndim
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {dims} dimensions.")
-    return more.copied(input, value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype)))
+    return more.copied(input, value if isinstance(value, Tensor) else wrap(dtypes.fitting(plain(value), input.dtype)))
 
 
 @function(names=("conj", "resolve_conj", "resolve_neg", "conj_physical"))
@@ -677,8 +682,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     min, max = (b.item() if isinstance(b, np.generic) else b for b in (min, max))
     if not all(b is None or isinstance(b, (int, float)) for b in (min, max)):
         raise TypeError("the bounds are two tensors or two numbers")
-    bounds = [b for b in (min, max) if b is not None]
-    return more.clamp(_typed(input, dtypes.result_type(input._data, *bounds)), min, max)
+    kind = dtypes.result_type(input._data, *(b for b in (min, max) if b is not None))
+    fitted = [b if b is None else dtypes.fitting(b, kind) for b in (min, max)]
+    if not kind.is_floating_point:
+        min, max = fitted
+    return more.clamp(_typed(input, kind), min, max)
 
 
 @function(inplace=True)
@@ -697,6 +705,11 @@ def _shown_as(name: str, x: Tensor, bound: Any) -> Tensor:
     if x._node is not None:
         x._node.__class__ = inplace.renamed(type(x._node), f"{name}{1 if isinstance(bound, Tensor) else 0}")
     return x
+
+
+def _before_half(dtype: dtypes.DType) -> dtypes.DType:
+    """The type in which PyTorch makes a tensor of a number that is to become one of this type."""
+    return dtypes.float32 if dtype is dtypes.float16 else dtype
 
 
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
@@ -720,6 +733,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
             )
         mask = mask.astype(bool)
     x, y = _promoted(input, other)
+    for number in (input, other):
+        if not isinstance(number, Tensor):
+            dtypes.fitting(plain(number), _before_half(x.dtype))
     errors.broadcast_shapes(np.shape(mask), np.shape(raw(x)), np.shape(raw(y)))
     result = table.where(x, y, mask)
     return result if out is None else into(out, result, "where")
@@ -747,7 +763,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value._data.ndim} dimension(s)."
         )
-    fill = value if isinstance(value, Tensor) else wrap(dtypes.cast(value, input.dtype))
+    number = dtypes.fitting(plain(value), input.dtype)
+    fill = value if isinstance(value, Tensor) else wrap(number)
     return more.masked_fill(input, _typed(fill, input.dtype), mask._data)
 
 
@@ -808,6 +825,8 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
         if not found:
             raise ValueError(f"invalid type: '{dtype}'")
         return to(self, found[0])
+    if dtype is Tensor:
+        return to(self, dtypes.get_default_dtype())
     return to(self, dtypes.resolve(getattr(dtype, "dtype", dtype), "type"))
 
 
@@ -865,8 +884,8 @@ for _public in (
 
 for _symbol, _recorded in (
     ("add", table.add), ("sub", table.sub), ("mul", table.mul), ("truediv", table.div), ("pow", __pow__),
-    ("floordiv", __floordiv__), ("mod", __mod__), ("and", operator.and_), ("or", operator.or_), ("xor", operator.xor),
-    ("lshift", operator.lshift), ("rshift", operator.rshift),
+    ("floordiv", __floordiv__), ("mod", __mod__),
+    *((symbol, getattr(methods, f"__{symbol}__")) for symbol in ("and", "or", "xor", "lshift", "rshift")),
 ):  # fmt: skip
     setattr(Tensor, f"__i{_symbol}__", inplace.assignment(_recorded))
 
@@ -900,13 +919,44 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     if not isinstance(value, (int, float, np.generic)):
         kind = errors.type_name(value)
         raise TypeError(f"fill_() received an invalid combination of arguments - got ({kind}), but expected one of:\n")
-    return inplace.overwrite(self, more.fill, dtypes.cast(value, self.dtype))
+    return inplace.overwrite(self, more.fill, dtypes.fitting(plain(value), self.dtype))
 
 
 @method
 def zero_(self: Tensor) -> Tensor:
     """Zeros everywhere."""
     return inplace.overwrite(self, more.zero)
+
+
+@method
+def apply_(self: Tensor, callable: Any) -> Tensor:
+    """Write callable(v) for each number v: a call of Python each, and no gradient.  RuntimeError if it requires grad."""
+    return _written_each("apply_", self, callable)
+
+
+@method
+def map_(self: Tensor, tensor: Tensor, callable: Any) -> Tensor:
+    """Write callable(u, v) for each of these numbers u and those v of a tensor that broadcasts, as `apply_` does."""
+    return _written_each("map_", self, callable, tensor)
+
+
+@method
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
+    """`map_` with two more tensors."""
+    return _written_each("map2_", self, callable, x, y)
+
+
+def _written_each(name: str, target: Tensor, function: Any, *others: Tensor) -> Tensor:
+    if any(t.requires_grad for t in (target, *others)):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
+        )
+    inplace.check_writable(target)
+    shape = target._data.shape
+    numbers = zip(*(np.broadcast_to(t._data, shape).ravel().tolist() for t in (target, *others)), strict=True)
+    values = np.array([function(*each) for each in numbers]).reshape(shape)
+    inplace.commit(target, wrap(dtypes.cast(values, target.dtype)))
+    return target
 
 
 @method
@@ -980,6 +1030,15 @@ def get_device(self: Tensor) -> int:
 def is_signed(self: Tensor) -> bool:
     """Whether its type has numbers below 0."""
     return self.dtype.is_signed
+
+
+register(is_signed, "is_signed")
+
+
+@method
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether it lies in memory that a GPU reads directly: never."""
+    return False
 
 
 @method

@@ -336,7 +336,10 @@ def _copying() -> Any:
 def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
     """The same tensor, its memory and its place in the graph, as an instance of a subclass."""
     if not isinstance(cls, type) or not issubclass(cls, Tensor):
-        raise TypeError(f"as_subclass(): argument 'cls' must be a subclass of Tensor, not {cls!r}")
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class "
+            "inherits from Tensor."
+        )
     made = object.__new__(cls)
     made._data, made._node, made._counter = self._writable(), self._node, self._counter
     made._view = self._view
@@ -400,9 +403,9 @@ Tensor.__new__ = _made  # type: ignore[method-assign, assignment]
 
 
 @method
-def new(self: Tensor, *data: Any) -> Tensor:
-    """A tensor of the same number type, from a shape or from numbers."""
-    return legacy(data, self.dtype)
+def new(self: Tensor, *data: Any, size: Any = None) -> Tensor:
+    """A tensor of the same number type, from a shape (also as `size=`) or from numbers."""
+    return legacy(data if size is None else (Size(size),), self.dtype)
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Tensor:
@@ -445,7 +448,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Te
         kind = errors.type_name(fill_value)
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
     found = dtypes.result_type(plain(fill_value)) if dtype is None else as_dtype(dtype, "full")
-    return finish(np.full(as_size("full", (size,)), dtypes.cast(plain(fill_value), found)), **options)
+    return finish(np.full(as_size("full", (size,)), dtypes.fitting(plain(fill_value), found)), **options)
 
 
 def _like(input: Tensor, dtype: Any, function: str) -> DType:
@@ -478,7 +481,8 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, **options: A
     if not isinstance(plain(fill_value), (bool, int, float)):
         kind = errors.type_name(fill_value)
         raise TypeError(f"full_like(): argument 'fill_value' (position 2) must be Number, not {kind}")
-    return finish(kernels.laid_out(np.full(input._data.shape, dtypes.cast(plain(fill_value), found)), input._data), **options)
+    filled = np.full(input._data.shape, dtypes.fitting(plain(fill_value), found))
+    return finish(kernels.laid_out(filled, input._data), **options)
 
 
 @method

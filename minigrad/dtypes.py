@@ -236,6 +236,29 @@ def cast(x: Any, dtype: DType) -> Any:
         return target.type(x)
 
 
+@functools.cache
+def _range(dtype: DType, whole: builtins.bool) -> tuple[Any, Any]:
+    """The least and the largest number that `fitting` lets into this type; whole ones wrap below 0 in uint8."""
+    if dtype.is_floating_point:
+        largest = builtins.float(np.finfo(dtype.numpy).max)
+        return -largest, largest
+    limits = np.iinfo(dtype.numpy)
+    return -255 if whole and dtype is uint8 else limits.min, limits.max
+
+
+def fitting(number: Any, dtype: DType) -> Any:
+    """`cast` of a Python number; RuntimeError for one that lies beyond the type's range (inf and nan are floats)."""
+    if dtype.category != BOOLEAN and isinstance(number, (builtins.int, builtins.float)):
+        least, largest = _range(dtype, isinstance(number, builtins.int))
+        endless = dtype.is_floating_point and number - number != 0
+        if not (endless or least <= number <= largest):
+            raise RuntimeError(f"value cannot be converted to type {_IN_C.get(dtype.name, dtype.c_name)} without overflow")
+    return cast(number, dtype)
+
+
+_IN_C = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}
+
+
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
     """Two raw operands, cast so that a numpy function of them gives PyTorch's result type."""
     target = result_type(x, y)
@@ -258,10 +281,10 @@ def promote_factors(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for * and /, where a number (or a 0-d tensor as second operand) beside float16 stays as precise as it is."""
     a, b = promote(x, y)
     if a.dtype == np.float16:
-        if a.ndim and not b.ndim and getattr(y, "dtype", None) != np.float16:
-            return a, Wide(y)
-        if b.ndim and not isinstance(x, (np.ndarray, np.generic)):
-            return Wide(x), b
+        if not b.ndim and getattr(y, "dtype", None) != np.float16:
+            return np.asarray(a), Wide(y)
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return Wide(x), np.asarray(b)
     return a, b
 
 

@@ -48,6 +48,8 @@ def scatter_add(x: Array, dim: int, index: Array, source: Array) -> Array:
 def scatter(x: Array, dim: int, index: Array, source: Any) -> Array:
     """A copy of x with source (an array, or one number) written at `index`."""
     out = np.array(x, order="C")
+    if not np.size(index):
+        return out
     value = source if np.ndim(source) == 0 and np.ndim(index) else _cut(np.asarray(source), index.shape)
     if out.ndim == 0 or np.ndim(index) == 0:
         out.reshape(-1)[np.asarray(index).reshape(-1)] = np.asarray(value).reshape(-1)

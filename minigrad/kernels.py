@@ -159,9 +159,12 @@ def power(x: Array, exponent: float) -> Array:
     if x.dtype.kind != "f":
         if x.dtype is BOOLEAN and isinstance(exponent, bool):
             return x | (not exponent)
-        x, exponent = dtypes.promote(x, exponent)
-        if x.dtype.kind in "iu" and exponent < 0:
+        kind = dtypes.result_type(x, exponent)
+        if not kind.is_floating_point and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
+        x, exponent = dtypes.cast(x, kind), dtypes.fitting(exponent, kind)
+    elif x.dtype.itemsize == 2:
+        dtypes.fitting(exponent, dtypes.float16)
     return x**exponent
 
 

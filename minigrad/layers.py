@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import errors, windows
+from minigrad import dtypes, errors, windows
 from minigrad import more_derivatives as more
 from minigrad.public import function, index_array, register
 from minigrad.tensor import Tensor, wrap
@@ -477,7 +477,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         widths = ((0, 0),) * (input._data.ndim - n) + tuple(pairs)
         if builtins.any(s + a + b < 0 for s, (a, b) in zip(input._data.shape, widths)):
             raise RuntimeError("The input size, plus negative padding, resulted in a negative output size")
-        return more.pad(input, widths, 0.0 if value is None else value)
+        return more.pad(input, widths, 0.0 if value is None else dtypes.fitting(value, input.dtype))
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value not in (None, 0.0):

@@ -19,7 +19,18 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors, gathering, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
-from minigrad.public import as_one_node, converted, function, in_place, index_array, owned, raw, register, wrapped
+from minigrad.public import (
+    as_one_node,
+    converted,
+    function,
+    in_place,
+    index_array,
+    owned,
+    plain,
+    raw,
+    register,
+    wrapped,
+)
 from minigrad.tape import mode
 from minigrad.tensor import Tensor, method, wrap
 
@@ -122,7 +133,8 @@ def _is_mask(index: Any) -> bool:
 def _number(value: Any, like: Tensor) -> Any:
     if not isinstance(value, (bool, int, float, np.generic)):
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {like.type()}")
-    return dtypes.cast(value, like.dtype)
+    kind = like.dtype
+    return dtypes.cast(dtypes.fitting(plain(value), dtypes.float32 if kind is dtypes.float16 else kind), kind)
 
 
 def _cast(source: Tensor, like: Tensor) -> Tensor:
@@ -211,7 +223,7 @@ def scatter(
     where = check_dim(dim, input._data.ndim)
     array = _checked_index("scatter", input, where, index, raw(source) if isinstance(source, Tensor) else None)
     if not isinstance(source, Tensor):
-        source = wrap(np.full(array.shape, dtypes.cast(source, input.dtype)))
+        source = wrap(np.full(array.shape, dtypes.fitting(plain(source), input.dtype)))
     elif source._data.dtype != input._data.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if reduce is not None:
@@ -274,13 +286,29 @@ def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
     array = index_array(index).reshape(-1)
     size = input._data.shape[where] if input._data.ndim else 1
-    if array.size and (array.min() < 0 or array.max() >= size):
-        if name == "index_select":
-            raise IndexError("index out of range in self")
-        raise IndexError(
-            f"index {array[(array < 0) | (array >= size)][0]} is out of bounds for dimension {where} with size {size}"
-        )
+    if name == "index_fill":  # here alone a negative index counts from the end
+        outside = (array < -size) | (array >= size)
+    else:
+        outside = (array < 0) | (array >= size)
+    if outside.any():
+        raise _out_of_bounds(name, input, where, int(array[outside][0]), size)
     return where, array
+
+
+def _out_of_bounds(name: str, input: Tensor, dim: int, index: int, size: int) -> Exception:
+    """PyTorch's error for the function: its kernels differ in type and words, and for one dimension."""
+    words = f"index {index} is out of bounds for dimension {dim} with size {size}"
+    if name == "index_fill":
+        return IndexError(words)
+    if name == "index_copy":
+        return IndexError(f"index_copy_(): {words}")
+    if input._data.ndim < 2:
+        return IndexError("index out of range in self")
+    if name != "index_select":
+        return RuntimeError(words)
+    if not size:
+        return RuntimeError("index_select(): self indexing axis dim should be positive")
+    return RuntimeError(f"INDICES element is out of DATA bounds, id={index} axis_dim={size}")
 
 
 @function
@@ -288,6 +316,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along `dim` that `index` names."""
     where, array = _places(input, dim, index, "index_select")
     if not input._data.ndim:
+        if array.size != 1:
+            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)")
         return owned(table.reshape(more.index_select(input.reshape(1), (array,)), ()))
     return more.index_select(input, (slice(None),) * where + (array,))
 
@@ -379,7 +409,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._data.ndim} dimension(s)."
         )
-    number = _cast(value, input) if isinstance(value, Tensor) else wrap(np.asarray(dtypes.cast(value, input.dtype)))
+    fitted = wrap(np.asarray(dtypes.fitting(plain(value), input.dtype)))
+    number = _cast(value, input) if isinstance(value, Tensor) else fitted
     return _changed(more.index_fill, input, where, np.unique(array), number, False)  # each once: its gradient, too
 
 
@@ -435,6 +466,11 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 @function(inplace=True)
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy of input with `source` written at these positions of the flattened tensor."""
+    if source._data.size != index._data.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source._data.size}, index.numel() = {index._data.size}"
+        )
     changed = more.index_put(input.reshape(-1), source.reshape(index._data.shape), (index_array(index),), accumulate)
     return owned(table.reshape(changed, input._data.shape))
 
@@ -531,12 +567,13 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("all dimensions of input must be of equal length")
     if 0 in shape:
         return self
+    number = self.new_tensor(dtypes.fitting(plain(fill_value), self.dtype))
     period = shape[1] + 1 if wrap and len(shape) == 2 else max(shape)
     for first in range(0, shape[0], period):
         diagonal = self.narrow(0, first, builtins.min(period, shape[0] - first)).diagonal()
         for _ in shape[2:]:
             diagonal = diagonal.diagonal()
-        inplace.write(diagonal, more.copied, self.new_tensor(fill_value))
+        inplace.write(diagonal, more.copied, number)
     return self
 
 

@@ -80,6 +80,11 @@ def __matmul__(self: Tensor, other: Any) -> Tensor:
     return matmul(self, other)
 
 
+@method
+def __rmatmul__(self: Tensor, other: Any) -> Tensor:
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
 function(matmul)
 methods.matmul = matmul
 

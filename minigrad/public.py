@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -75,7 +76,7 @@ def function(
             args = _with_a_number_first(own, args)
         for place in further:
             if place < len(args) and not isinstance(args[place], Tensor):
-                raise _refused(own, implementation, args)
+                return _in_old_order(own, call, args, _refused(own, implementation, args))
         for place, kind in settings:
             if place < len(args) and type(args[place]) is not kind:
                 reason = _refused(own, implementation, args)
@@ -87,7 +88,7 @@ def function(
             reason = _refused(own, implementation, args, error)
             if reason is None:
                 raise
-        raise reason
+        return _in_old_order(own, call, args, reason)
 
     call.__name__ = call.__qualname__ = own
     call.__doc__, call.__module__ = implementation.__doc__, implementation.__module__
@@ -97,6 +98,20 @@ def function(
         for each in (own, *names):
             in_place(each, call)
     return call
+
+
+# Functions of which PyTorch still takes an old form, with this factor in second place: `x.add_(-rate, gradient)`.
+OLD_ORDER = {"add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value"}
+
+
+def _in_old_order(own: str, call: Any, args: tuple[Any, ...], reason: Exception) -> Any:
+    """What an old form of the call gives, with PyTorch's warning; what is none raises the reason why it was refused."""
+    factor = OLD_ORDER.get(own)
+    asked = len([p for p in call.__wrapped__.__annotations__ if p not in (factor, "return")])
+    if factor is None or len(args) != asked + 1 or not isinstance(args[1], (int, float)) or not isinstance(args[2], Tensor):
+        raise reason
+    warnings.warn(f"This overload of {own} is deprecated: name the factor, {factor}={args[1]}", UserWarning, stacklevel=3)
+    return call(args[0], *args[2:], **{factor: args[1]})
 
 
 def _refused(own: str, implementation: Any, args: tuple[Any, ...], error: Exception | None = None) -> Any:
@@ -135,7 +150,7 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
             raise TypeError(f"{own}() got multiple values for argument {name!r} (position {place + 1})")
     for name, value in keywords.items():
         kind = implementation.__annotations__.get(name)
-        if kind in ("bool", "int") and type(value).__name__ != kind:
+        if (kind in ("bool", "int") and type(value).__name__ != kind) or (kind == "float" and isinstance(value, Tensor)):
             _check_setting(own, implementation, args, keywords, name)
     try:
         result = implementation(*args, **keywords)
@@ -154,6 +169,8 @@ def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
     lists = [tuple(one) for one in given if isinstance(one, (tuple, list))]
     for o, r in zip(out, result, strict=True) if isinstance(result, tuple) else [(out, result)]:
         if o.dtype is not r.dtype and exact_type(own, isinstance(result, tuple)):
+            if own in ("cummax", "cummin", "logcumsumexp"):
+                raise RuntimeError(f"expected scalar_type {r.dtype.tensor_name} but found {o.dtype.tensor_name}")
             raise RuntimeError(f"Expected out tensor to have dtype {r.dtype.c_name}, but got {o.dtype.c_name} instead")
         if own in ("all", "any") and o.dtype not in (dtypes.bool_, dtypes.uint8):
             raise RuntimeError(f"{own} only supports bool tensor for result, got: {o.dtype.tensor_name}")
@@ -172,6 +189,11 @@ def _check_setting(own: str, implementation: Any, args: tuple[Any, ...], keyword
 
 # Functions that pick elements: `out` must not even be the very tensor they read (gather: pick from).
 PICKS = ("gather", "take", "index_select", "masked_select")
+
+# Functions that write at indices: what they read may not be the very tensor that is written.
+AT_INDICES = frozenset(
+    "index_add index_copy index_fill index_reduce put scatter scatter_add scatter_reduce".split()  # noqa: SIM905
+)
 
 # Functions that PyTorch offers without `out=`.
 NO_OUT = frozenset(
@@ -304,6 +326,8 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
         if plain and inplace.written_directly(self, ufunc, args[0]):
             return self
         chosen = functools.partial(operation, **keywords) if keywords else operation
+        if name in AT_INDICES:
+            inplace.check_apart(self, *map(raw, args))
         if name in inplace.STRETCHABLE:
             inplace.warn_if_stretched(self, name)
             return inplace.overwrite(self, chosen, *args)

@@ -748,12 +748,26 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
         raise RuntimeError(f"order must be non-negative but got {n}")
     if n == 0:
         return input.clone()
+    for end in (prepend, append):
+        if end is not None:
+            _check_end(input._data.shape, where, end._data.shape)
     x = FUNCTIONS["cat"]([t for t in (prepend, input, append) if t is not None], where)
     for _ in range(builtins.min(n, x._data.shape[where])):
         count = x._data.shape[where]
         after, before = x.narrow(where, 1, count - 1), x.narrow(where, 0, count - 1)
         x = after ^ before if x._data.dtype.kind == "b" else after - before
     return x
+
+
+def _check_end(shape: tuple[int, ...], dim: int, end: tuple[int, ...]) -> None:
+    if len(end) != len(shape):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d, (n, given) in enumerate(zip(shape, end, strict=True)):
+        if d != dim and n != given:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({d}) = {n}, but got tensor.size({d}) = {given}"
+            )
 
 
 @function(names=("trapz",))

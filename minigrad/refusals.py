@@ -24,7 +24,7 @@ def _is_one(value: Any, kinds: str) -> bool:
 FITS: dict[str, Any] = {
     "Tensor": lambda v: isinstance(v, Tensor),
     "int": lambda v: (isinstance(v, WHOLE) and not isinstance(v, bool)) or _is_one(v, "iu"),
-    "float": lambda v: isinstance(v, NUMBER) or _is_one(v, "iuf"),
+    "float": lambda v: isinstance(v, NUMBER) or (_is_one(v, "iuf") and v._node is None),
     "bool": lambda v: isinstance(v, (bool, np.bool_)),
 }
 
@@ -45,7 +45,7 @@ EXACT = frozenset(
     """
     matmul mm bmm addmm addbmm baddbmm addmv gather softmax log_softmax tril triu where clamp index_select masked_select norm
     dot searchsorted bucketize argmax argmin sort topk max min median mode kthvalue cummax cummin nonzero argwhere isposinf
-    isneginf
+    isneginf logcumsumexp
     """.split()  # noqa: SIM905
 )
 
@@ -93,12 +93,13 @@ def check_setting(own: str, implementation: Any, args: tuple[Any, ...], keywords
     kind, value = implementation.__annotations__[name], keywords[name]
     if FITS[kind](value):
         return
-    if own in SEVERAL_FORMS:
+    if own in SEVERAL_FORMS and kind != "float":
         given = [*map(errors.type_name, args), *(f"{n}={errors.type_name(v)}" for n, v in keywords.items())]
         raise TypeError(
             f"{own}() received an invalid combination of arguments - got ({', '.join(given)}), but expected one of:\n"
             f" * {str(inspect.signature(implementation)).replace(chr(39), '')}\n"
         )
+    kind = "Number" if name in ("alpha", "beta", "value") else kind
     raise TypeError(f"{own}(): argument '{name}' must be {kind}, not {errors.type_name(value)}")
 
 

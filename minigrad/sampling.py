@@ -125,7 +125,7 @@ def normal(
     stds = std._data if isinstance(std, Tensor) else std
     if not (np.asarray(stds) >= 0).all():
         raise RuntimeError("normal expects all elements of std >= 0.0")
-    shape = np.broadcast_shapes(np.shape(means), np.shape(stds))
+    shape = errors.broadcast_shapes(np.shape(means), np.shape(stds))
     numbers = _source(generator).randn(shape, means.dtype) * stds + means
     kind = means.dtype if isinstance(mean, Tensor) else numbers.dtype
     return _drawn("normal", numbers.astype(kind), mean, std, **options)
@@ -163,7 +163,7 @@ def multinomial(
         raise TypeError(f"multinomial(): argument 'replacement' (position 3) must be bool, not {kind}")
     _check_weights(np.asarray(input._data), input.dtype, num_samples, replacement)
     rows = np.atleast_2d(np.asarray(input._data))
-    drawn = np.stack([_source(generator).multinomial(row, num_samples, replacement) for row in rows])
+    drawn = np.array([_source(generator).multinomial(row, num_samples, replacement) for row in rows], np.int64)
     return wrap(drawn.reshape((*input.shape[:-1], num_samples)))
 
 

@@ -15,7 +15,8 @@ from minigrad.devices import CPU, Device, check_device
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "compile", "contiguous_format", "get_default_device",
-    "get_float32_matmul_precision", "get_num_threads", "layout", "memory_format", "preserve_format", "set_default_device",
+    "get_float32_matmul_precision", "get_num_threads", "is_deterministic_algorithms_warn_only_enabled", "layout",
+    "memory_format", "preserve_format", "set_default_device",
     "set_default_tensor_type", "set_float32_matmul_precision", "set_num_threads", "strided",
     "use_deterministic_algorithms",
 ]  # fmt: skip
@@ -65,7 +66,7 @@ class layout(memory_format):
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 strided = layout("strided")
 
-_now: dict[str, Any] = {"deterministic": False, "precision": "highest", "threads": 1}
+_now: dict[str, Any] = {"deterministic": False, "warn_only": False, "precision": "highest", "threads": 1}
 
 
 def compile(model: Any = None, **options: Any) -> Any:
@@ -81,12 +82,17 @@ def compile(model: Any = None, **options: Any) -> Any:
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Accepted: every operation gives the same result each time anyway."""
-    _now["deterministic"] = bool(mode)
+    _now["deterministic"], _now["warn_only"] = bool(mode), bool(warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What `use_deterministic_algorithms` was last told."""
     return bool(_now["deterministic"])
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether `use_deterministic_algorithms` was last told `warn_only`."""
+    return bool(_now["warn_only"])
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -7,7 +7,16 @@ when it is sliced or added to.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, SupportsIndex, overload
+
+
+def _whole(dim: Any, position: int) -> int:
+    try:
+        return operator.index(dim)
+    except TypeError:
+        kind = type(dim).__name__
+        raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{kind}')") from None
 
 
 class Size(tuple[int, ...]):
@@ -19,13 +28,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, dims: Any = ()) -> Size:
-        if type(dims) is not tuple:  # the shape of an array holds ints already
-            dims = tuple(dims)
-        for position, dim in enumerate(dims):
-            if not hasattr(type(dim), "__index__"):
-                kind = type(dim).__name__
-                raise TypeError(f"torch.Size() takes an iterable of 'int' (item {position} is '{kind}')")
-        return tuple.__new__(cls, dims)
+        return tuple.__new__(cls, [_whole(dim, position) for position, dim in enumerate(dims)])
 
     def numel(self) -> int:
         """The number of elements a tensor of this shape holds."""

@@ -38,33 +38,56 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         )
     if any(input._data.shape[d] < edge_order + 1 for d in dims):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    return tuple(_slope(input, d, spacing[k] if several else spacing, edge_order) for k, d in enumerate(dims))
+    slopes = []
+    for k, d in enumerate(dims):
+        step = spacing[k] if several else spacing
+        slope = _between_coordinates if isinstance(step, Tensor) and step._data.ndim else _between_equal_steps
+        slopes.append(slope(input, d, step, edge_order))
+    return tuple(slopes)
 
 
-def _slope(x: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
+def _parts(x: Tensor, dim: int) -> Any:
+    """`part(start, stop)`: the samples from start up to, but not including, stop along `dim`."""
     n = x._data.shape[dim]
-    kind = x._data.dtype
-    gaps = np.diff(spacing._data).astype(kind) if isinstance(spacing, Tensor) else np.full(n - 1, spacing, kind)
 
-    def part(start: int, count: int = 1) -> Tensor:
-        return x.narrow(dim, start % n, count)
+    def part(start: int, stop: int | None = None) -> Tensor:
+        first, last, _ = slice(start, stop).indices(n)
+        return x.narrow(dim, first, max(last - first, 0))
+
+    return part
+
+
+def _between_equal_steps(x: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
+    part = _parts(x, dim)
+    if edge_order == 1:
+        first, last = part(1, 2) - part(0, 1), part(-1) - part(-2, -1)
+    else:  # of the parabola through three samples
+        first = part(1, 2) * 2 - part(0, 1) * 1.5 - part(2, 3) * 0.5
+        last = part(-1) * 1.5 - part(-2, -1) * 2 + part(-3, -2) * 0.5
+    return cat([first / step, (part(2) - part(0, -2)) / step / 2, last / step], dim)
+
+
+def _between_coordinates(x: Tensor, dim: int, coordinates: Tensor, edge_order: int) -> Tensor:
+    part, gaps = _parts(x, dim), np.diff(coordinates._data).astype(x._data.dtype)
 
     def along(weights: Any) -> Tensor:
         return wrap(np.reshape(weights, (-1,) + (1,) * (x._data.ndim - dim - 1)).astype(x._data.dtype))
 
-    def edge(h: Any, places: tuple[int, int, int]) -> Tensor:
+    def edge(a: float, b: float, places: tuple[Tensor, Tensor, Tensor]) -> Tensor:
         """Of the parabola through three samples (or the line through two), the slope at the first."""
         if edge_order == 1:
-            return (part(places[1]) - part(places[0])) / float(h[0])
-        a, b = map(float, h)
+            return (places[1] - places[0]) / a
         weights = -(2 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))
-        first, second, third = (part(p) * w for p, w in zip(places, weights, strict=True))
+        first, second, third = (place * weight for place, weight in zip(places, weights, strict=True))
         return first + second + third
 
     left, right = gaps[:-1], gaps[1:]
-    inner = (
-        part(0, n - 2) * along(-right / (left * (left + right)))
-        + part(1, n - 2) * along((right - left) / (left * right))
-        + part(2, n - 2) * along(left / (right * (left + right)))
-    )
-    return cat([edge(gaps[:2], (0, 1, 2)), inner, edge(-gaps[::-1][:2], (-1, -2, -3))], dim)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = (
+            part(0, -2) * along(-right / (left * (left + right)))
+            + part(1, -1) * along((right - left) / (left * right))
+            + part(2) * along(left / (right * (left + right)))
+        )
+        first = edge(gaps[0], gaps[min(1, gaps.size - 1)], (part(0, 1), part(1, 2), part(2, 3)))
+        last = edge(-gaps[-1], -gaps[max(-2, -gaps.size)], (part(-1), part(-2, -1), part(-3, -2)))
+    return cat([first, inner, last], dim)

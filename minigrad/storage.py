@@ -59,6 +59,9 @@ class UntypedStorage:
 
     size = __len__ = nbytes
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def __getitem__(self, place: int) -> int:
         return int(self._row[place])
 
@@ -97,6 +100,9 @@ class TypedStorage:
         return int(self._row.size)
 
     __len__ = size
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
 
     def __getitem__(self, place: int) -> Any:
         return self._row[place].item()
