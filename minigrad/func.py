@@ -16,7 +16,7 @@ from minigrad.creation import eye
 from minigrad.public import owned
 from minigrad.random import get_rng_state, set_rng_state
 from minigrad.shapes import stack
-from minigrad.tape import ancestors, enable_grad, is_grad_enabled
+from minigrad.tape import ancestors, enable_grad, is_grad_enabled, mode
 from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]
@@ -80,6 +80,30 @@ def _chosen(args: tuple[Any, ...], argnums: Argnums) -> tuple[int, ...]:
     return found
 
 
+class Transform:
+    """A transform while it runs its function: what it makes of custom Functions in there."""
+
+    def __enter__(self) -> None:
+        mode.transforms.append(self)
+
+    def __exit__(self, *_: object) -> None:
+        mode.transforms.remove(self)
+
+    def admit(self, function: Any, separate: bool) -> None:
+        """RuntimeError for a Function without `setup_context`, which PyTorch does not take."""
+        if not separate and function.jvp is not None:
+            raise RuntimeError(NO_SETUP_CONTEXT)
+
+    def recorded(self, ctx: Any, outputs: Any) -> None:
+        """Called when a Function has written its node."""
+
+
+NO_SETUP_CONTEXT = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+    "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+)
+
+
 class _Traced:
     """One call of a function, by inputs of its own: what it gave, and whether that also leads to tensors outside."""
 
@@ -87,7 +111,7 @@ class _Traced:
         self, api: str, func: Func, args: tuple[Any, ...], argnums: Argnums, has_aux: bool, keywords: dict[str, Any]
     ) -> None:
         places = _chosen(args, argnums)
-        with enable_grad():
+        with enable_grad(), Transform():
             own = {i: _mapped(_own, args[i]) for i in places}
             given = [_mapped(lambda x: owned(x.view_as(x)), own[i]) if i in own else a for i, a in enumerate(args)]
             answer = func(*given, **keywords)
@@ -248,17 +272,24 @@ def _tangents(api: str, primals: Any, tangents: Any) -> list[Tensor]:
     return _leaves(tangents)
 
 
-def pushed(outputs: list[Tensor], own: Any, tangents: Any, create_graph: bool) -> list[Tensor | None]:
+def pushed(
+    outputs: list[Tensor], own: Any, tangents: Any, create_graph: bool, level: Any = None, batched: bool = False
+) -> list[Tensor | None]:
     """How the outputs move as their own inputs move along the tangents, by two backward passes: d/du of (u . J) . v is J v.
 
-    None for an output that does not depend on them.
+    None for an output that does not depend on them.  A custom Function is asked for its jvp (see autograd/function.py).
+    `batched`: the tangents have one dimension more in front.
     """
     moving = [y for y in outputs if y.requires_grad]
     dummies = tuple(zeros_like(y).requires_grad_() for y in moving)
-    with enable_grad():
-        through = _products(moving, own, dummies, True)
+    before, mode.pushing = mode.pushing, level or own
+    try:
+        with enable_grad():
+            through = _products(moving, own, dummies, True)
+    finally:
+        mode.pushing = before
     pairs = [(g, v) for g, v in zip(through, tangents, strict=True) if g is not None]
-    found = iter(_products([g for g, _ in pairs], dummies, [v for _, v in pairs], create_graph))
+    found = iter(_products([g for g, _ in pairs], dummies, [v for _, v in pairs], create_graph, batched))
     return [next(found) if y.requires_grad else None for y in outputs]
 
 
@@ -330,7 +361,7 @@ def jacrev(
 
 
 def jacfwd(func: Func, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Func:
-    """The same Jacobian as `jacrev`: minigrad has backward passes only."""
+    """The same Jacobian as `jacrev`, by pushing each direction of the input forward (see `jvp`)."""
     return _jacobian("jacfwd", "jvp(f, primals, tangents)", func, argnums, has_aux, None)
 
 
@@ -345,6 +376,8 @@ def _jacobian(name: str, api: str, func: Func, argnums: Argnums, has_aux: bool, 
         connected = traced.connected()
 
         def rows(y: Tensor) -> Any:
+            if name == "jacfwd":
+                return _refilled(traced.own, [_column(y, traced.wanted, i, connected) for i in range(len(traced.wanted))])
             basis = eye(y.numel(), dtype=y.dtype).reshape((y.numel(), *y.shape))
             found: list[Any] = [None] * len(traced.wanted)
             if y.numel():
@@ -361,6 +394,17 @@ def _jacobian(name: str, api: str, func: Func, argnums: Argnums, has_aux: bool, 
         return (answer, traced.outward(traced.aux, connected)) if has_aux else answer
 
     return jacobian
+
+
+def _column(y: Tensor, inputs: tuple[Tensor, ...], i: int, connected: bool) -> Tensor:
+    """dy / d(input number i), of shape y.shape + x.shape: how y moves along each direction of x, all others at rest."""
+    x = inputs[i]
+    if x.numel():
+        basis = eye(x.numel(), dtype=x.dtype).reshape((x.numel(), *x.shape))
+        (found,) = pushed([y], (x,), [basis], connected, batched=True)
+        if found is not None:
+            return found.movedim(0, -1).reshape((*y.shape, *x.shape))  # type: ignore[no-any-return]
+    return y.new_zeros((*y.shape, *x.shape))  # type: ignore[no-any-return]
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:

@@ -22,7 +22,7 @@ from minigrad import errors
 from minigrad.birthplace import quoted
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
-from minigrad.tape import Node, fit, freed, is_grad_enabled, no_grad, record, touch
+from minigrad.tape import Node, fit, freed, is_grad_enabled, mode, no_grad, record, touch
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
 
@@ -137,6 +137,8 @@ class FunctionCtx(Node):
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
         """Call the student's backward and check what comes back, in the order of forward's arguments."""
         given = g if isinstance(g, Slots) else (g,)
+        if mode.pushing and self.function.jvp is not None:  # type: ignore[attr-defined]
+            return self.turned_round(given)  # type: ignore[attr-defined,no-any-return]  # to the student's jvp
         gradients = [
             _as_tensor(np.zeros(*meta) if x is None and meta is not None and self._materialize else x)
             for x, meta in zip(given, self._outputs, strict=True)
@@ -228,17 +230,19 @@ class FunctionCtx(Node):
             return
         pack = self.__dict__.pop("pack", None)  # set by saved_tensors_hooks
 
-        def entry(t: Tensor | None) -> Any:
-            if t is None:
-                return None
-            for i, out in enumerate(outputs):
-                if out is t:  # the array only: keeping the tensor would close a circle
-                    return (pack(t._data) if pack else t._data, i, t._counter, t._counter[0])
-            return (pack(t._data, t._node) if pack else t, None, t._counter, t._counter[0])
-
-        self.kept = tuple(entry(t) for t in self._to_save)
+        self.kept = tuple(self._entry(t, outputs, pack) for t in self._to_save)
         self.guards = () if any(t is not None for t in self._to_save) else None
         self._to_save = ()
+        if mode.transforms:
+            self.expect_jvp(outputs)  # type: ignore[attr-defined]
+
+    def _entry(self, t: Tensor | None, outputs: Sequence[Any], pack: Any = None) -> Any:
+        if t is None:
+            return None
+        for i, out in enumerate(outputs):
+            if out is t:  # the array only: keeping the tensor would close a circle
+                return (pack(t._data) if pack else t._data, i, t._counter, t._counter[0])
+        return (pack(t._data, t._node) if pack else t, None, t._counter, t._counter[0])
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
@@ -330,6 +334,8 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and write one node to the tape if an argument wants a gradient."""
         separate = cls.setup_context is not Function.setup_context
+        if mode.transforms:
+            mode.transforms[-1].admit(cls, separate)
         if separate:  # setup_context sees the defaults too, all in their places
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()

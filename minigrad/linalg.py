@@ -170,6 +170,8 @@ from minigrad.function import Function  # noqa: E402
 class _EighFunction(Function):
     """Eigenvalues and eigenvectors of a symmetric matrix."""
 
+    jvp = None  # forward mode goes by the backward
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
         ctx.set_materialize_grads(False)
@@ -196,6 +198,8 @@ class _EighFunction(Function):
 class _QrRefused(Function):
     """The QR decompositions that have no gradient: they say so when one is asked for."""
 
+    jvp = None  # forward mode goes by the backward
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, mode: str) -> tuple[Tensor, Tensor]:
         ctx.mode = mode
@@ -216,6 +220,8 @@ class _QrRefused(Function):
 
 class _SvdFunction(Function):
     """The reduced singular value decomposition."""
+
+    jvp = None  # forward mode goes by the backward
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -249,6 +255,8 @@ class _SvdFunction(Function):
 
 class _QrFunction(Function):
     """The reduced QR decomposition of a matrix that is at least as high as wide."""
+
+    jvp = None  # forward mode goes by the backward
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor]:

@@ -3,13 +3,14 @@
 `format_tensor` turns an array into text such as `tensor([2., 4.], grad_fn=<MulBackward0>)`. Three decisions
 make that text: which elements are shown (more than 1000 are summarised), one number format for all of them
 (whole numbers as `2.`, four decimals, or scientific), and how the lines break at 80 columns.
-`set_printoptions` changes the numbers in those rules. Nothing here knows about tensors or gradients: it sees
-an array and two facts.
+`set_printoptions` changes the numbers in those rules. Only `shown` knows about tensors and gradients: all else sees
+an array and a few facts.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,19 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return text + ")"
 
 
+moves: Callable[[Any], tuple[Any, bool]] | None = None  # in a level of forward mode (autograd/forward_ad.py)
+
+
+def shown(tensor: Any, grad_fn_name: str | None) -> str:
+    """The printed form of a tensor of this engine; in a level of forward mode with its tangent."""
+    requires_grad, tangent = tensor.requires_grad, None
+    if moves is not None and requires_grad:
+        tangent, further = moves(tensor)
+        if tangent is not None and not further:
+            requires_grad, grad_fn_name = False, None
+    return format_tensor(tensor._data, requires_grad=requires_grad, grad_fn_name=grad_fn_name, tangent=tangent)
+
+
 def format_tensor(
     array: Any,
     *,
@@ -153,6 +167,7 @@ def format_tensor(
     grad_fn_name: str | None = None,
     default_dtype: Any = None,
     name: str = "tensor",
+    tangent: Any = None,
 ) -> str:
     """The printed form of a tensor.
 
@@ -181,4 +196,6 @@ def format_tensor(
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     return _with_suffixes(f"{name}({body}", suffixes, indent)

@@ -57,6 +57,8 @@ class GradMode(_thread._local):  # threading.local; the rest of threading would 
         self.enabled = True  # what was asked for
         self.inference = False
         self.running: Pass | None = None  # the backward pass that this thread is in
+        self.transforms: list[Any] = []  # transforms of torch.func, and levels of forward mode, that are open
+        self.pushing: Any = None  # for which of them a backward pass is the first half of forward mode
 
 
 def is_grad_enabled() -> bool:

@@ -322,7 +322,7 @@ class Tensor:
 
     def __repr__(self) -> str:
         name = None if self.is_leaf else type(self._node.owner).__name__  # type: ignore[union-attr]
-        return printing.format_tensor(self._data, requires_grad=self.requires_grad, grad_fn_name=name)
+        return printing.shown(self, name)
 
     def __format__(self, spec: str) -> str:
         if self._data.ndim == 0:

@@ -2,16 +2,18 @@
 
 PyTorch carries the tangents along, operation by operation.  Here a dual tensor is one on the tape, and `unpack_dual` works
 out how a result moves by two backward passes (func.py).  So dual tensors require grad, operations need a second derivative,
-a custom Function is asked for its backward and not for its jvp, and what is computed under no_grad does not move.
+and what is computed under no_grad does not move.  A custom Function's jvp is called when the Function is, as in PyTorch.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from minigrad.func import leads_further, pushed
+from minigrad import printing
+from minigrad.autograd.function import OTHER_SIZE
+from minigrad.func import Transform, leads_further, pushed
 from minigrad.public import owned
-from minigrad.tape import ancestors, enable_grad, is_grad_enabled
+from minigrad.tape import ancestors, enable_grad, is_grad_enabled, mode
 from minigrad.tensor import Tensor
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -27,14 +29,43 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-_levels: list[list[tuple[Tensor, Tensor, Any]]] = []  # the open level: each leaf, its tangent, its dual tensor's node
+class Level(Transform):
+    """An open level: of each of its dual tensors the leaf behind it, its tangent and its node."""
+
+    def __init__(self) -> None:
+        self.duals: list[tuple[Tensor, Tensor, Any]] = []
+
+    def admit(self, function: Any, separate: bool) -> None:
+        """Every Function is welcome."""
+
+    def recorded(self, ctx: Any, outputs: Any) -> None:
+        """A Function has written its node: ask its jvp now, and note what it says."""
+        found = iter(self.push([t for t in outputs if isinstance(t, Tensor)]))
+        ctx._pushed = self, tuple(next(found) if isinstance(t, Tensor) else None for t in outputs)
+
+    def push(self, tensors: list[Tensor]) -> list[Tensor | None]:
+        """How these tensors move."""
+        leaves, tangents = [d[0] for d in self.duals], [d[1] for d in self.duals]
+        further = leads_further([*tensors, *tangents], leaves)
+        return pushed(tensors, tuple(leaves), tangents, further, self) if leaves else [None] * len(tensors)
+
+    def shown(self, tensor: Tensor) -> tuple[Tensor | None, bool]:
+        """What is printed: how the tensor moves, and whether somebody besides this level wants its gradient."""
+        duals = [dual for dual in self.duals if dual[2] is tensor._node]
+        tangent = duals[0][1] if duals else self.push([tensor])[0] if is_grad_enabled() else None
+        return tangent, leads_further([tensor], [d[0] for d in self.duals])
+
+
+_levels: list[Level] = []
 
 
 def enter_dual_level() -> int:
     """Open the level in which dual tensors can be made.  RuntimeError if one is open."""
     if _levels:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _levels.append([])
+    _levels.append(Level())
+    mode.transforms.append(_levels[-1])
+    printing.moves = _levels[-1].shown
     return 0
 
 
@@ -46,7 +77,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
-    _levels.pop()
+    mode.transforms.remove(_levels.pop())
+    printing.moves = None
 
 
 class dual_level:
@@ -70,20 +102,21 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         if not t.dtype.is_floating_point:
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
     if tensor.shape != tangent.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
+        raise RuntimeError(OTHER_SIZE.format(list(tensor.shape), list(tangent.shape)))
     behind: set[Any] = set() if tensor._node is None else ancestors([tensor._node], 0)
-    if not behind.isdisjoint(d[0]._node for d in _levels[-1]):
+    if not behind.isdisjoint(d[0]._node for d in _levels[-1].duals):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
+        )
+    behind = set() if tangent._node is None else ancestors([tangent._node], 0)
+    if not behind.isdisjoint(d[0]._node for d in _levels[-1].duals):
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
     with enable_grad():
         own = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
         dual = owned(own.view_as(own))
-    _levels[-1].append((own, tangent, dual._node))
+    _levels[-1].duals.append((own, tangent, dual._node))
     return dual
 
 
@@ -93,12 +126,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(tensor, None)
     if not is_grad_enabled() or (tensor._node is None and tensor.__dict__.get("_lost", ("",))[0] == "no_grad"):
         raise NotImplementedError(NOT_RECORDED)
-    for own, tangent, node in _levels[-1]:
+    for own, tangent, node in _levels[-1].duals:
         if tensor._node is node:
             return UnpackedDualTensor(own.detach(), tangent)
-    leaves, tangents = [d[0] for d in _levels[-1]], [d[1] for d in _levels[-1]]
-    further = leads_further([tensor, *tangents], leaves)
-    (found,) = pushed([tensor], tuple(leaves), tangents, further) if leaves else (None,)
+    (found,) = _levels[-1].push([tensor])
+    further = leads_further([tensor], [d[0] for d in _levels[-1].duals])
     return UnpackedDualTensor(tensor if further else tensor.detach(), found)
 
 

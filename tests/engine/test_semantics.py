@@ -550,14 +550,6 @@ def test_strict_functional_derivatives_say_what_does_not_depend() -> None:
         functional.hvp(lambda x: x.sum(), [x], v)
 
 
-def test_what_gradcheck_cannot_do_it_refuses_whatever_it_is_asked_to_raise() -> None:
-    x = leaf(1.0, 2.0)
-    with pytest.raises(NotImplementedError):
-        gradcheck(mg.exp, x, check_forward_ad=True, raise_exception=False)
-    with pytest.raises(NotImplementedError):
-        mg.autograd.gradgradcheck(mg.exp, x, check_fwd_over_rev=True)
-
-
 def test_gradcheck_nudges_the_very_tensor() -> None:
     x = leaf(1.0, 2.0)
     assert gradcheck(lambda _: (x * x).sum(), x)

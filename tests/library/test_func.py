@@ -108,6 +108,8 @@ def test_dual_tensors() -> None:
         moving = mg.zeros(2, dtype=mg.float64)
         moving.copy_(dual).mul_(2)
         assert forward_ad.unpack_dual(moving).tangent.tolist() == [6.0, 10.0] and X.tolist() == [1.0, 2.0]
+        with pytest.raises(RuntimeError, match="Setting a forward grad that itself has a forward gradient at the same"):
+            forward_ad.make_dual(X, dual)
         twice = forward_ad.make_dual(X.clone(), W)
         twice[:1].mul_(2)
         assert forward_ad.unpack_dual(twice).tangent.tolist() == [6.0, 5.0]
@@ -137,7 +139,127 @@ def test_dual_tensors_cannot_move_under_no_grad() -> None:
             forward_ad.unpack_dual(y)
 
 
+class Cube(mg.autograd.Function):
+    """x^3, whose jvp says 4 x^2: so that it shows who is asked."""
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 3 * ctx.saved_tensors[0] ** 2
+
+    @staticmethod
+    def jvp(ctx: Any, t: Any) -> Any:
+        return t * 4 * ctx.saved_tensors[0] ** 2
+
+
+class Two(mg.autograd.Function):
+    """(x y, k x), with a jvp of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, k: float) -> Any:
+        ctx.save_for_forward(x, y)
+        return x * y, k * x
+
+    @staticmethod
+    def jvp(ctx: Any, t: Any, u: Any, k: None) -> Any:
+        x, y = ctx.saved_tensors
+        return 2 * t * y + u * x, 5 * t
+
+
+def test_forward_mode_asks_a_function_for_its_jvp() -> None:
+    cube, v = Cube.apply, mg.tensor([1.0, -1.0], dtype=mg.float64)
+    assert jvp(cube, (X,), (v,))[1].tolist() == [4.0, -16.0] == linearize(cube, X)[1](v).tolist()
+    assert jvp(lambda x: (cube(x) * x).sum(), (X,), (v,))[1].tolist() == -35.0
+    assert grad(lambda x: jvp(cube, (x,), (v,))[1].sum())(X).tolist() == [8.0, -16.0]
+    assert jvp(grad(lambda x: cube(x).sum()), (X,), (v,))[1].tolist() == [6.0, -12.0]  # the backward's own operations
+    assert jacfwd(cube)(X).tolist() == [[4.0, 0.0], [0.0, 16.0]]
+    assert jacrev(cube)(X).tolist() == [[3.0, 0.0], [0.0, 12.0]]
+
+
+def test_a_dual_tensor_asks_at_once() -> None:
+    asked = []
+
+    class Watched(Cube):
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            asked.append(t.tolist())
+            return 2 * t
+
+    with forward_ad.dual_level():
+        Watched.apply(X)
+        assert not asked
+        out = Watched.apply(forward_ad.make_dual(X, W))
+        assert asked == [[3.0, 5.0]]
+        assert forward_ad.unpack_dual(out * out).tangent.tolist() == [12.0, 160.0] and len(asked) == 1
+        assert str(out).splitlines()[1] == "       tangent=tensor([ 6., 10.], dtype=torch.float64))"
+        product, multiple = Two.apply(forward_ad.make_dual(X, W), W, 2.0)
+        assert forward_ad.unpack_dual(product).tangent.tolist() == [18.0, 50.0]
+        assert forward_ad.unpack_dual(multiple).tangent.tolist() == [15.0, 25.0]
+
+
+def test_gradcheck_proves_a_jvp() -> None:
+    x = X.clone().requires_grad_()
+    assert mg.autograd.gradcheck(Cube.apply, x) and mg.autograd.gradcheck(mg.sin, x, check_forward_ad=True)
+    with pytest.raises(RuntimeError) as raised:
+        mg.autograd.gradcheck(Cube.apply, x, check_forward_ad=True)
+    assert str(raised.value).startswith(
+        "Jacobian computed with forward mode mismatch for output 0 with respect to input 0,\n"
+        "numerical:tensor([[ 3.0000,  0.0000],\n        [ 0.0000, 12.0000]], dtype=torch.float64)\n"
+        "analytical:tensor([[ 4.,  0.],\n        [ 0., 16.]], dtype=torch.float64)\n"
+    )
+    assert not mg.autograd.gradcheck(Cube.apply, x, check_forward_ad=True, raise_exception=False)
+    with pytest.raises(RuntimeError, match="for output 0 with respect to input 0"):
+        mg.autograd.gradcheck(Two.apply, (x, x, 5.0), check_forward_ad=True, check_backward_ad=False)
+    assert mg.autograd.gradgradcheck(mg.sin, x, check_fwd_over_rev=True)
+    for wrong in ({"check_backward_ad": False}, {"check_batched_forward_grad": True}):
+        with pytest.raises(AssertionError):
+            mg.autograd.gradcheck(mg.sin, x, **wrong)
+
+
+def _jvp_says(answer: Any, forward: Any = None) -> Any:
+    class Made(mg.autograd.Function):
+        pass
+
+    Made.forward = staticmethod(forward or (lambda ctx, x: x * 1))  # type: ignore[method-assign]
+    Made.jvp = staticmethod(lambda ctx, t: answer(t))  # type: ignore[attr-defined]
+    with forward_ad.dual_level():
+        return Made.apply(forward_ad.make_dual(X.clone(), W))
+
+
+def _doubled(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(x)
+    return x.mul_(2)
+
+
 ATTEMPTS = [
+    (lambda: _jvp_says(lambda t: 3), "expected Variable or None (got int) for grad output 0."),
+    (lambda: _jvp_says(lambda t: (t, t)), "Function's jvp returned an invalid number of forward gradients (expected 1 but"),
+    (lambda: _jvp_says(lambda t: t[:1]), "Trying to set a forward gradient that has a different size than that of the"),
+    (
+        lambda: _jvp_says(lambda t: (t, t), lambda ctx, x: (x * 1, x.long())),
+        "Function's jvp returned a gradient at position 1, but  the corresponding forward output is not a differentiable",
+    ),
+    (lambda: _jvp_says(lambda t: 2 * t, _doubled), "An inplace custom Function is not modifying the forward mode gradients"),
+    (
+        lambda: _jvp_says(lambda t: t[:1] * 1, lambda ctx, x: x[:1]),
+        "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.",
+    ),
+    (
+        lambda: _jvp_says(lambda t: t.clone()[:1], lambda ctx, x: x[:1]),
+        "A custom Function is returning a view but the jvp is not returning a view of the given grad input.",
+    ),
+    (
+        lambda: grad(lambda x: Two.apply(x, W, 2.0)[0].sum())(X),
+        "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the",
+    ),
     (
         lambda: grad(lambda x: x)(X),
         "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with 1 dims.",

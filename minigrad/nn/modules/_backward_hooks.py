@@ -16,6 +16,8 @@ from minigrad.tensor import Tensor
 class BackwardHookFunction(Function):
     """The identity, recorded."""
 
+    jvp = None  # forward mode goes by the backward
+
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> Any:
         return tuple(t.view_as(t) for t in tensors)
