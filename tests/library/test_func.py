@@ -217,7 +217,7 @@ def test_gradcheck_proves_a_jvp() -> None:
     )
     assert not mg.autograd.gradcheck(Cube.apply, x, check_forward_ad=True, raise_exception=False)
     with pytest.raises(RuntimeError, match="for output 0 with respect to input 0"):
-        mg.autograd.gradcheck(Two.apply, (x, x, 5.0), check_forward_ad=True, check_backward_ad=False)
+        mg.autograd.gradcheck(Two.apply, (x, W, 5.0), check_forward_ad=True, check_backward_ad=False)
     assert mg.autograd.gradgradcheck(mg.sin, x, check_fwd_over_rev=True)
     for wrong in ({"check_backward_ad": False}, {"check_batched_forward_grad": True}):
         with pytest.raises(AssertionError):
