@@ -707,11 +707,6 @@ def _shown_as(name: str, x: Tensor, bound: Any) -> Tensor:
     return x
 
 
-def _before_half(dtype: dtypes.DType) -> dtypes.DType:
-    """The type in which PyTorch makes a tensor of a number that is to become one of this type."""
-    return dtypes.float32 if dtype is dtypes.float16 else dtype
-
-
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     """`input` where the condition holds, else `other`. With the condition only: the indices where it holds.
 
@@ -735,7 +730,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     x, y = _promoted(input, other)
     for number in (input, other):
         if not isinstance(number, Tensor):
-            dtypes.fitting(plain(number), _before_half(x.dtype))
+            dtypes.fitting(plain(number), dtypes.before_half(x.dtype))
     errors.broadcast_shapes(np.shape(mask), np.shape(raw(x)), np.shape(raw(y)))
     result = table.where(x, y, mask)
     return result if out is None else into(out, result, "where")

@@ -75,6 +75,12 @@ def _into(out: Tensor, array: Array) -> Tensor:
     return written
 
 
+def _along(array: Array, options: dict[str, Any]) -> Array:
+    """The numbers of a range in the shape of `out=`, if that has room for just as many."""
+    out = options.get("out")
+    return array.reshape(out.shape) if out is not None and out.numel() == array.size else array
+
+
 def as_dtype(dtype: Any, function: str, options: dict[str, Any] | None = None, ordinary: DType | None = None) -> DType:
     """The type asked for; else that of `out=`; else the ordinary one: the default type, unless told."""
     if options and "device" in options:
@@ -154,7 +160,9 @@ def to_array(data: Any, dtype: DType | None = None) -> Array:
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
     if array.dtype.kind in "uO" and array.dtype.itemsize == 8 and array.size:
-        raise ValueError("Overflow when unpacking long long")
+        if dtype is None or dtype.category == dtypes.INTEGER:
+            raise ValueError("Overflow when unpacking long long")
+        array = array.astype(np.float64)
     _check_range(array, inferred)
     return dtypes.cast(array.reshape(shape), inferred)
 
@@ -220,6 +228,8 @@ def _infer(data: Any) -> DType | None:
         return dtypes.get_default_dtype()
     if isinstance(data, complex):
         raise NotImplementedError("complex numbers are left out of minigrad")
+    if isinstance(data, str):
+        raise TypeError("new(): invalid data type 'str'")
     if not _is_sequence(data):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     found: DType | None = None
@@ -447,7 +457,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Te
     if not isinstance(fill_value, (bool, int, float, np.generic)):
         kind = errors.type_name(fill_value)
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {kind}")
-    found = dtypes.result_type(plain(fill_value)) if dtype is None else as_dtype(dtype, "full")
+    found = as_dtype(dtype, "full", options, dtypes.result_type(plain(fill_value)))
     return finish(np.full(as_size("full", (size,)), dtypes.fitting(plain(fill_value), found)), **options)
 
 
@@ -543,9 +553,9 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     found = as_dtype(dtype, "arange", options, dtypes.result_type(start, end, step))
     if found.is_floating_point:
         count = math.ceil((end - start) / step)
-        return finish(_rising(start, step, count, found), **options)
+        return finish(_along(_rising(start, step, count, found), options), **options)
     start, end, step = int(start), int(end), int(step)
-    return finish(np.arange(start, end, step).astype(found.numpy), **options)
+    return finish(_along(np.arange(start, end, step).astype(found.numpy), options), **options)
 
 
 def _rising(start: float, step: float, count: int, dtype: DType) -> Array:
@@ -589,14 +599,15 @@ def range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, 
     start, end, step = _numbers("range", ["start", "end", "step"], [start, end, step])
     _check_step(start, end, step)
     count = math.floor((end - start) / step) + 1
-    return finish(dtypes.cast(start + np.arange(count) * float(step), as_dtype(dtype, "range", options)), **options)
+    numbers = dtypes.cast(start + np.arange(count) * float(step), as_dtype(dtype, "range", options))
+    return finish(_along(numbers, options), **options)
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
     if dtype is not None and dtypes.resolve(dtype, "linspace").numpy == np.bool_:
         raise errors.not_implemented("linspace_cpu", "Bool")
-    return finish(_linear(start, end, steps, as_dtype(dtype, "linspace", options)), **options)
+    return finish(_along(_linear(start, end, steps, as_dtype(dtype, "linspace", options)), options), **options)
 
 
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, **options: Any) -> Tensor:
@@ -605,7 +616,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
     if not found.is_floating_point:
         start, end = int(plain(start)), int(plain(end))
     exponents = _linear(start, end, steps, dtypes.float64)
-    return finish(dtypes.cast(np.power(float(base), exponents), found), **options)
+    return finish(_along(dtypes.cast(np.power(float(base), exponents), found), options), **options)
 
 
 def _linear(start: Any, end: Any, steps: int, dtype: DType) -> Array:

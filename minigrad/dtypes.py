@@ -256,6 +256,11 @@ def fitting(number: Any, dtype: DType) -> Any:
     return cast(number, dtype)
 
 
+def before_half(dtype: DType) -> DType:
+    """The type in which PyTorch first makes a tensor of a number that is to become one of this type."""
+    return float32 if dtype is float16 else dtype
+
+
 _IN_C = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}
 
 

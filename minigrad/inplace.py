@@ -478,9 +478,8 @@ def detach_(self: Tensor) -> Tensor:
 def give_shape(target: Tensor, shape: tuple[int, ...]) -> None:
     """Let the tensor show the first numbers of its memory in this shape; where it needs more, they are 0."""
     array, n = target._writable(), math.prod(shape)
-    if array.size and not _is_dense(array):
-        raise NotImplementedError("minigrad resizes only tensors whose numbers lie side by side: use contiguous() first")
-    flat = array.ravel("K")  # the same memory
+    reach = 1 + sum((n - 1) * stride for n, stride in _layout(array)) // array.itemsize if array.size else 0
+    flat = np.lib.stride_tricks.as_strided(array, (reach,), (array.itemsize,))  # the same memory, and what lies between
     if n > flat.size:
         flat = np.concatenate([flat, np.zeros(n - flat.size, array.dtype)])
     target._data = flat[:n].reshape(shape)

@@ -133,8 +133,7 @@ def _is_mask(index: Any) -> bool:
 def _number(value: Any, like: Tensor) -> Any:
     if not isinstance(value, (bool, int, float, np.generic)):
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {like.type()}")
-    kind = like.dtype
-    return dtypes.cast(dtypes.fitting(plain(value), dtypes.float32 if kind is dtypes.float16 else kind), kind)
+    return dtypes.cast(dtypes.fitting(plain(value), dtypes.before_half(like.dtype)), like.dtype)
 
 
 def _cast(source: Tensor, like: Tensor) -> Tensor:
@@ -449,6 +448,9 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if not _fills(indices, values, accumulate):
         inplace.check_apart(self, values._data, *map(raw, indices))
     return inplace.overwrite(self, index_put, indices, values, accumulate)
+
+
+register(index_put_, "index_put_", method=False)
 
 
 @function

@@ -158,20 +158,29 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
         raise (TypeError(str(error)) if "keyword" in str(error) else error) from None
     if out is None:
         return result
+    check_asked(keywords.get("dtype"), out)
     check_out(own, out, result, (*args, *keywords.values()))
     return into(out, result, own)
 
 
+def check_asked(dtype: Any, out: Any) -> None:
+    """RuntimeError for `out=` of another type than the one that `dtype=` asks for."""
+    if dtype is not None and isinstance(out, Tensor) and out.dtype is not dtypes.resolve(dtype):
+        from minigrad.refusals import wrong_out
+
+        raise RuntimeError(wrong_out("", dtypes.resolve(dtype), out.dtype))
+
+
 def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
     """RuntimeError for an `out=` of a type that this function does not cast to, or that shares memory with an argument."""
-    from minigrad.refusals import exact_type
+    from minigrad.refusals import exact_type, wrong_out
 
+    if own == "nonzero" and isinstance(result, tuple):
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     lists = [tuple(one) for one in given if isinstance(one, (tuple, list))]
     for o, r in zip(out, result, strict=True) if isinstance(result, tuple) else [(out, result)]:
         if o.dtype is not r.dtype and exact_type(own, isinstance(result, tuple)):
-            if own in ("cummax", "cummin", "logcumsumexp"):
-                raise RuntimeError(f"expected scalar_type {r.dtype.tensor_name} but found {o.dtype.tensor_name}")
-            raise RuntimeError(f"Expected out tensor to have dtype {r.dtype.c_name}, but got {o.dtype.c_name} instead")
+            raise RuntimeError(wrong_out(own, r.dtype, o.dtype))
         if own in ("all", "any") and o.dtype not in (dtypes.bool_, dtypes.uint8):
             raise RuntimeError(f"{own} only supports bool tensor for result, got: {o.dtype.tensor_name}")
         if own in PICKS:

@@ -204,7 +204,8 @@ class Generator:
             )
         count, span = math.prod(shape), high - low
         words = self._words(count) if short or span < _LONG_SPAN else self._long_words(count)
-        numbers = (words.astype(np.uint64) % np.uint64(span)).astype(np.int64) + np.int64(low)
+        numbers = words.astype(np.int64) if span == 2**64 else (words.astype(np.uint64) % np.uint64(span)).astype(np.int64)
+        numbers += np.int64(low) if span < 2**64 else 0
         return numbers.astype(dtype, copy=False).reshape(shape)
 
     def randperm(self, n: int) -> Array:

@@ -22,7 +22,18 @@ from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import move_guards, renamed
 from minigrad.operations import operation
-from minigrad.public import FUNCTIONS, as_one_node, function, into, load, raw, register, return_type, wrapped
+from minigrad.public import (
+    FUNCTIONS,
+    as_one_node,
+    check_asked,
+    function,
+    into,
+    load,
+    raw,
+    register,
+    return_type,
+    wrapped,
+)
 from minigrad.tensor import Tensor, wrap
 
 # ------------------------------------------------------------------------------------------- sums and means
@@ -55,6 +66,7 @@ def sum(
     tensor([4, 6])
     """
     dim, keepdim = _along("sum", input, dim, keepdim, axis, keepdims)
+    check_asked(dtype, out)
     if dtype is None and out is not None:
         dtype = out.dtype  # PyTorch casts first here
     if dtype is not None:
@@ -82,6 +94,7 @@ def mean(
 ) -> Tensor:
     """The mean of all elements, or along `dim`; for floats only, or with `dtype=`."""
     dim, keepdim = _along("mean", input, dim, keepdim, axis, keepdims)
+    check_asked(dtype, out)
     if dtype is not None:
         input = input.to(dtype)
     if input._data.dtype.kind != "f":
@@ -396,7 +409,7 @@ _arg("argmin", np.argmin)
 # ------------------------------------------------------------------------------------------- order
 
 
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """The elements in order along `dim`, and the indices they came from."""
     where = check_dim(dim, input._data.ndim)
     index = np.asarray(gathering.argsort(input._data, where, descending))
@@ -454,6 +467,10 @@ def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str
     quantiles = q if isinstance(q, Tensor) else wrap(np.asarray(q, input._data.dtype))
     if quantiles._data.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if quantiles._data.dtype != input._data.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if not isinstance(q, Tensor) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
     if np.any(quantiles._data < 0) or np.any(quantiles._data > 1):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
@@ -598,10 +615,22 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     """How many elements fall in each of `bins` equal intervals."""
     x = input._data
     kernels.refuse_booleans("linspace_cpu", x)
+    if x.dtype.kind != "f":
+        raise errors.not_implemented("histogram_cpu", input.dtype.tensor_name)
+    _check_bins(bins)
+    if max < min:
+        raise RuntimeError("torch.histc: max must be larger than min")
     low, high = (float(x.min()), float(x.max())) if min == max == 0 and x.size else (min, max)
+    if not math.isfinite(low) or not math.isfinite(high):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
     return wrap(np.histogram(x[(x >= low) & (x <= high)], bins, (low, high))[0].astype(x.dtype))
+
+
+def _check_bins(bins: int) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
 
 
 @function
@@ -610,17 +639,46 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Any 
     from minigrad.creation import linspace
 
     x = input._data.ravel()
-    if x.dtype.kind != "f":
-        raise NotImplementedError(f'"histogramdd" not implemented for \'{input.dtype.tensor_name}\'')
+    if weight is not None and weight._data.shape != input._data.shape:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding its "
+            f"innermost dimension, but got input with shape {[x.size, 1]} and weight with shape {list(weight._data.shape)}"
+        )
+    if weight is not None and weight._data.dtype != x.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, but "
+            f"got input({input.dtype.c_name}), and weight({weight.dtype.c_name})"
+        )
     if isinstance(bins, Tensor):
         edges = bins._data
+        if edges.ndim != 1:
+            raise RuntimeError(
+                f"torch.histogramdd: bins tensor should have one dimension, but got {edges.ndim} dimensions in the bins "
+                "tensor for dimension 0"
+            )
+        if edges.dtype != x.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{input.dtype.c_name} and bins for dimension 0 with dtype {bins.dtype.c_name}"
+            )
     else:
+        _check_bins(bins)
+        if range is not None and len(range) != 2:
+            raise RuntimeError(
+                f"torch.histogramdd: for a 1-dimensional histogram range should have 2 elements, but got {len(range)}"
+            )
         low, high = range or ((x.min().item(), x.max().item()) if x.size else (0.0, 1.0))
         if not math.isfinite(low) or not math.isfinite(high):
             raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension 0"
+            )
         if low == high:
             low, high = low - 0.5, high + 0.5
         edges = linspace(low, high, bins + 1, dtype=input.dtype)._data
+    if x.dtype.kind != "f" or x.dtype.itemsize == 2:
+        raise errors.not_implemented("histogramdd", input.dtype.tensor_name)
     weights = None if weight is None else weight._data.ravel()
     found = np.histogram(x, edges, weights=weights)[0].astype(x.dtype)
     if density:
@@ -650,7 +708,27 @@ def searchsorted(
     """Where to insert each value so that the sequence stays in order, along the last dimension."""
     where: Any = side or ("right" if right else "left")
     rows, found = sorted_sequence._data, np.asarray(raw(values))
+    if right and side == "left":
+        raise RuntimeError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    if where not in ("left", "right"):
+        raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if not rows.ndim:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
+    if not found.ndim and rows.ndim > 1:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim({rows.ndim}) and input value's dim(0) numel(1)"
+        )
+    if rows.ndim > 1 and rows.shape[:-1] != found.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
+            f"and input value tensor must match, but we got boundaries tensor {list(rows.shape)} and input value tensor "
+            f"{list(found.shape)}"
+        )
     if sorter is not None:
+        _check_sorter(rows.shape, sorter)
         rows = np.take_along_axis(rows, sorter._data, -1)
     if rows.ndim == 1:
         places = np.asarray(np.searchsorted(rows, found, where))
@@ -659,6 +737,20 @@ def searchsorted(
         for at in np.ndindex(rows.shape[:-1]):
             places[at] = np.searchsorted(rows[at], found[at], where)
     return wrapped(places.astype(np.int32) if out_int32 else places)
+
+
+def _check_sorter(shape: tuple[int, ...], sorter: Tensor) -> None:
+    if sorter._data.shape != shape:
+        raise RuntimeError(
+            f"torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {list(shape)}and got "
+            f"sorter tensor {list(sorter._data.shape)}"
+        )
+    if sorter.dtype is not dtypes.int64:
+        raise RuntimeError(
+            f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {sorter.dtype.tensor_name}"
+        )
+    if np.any((sorter._data < 0) | (sorter._data >= shape[-1])):
+        raise RuntimeError("torch.searchsorted(): sorter index out of range")
 
 
 # ------------------------------------------------------------------------------------------- softmax

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.dtypes import DType
 from minigrad.tensor import Tensor
 
 WHOLE, NUMBER = (int, np.integer), (int, float, np.number)
@@ -45,7 +46,7 @@ EXACT = frozenset(
     """
     matmul mm bmm addmm addbmm baddbmm addmv gather softmax log_softmax tril triu where clamp index_select masked_select norm
     dot searchsorted bucketize argmax argmin sort topk max min median mode kthvalue cummax cummin nonzero argwhere isposinf
-    isneginf logcumsumexp
+    isneginf logcumsumexp frexp quantile nanquantile
     """.split()  # noqa: SIM905
 )
 
@@ -53,6 +54,21 @@ EXACT = frozenset(
 def exact_type(own: str, several: bool) -> bool:
     """Whether the function casts its result (one of several) to no other type."""
     return own in EXACT and (several or own not in ("max", "min"))
+
+
+def wrong_out(own: str, wanted: DType, given: DType) -> str:
+    """What PyTorch says of an `out=` of the wrong type."""
+    if own in ("cummax", "cummin", "logcumsumexp"):
+        return f"expected scalar_type {wanted.tensor_name} but found {given.tensor_name}"
+    if own in ("quantile", "nanquantile"):
+        return "quantile() out tensor must be same dtype as the input tensor"
+    if own in ("isposinf", "isneginf"):
+        return f"{own} does not support non-boolean outputs."
+    if own == "frexp" and wanted.is_floating_point:
+        return f"torch.frexp() expects mantissa to have dtype {wanted.c_name} but got {given.c_name}"
+    if own == "frexp":
+        return f"torch.frexp() expects exponent to have int dtype but got {given.c_name}"
+    return f"Expected out tensor to have dtype {wanted.c_name}, but got {given.c_name} instead"
 
 
 # Functions whose second argument is several whole numbers, and its name.

@@ -108,6 +108,8 @@ def normal(
     **options: Any,
 ) -> Tensor:
     """Normal numbers of the given mean and standard deviation (numbers with a size, or tensors)."""
+    if size is not None:
+        mean, std = (v.item() if isinstance(v, Tensor) and not v._data.ndim else v for v in (mean, std))
     tensors = isinstance(mean, Tensor) + isinstance(std, Tensor)
     known = all(isinstance(v, (bool, int, float, np.number, Tensor)) for v in (mean, std))
     if not known or bool(tensors) == (size is not None) or (tensors and dtype is not None):
@@ -212,6 +214,11 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
         for name, bound in (("from", a), ("to", b)):
             if not -largest <= bound <= largest:
                 raise RuntimeError(f"{name} is out of bounds for {self.dtype.c_name}")
+        if b - a > largest:
+            raise RuntimeError(
+                f"uniform_ expects to-from <= std::numeric_limits<{self.dtype.tensor_name}>::max(), but found to={b:g} and "
+                f"from={a:g} which result in to-from to exceed the limit"
+            )
     return _fill(self, _source(generator).uniform(tuple(self.shape), a, b, self._data.dtype))
 
 
@@ -237,15 +244,18 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
 
 @method
-def random_(self: Tensor, low: int | None = None, high: int | None = None, *, generator: Generator | None = None) -> Tensor:
+def random_(self: Tensor, low: int | None = None, *high: Any, generator: Generator | None = None) -> Tensor:
     """Fill with integers from low up to, but not including, high (given alone, low is the upper bound).
 
-    Without bounds: all the integers that the type holds exactly, from 0.
+    Without bounds: all the integers that the type holds exactly, from 0; `random_(low, None)`: from low.
     """
     kind = self._data.dtype
+    if low is not None and high == (None,):
+        _check_bound("from", low, self.dtype)
+        return _fill(self, _source(generator).randint(low, _beyond(kind), tuple(self.shape)))
     if low is None:
         return _fill(self, _source(generator).randint(0, _beyond(kind), tuple(self.shape), short=kind.itemsize < 8))
-    first, last = (0, low) if high is None else (low, high)
+    first, last = (low, *high) if high else (0, low)
     if first >= last:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={first} >= to={last}")
     for name, bound in (("from", first), ("to - 1", last - 1)):

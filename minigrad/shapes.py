@@ -41,10 +41,14 @@ methods.reshape = reshape
 
 
 @method
-def view(self: Tensor, *shape: Any) -> Tensor:
-    """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """As `reshape`, but never a copy: RuntimeError where memory does not allow a view.
+
+    Given a type, the same memory read as numbers of that type.
+    """
+    shape = shape or tuple(given for given in (size, dtype) if given is not None)
     if len(shape) == 1 and isinstance(shape[0], dtypes.DType):
-        raise NotImplementedError("view(dtype): minigrad does not reinterpret memory; use to(dtype)")
+        return _read_as(self, shape[0])
     sizes = errors.infer_size(ints(shape), int(self._data.size))
     array = self._writable()
     try:
@@ -55,6 +59,31 @@ def view(self: Tensor, *shape: Any) -> Tensor:
             "contiguous subspaces). Use .reshape(...) instead."
         ) from None
     return table.reshape(self, sizes)
+
+
+def _read_as(x: Tensor, dtype: dtypes.DType) -> Tensor:
+    """The same memory read as numbers of another type, of which the last dimension holds more or fewer; no gradient."""
+    array, wanted = x._writable(), dtype.numpy
+    if array.dtype.itemsize != wanted.itemsize:
+        _check_read(x, wanted.itemsize, f" to view {x.dtype.tensor_name} as {dtype.tensor_name} (different element sizes)")
+    out = wrap(array.view(wanted))
+    out._counter = x._counter
+    return out
+
+
+def _check_read(x: Tensor, size: int, words: str) -> None:
+    steps, itemsize = x.stride(), x._data.dtype.itemsize
+    if not steps:
+        raise RuntimeError(f"self.dim() cannot be 0{words}")
+    if steps[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1{words}, but got {steps[-1]}")
+    if size > itemsize:
+        ratio = size // itemsize
+        asked = {"size(-1)": x._data.shape[-1], "storage_offset()": x.storage_offset()}
+        asked.update({f"stride({d})": step for d, step in enumerate(steps[:-1])})
+        for what, number in asked.items():
+            if number % ratio:
+                raise RuntimeError(f"self.{what} must be divisible by {ratio}{words}, but got {number}")
 
 
 @method
@@ -831,11 +860,20 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 def repeat_interleave(input: Tensor, repeats: Any = None, dim: Any = None, *, output_size: Any = None) -> Tensor:
     """Each element repeated in place, all as often or each as often as `repeats` says; each position, given that alone."""
     if repeats is None:
+        if input._data.ndim != 1:
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
         return repeat_interleave(wrap(np.arange(input._data.size)), input)
+    times = np.asarray(raw(repeats))
+    if times.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if times.dtype.kind == "f" and isinstance(repeats, Tensor):
+        raise errors.not_implemented("repeat_interleave_cpu", repeats.dtype.tensor_name)
+    if np.any(times < 0):
+        raise RuntimeError("repeats can not be negative" if isinstance(repeats, Tensor) else "Repeats must be non-negative")
     x = ravel(input) if dim is None else input
     where = 0 if dim is None else check_dim(dim, input._data.ndim)
     n = x._data.shape[where]
-    index = np.repeat(np.arange(n), np.broadcast_to(np.asarray(raw(repeats)), (n,)))
+    index = np.repeat(np.arange(n), np.broadcast_to(times, (n,)))
     return FUNCTIONS["index_select"](x, where, wrap(index))
 
 
