@@ -26,6 +26,12 @@ _TOO_EARLY = (
     "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
 
+_REPLACED = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to "
+    "call `optimizer.step()` before `lr_scheduler.step()`. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+
 _EPOCH = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
     "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is "
@@ -38,8 +44,7 @@ class LRScheduler:
     """Base class: a subclass defines `get_lr`, which returns one rate for each parameter group."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        _check_optimizer(optimizer)
         self.optimizer = optimizer
         for index, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
@@ -47,15 +52,22 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler "
-                    f"with last_epoch >= 0"
+                    "with last_epoch >= 0.\nThis typically happens when:\n"
+                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
+                    "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self._step_count = 0
-        self._is_initial = self._get_lr_called_within_step = False  # in PyTorch's state dict, of no use here
+        self._get_lr_called_within_step = False  # in PyTorch's state dict, of no use here
         self._last_lr: list[float] = []
-        optimizer._stepped = False
-        self._advance()
+        if not hasattr(optimizer, "_step_at_first"):  # its first scheduler: from here on it is watched
+            optimizer._stepped, optimizer._step_at_first = False, vars(optimizer).get("step")
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        self._step_count, self._is_initial = 0, True  # many rates stay as they are when training is taken up again
+        self.step()
+        self._is_initial = False
 
     def get_lr(self) -> list[float]:
         """The learning rates at `self.last_epoch`."""
@@ -67,14 +79,17 @@ class LRScheduler:
 
     def step(self, epoch: Any = None) -> None:
         """Move to the next epoch (or, deprecated, to this one) and set its learning rates."""
-        if self._step_count == 1 and not self.optimizer._stepped:
+        if self._step_count == 1 and vars(self.optimizer).get("step") is not self.optimizer._step_at_first:
+            warnings.warn(_REPLACED, UserWarning, stacklevel=2)
+        elif self._step_count == 1 and not self.optimizer._stepped:
             warnings.warn(_TOO_EARLY, UserWarning, stacklevel=2)
         if epoch is not None:
             warnings.warn(_EPOCH, UserWarning, stacklevel=2)
-        self._advance(epoch)
-
-    def _advance(self, epoch: Any = None) -> None:
         self._step_count += 1
+        self._move(epoch)
+
+    def _move(self, epoch: Any = None) -> None:
+        """To the next epoch; or to this one, by the closed form if there is one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         rates = self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr)
         self._set(rates())
@@ -121,19 +136,26 @@ class LambdaLR(LRScheduler):
         return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        state = super().state_dict()
-        del state["lr_lambdas"]
-        return {**state, "lr_lambdas": [None] * len(self.lr_lambdas)}
+        return {**super().state_dict(), "lr_lambdas": [_held(f) for f in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; the functions stay."""
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
+        for f, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if held is not None:
+                vars(f).update(held)
+
+
+def _held(f: Any) -> Any:
+    """What is saved of a function: nothing; of an object that can be called, what it holds."""
+    return None if f is None or inspect.isroutine(f) else vars(f).copy()
 
 
 class MultiplicativeLR(LambdaLR):
     """The present rate times a function of the epoch."""
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._present()
         return [lr * f(self.last_epoch) for lr, f in zip(self._present(), self.lr_lambdas, strict=True)]
 
@@ -198,7 +220,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        return self._present() if self.last_epoch == 0 else self._scaled(self.gamma)
+        return self._present() if self._is_initial else self._scaled(self.gamma)
 
     def _get_closed_form_lr(self) -> list[float]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
@@ -245,7 +267,7 @@ class LinearLR(LRScheduler):
     def get_lr(self) -> list[float]:
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._present()
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
@@ -267,7 +289,7 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._present()
         left = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
@@ -288,7 +310,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         epoch, half, low = self.last_epoch, self.T_max, self.eta_min
-        if epoch == 0:
+        if self._is_initial:
             return self._present()
         if (epoch - 1 - half) % (2 * half) == 0:
             turn = (1 - math.cos(math.pi / half)) / 2
@@ -322,9 +344,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: Any = None) -> None:
         """Move to the next epoch, or to this one, which may lie between two: `step(epoch + i / batches)`."""
-        self._advance(epoch)
-
-    def _advance(self, epoch: Any = None) -> None:
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
         if epoch is None:
             epoch = self.last_epoch + 1
             self.T_cur += 1
@@ -343,7 +364,60 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set(self.get_lr())  # PyTorch does not count these steps
 
 
-class OneCycleLR(LRScheduler):
+def _check_optimizer(optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def _check_count(name: str, count: Any) -> int:
+    if not isinstance(count, int) or count <= 0:
+        raise ValueError(f"Expected positive integer {name}, but got {count}")
+    return count
+
+
+def _one_a_group(name: str, optimizer: Optimizer, given: Any) -> list[Any]:
+    groups = len(optimizer.param_groups)
+    if not isinstance(given, (list, tuple)):
+        return [given] * groups
+    if len(given) != groups:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. "
+            f"{name} has {len(given)} values, param_groups has {groups}."
+        )
+    return list(given)
+
+
+class _CyclingLR(LRScheduler):
+    """The base of the two that move the momentum (of Adam the first beta) against the rate."""
+
+    cycle_momentum: bool
+    use_beta1: bool
+
+    def _prepare_momentum(
+        self, optimizer: Optimizer, cycle_momentum: bool, base: Any, top: Any, last_epoch: int
+    ) -> tuple[list[float], list[float]]:
+        """Each group starts at its largest momentum. Gives the borders of all groups."""
+        self.cycle_momentum = cycle_momentum
+        if not cycle_momentum:
+            return [], []
+        self.use_beta1 = "betas" in optimizer.defaults
+        if not self.use_beta1 and "momentum" not in optimizer.defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        lows, highs = _one_a_group("base_momentum", optimizer, base), _one_a_group("max_momentum", optimizer, top)
+        if last_epoch == -1:
+            for group, low, high in zip(optimizer.param_groups, lows, highs, strict=True):
+                self._set_momentum(group, high)
+                group["base_momentum"], group["max_momentum"] = low, high
+        return lows, highs
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+
+class OneCycleLR(_CyclingLR):
     """One rise from max_lr / div_factor to max_lr and a long fall, set before every batch; momentum opposite."""
 
     def __init__(
@@ -356,19 +430,22 @@ class OneCycleLR(LRScheduler):
         pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         cycle_momentum: bool = True,
-        base_momentum: float = 0.85,
-        max_momentum: float = 0.95,
+        base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        if total_steps is None:
-            if epochs is None or steps_per_epoch is None:
-                raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-            total_steps = epochs * steps_per_epoch
-        if total_steps <= 0:
-            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        _check_optimizer(optimizer)
+        if total_steps is not None:
+            _check_count("total_steps", total_steps)
+        elif epochs is not None and steps_per_epoch is not None:
+            total_steps = _check_count("epochs", epochs) * _check_count("steps_per_epoch", steps_per_epoch)
+        else:
+            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+        if not (isinstance(pct_start, float) and 0 <= pct_start <= 1):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self.total_steps = total_steps
@@ -382,19 +459,11 @@ class OneCycleLR(LRScheduler):
         names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
         self._schedule_phases: list[dict[str, Any]] = [dict(zip(names, phase, strict=True)) for phase in phases]
         self._anneal_func_type = anneal_strategy
-        tops = max_lr if isinstance(max_lr, (list, tuple)) else [max_lr] * len(optimizer.param_groups)
-        self.cycle_momentum, self.use_beta1 = cycle_momentum, "betas" in optimizer.param_groups[0]
-        for group, top in zip(optimizer.param_groups, tops, strict=True):
-            if last_epoch == -1:
-                group["initial_lr"] = top / div_factor
-                group["max_lr"], group["min_lr"] = top, top / div_factor / final_div_factor
-                group["lr"] = group["initial_lr"]
-                if cycle_momentum:
-                    if "momentum" not in group and "betas" not in group:
-                        raise ValueError(
-                            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
-                        )
-                    group["max_momentum"], group["base_momentum"] = max_momentum, base_momentum
+        if last_epoch == -1:
+            for group, top in zip(optimizer.param_groups, _one_a_group("max_lr", optimizer, max_lr), strict=True):
+                group["initial_lr"], group["max_lr"] = top / div_factor, top
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self._prepare_momentum(optimizer, cycle_momentum, base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -412,10 +481,7 @@ class OneCycleLR(LRScheduler):
                     rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], part))
                     if self.cycle_momentum:
                         momentum = anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], part)
-                        if "betas" in group:
-                            group["betas"] = (momentum, *group["betas"][1:])
-                        else:
-                            group["momentum"] = momentum
+                        self._set_momentum(group, momentum)
                     break
                 start = end
         return rates
@@ -441,6 +507,7 @@ class SequentialLR(LRScheduler):
     ) -> None:
         if len(schedulers) < 1:
             raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
+        self._check_together(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more "
@@ -452,23 +519,43 @@ class SequentialLR(LRScheduler):
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:  # undo what the constructors of the schedulers did
             group["lr"] = group["initial_lr"]
+        self._take_back()
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def _check_together(self, schedulers: Sequence[Any], optimizer: Any) -> None:
+        name = type(self).__name__
+        for index, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"{name} at index {index} should have `optimizer` as its attribute.")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
+                    f"specified when calling `step`, but got one at index {index} in the given schedulers sequence."
+                )
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(
+                    f"{name} expects all schedulers to belong to the same optimizer, but "
+                    f"got scheduler {type(scheduler).__name__} at index {index} has {scheduler.optimizer}, "
+                    f"which is different from {type(optimizer).__name__}."
+                )
+
+    def _take_back(self) -> None:
         for scheduler in self._schedulers:
-            scheduler.last_epoch -= 1
-        self._schedulers[0]._step_count -= 1
-        self._schedulers[0]._advance()
-        self._last_lr = self._schedulers[0].get_last_lr()
+            if isinstance(scheduler, SequentialLR):
+                scheduler._take_back()
+            else:
+                scheduler.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
-        begins = number > 0 and self._milestones[number - 1] == self.last_epoch
-        if begins:
-            scheduler.last_epoch = -1
-            scheduler._step_count -= 1
-            for group in self.optimizer.param_groups:
-                group["lr"] = group["initial_lr"]
-        scheduler._advance()
+        if number > 0 and self._milestones[number - 1] == self.last_epoch:
+            scheduler._move(0)
+        else:
+            scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
     def state_dict(self) -> dict[str, Any]:
@@ -498,8 +585,7 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        _check_optimizer(optimizer)
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
@@ -541,7 +627,7 @@ class ReduceLROnPlateau(LRScheduler):
         return current < self.best - margin if self.mode == "min" else current > self.best + margin
 
 
-class CyclicLR(LRScheduler):
+class CyclicLR(_CyclingLR):
     """Up and down in straight lines between base_lr and max_lr, set before every batch; momentum opposite.
 
     `mode` "triangular2" halves the height each cycle, "exp_range" shrinks it by `gamma` each step; or give `scale_fn`,
@@ -560,19 +646,17 @@ class CyclicLR(LRScheduler):
         scale_fn: Callable[[float], float] | None = None,
         scale_mode: str = "cycle",
         cycle_momentum: bool = True,
-        base_momentum: float = 0.8,
-        max_momentum: float = 0.9,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        _check_optimizer(optimizer)
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
-        groups = optimizer.param_groups
-        lows = base_lr if isinstance(base_lr, (list, tuple)) else [base_lr] * len(groups)
-        self.max_lrs = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * len(groups)
+        lows = _one_a_group("base_lr", optimizer, base_lr)
+        self.max_lrs = _one_a_group("max_lr", optimizer, max_lr)
         if last_epoch == -1:
-            for group, low in zip(groups, lows, strict=True):
+            for group, low in zip(optimizer.param_groups, lows, strict=True):
                 group["lr"] = low
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size: float = float(step_size_up + down)
@@ -580,21 +664,15 @@ class CyclicLR(LRScheduler):
         self.mode, self.gamma, self.scale_mode = mode, gamma, scale_mode
         if scale_fn is None:
             self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
-        self.cycle_momentum, self._scale_fn_custom = cycle_momentum, scale_fn
-        if cycle_momentum:
-            self.use_beta1 = "betas" in optimizer.defaults
-            if "momentum" not in optimizer.defaults and not self.use_beta1:
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-            self.base_momentums, self.max_momentums = [base_momentum] * len(groups), [max_momentum] * len(groups)
-            for group in groups:
-                group["base_momentum"], group["max_momentum"] = base_momentum, max_momentum
+        self._scale_fn_custom = scale_fn
+        borders = self._prepare_momentum(optimizer, cycle_momentum, base_momentum, max_momentum, last_epoch)
+        self.base_momentums, self.max_momentums = borders
         super().__init__(optimizer, last_epoch)
         self.base_lrs = list(lows)
 
     def state_dict(self) -> dict[str, Any]:
         state = super().state_dict()
-        custom = state.pop("_scale_fn_custom")  # a function is not saved, of an object what it holds
-        return {**state, "_scale_fn_custom": None if custom is None or inspect.isroutine(custom) else vars(custom).copy()}
+        return {**state, "_scale_fn_custom": _held(state.pop("_scale_fn_custom"))}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; a scale function of one's own stays."""
@@ -616,12 +694,11 @@ class CyclicLR(LRScheduler):
         rise = place / self.step_ratio if place <= self.step_ratio else (place - 1) / (self.step_ratio - 1)
         height = rise * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            for group in self.optimizer.param_groups:
-                momentum = group["max_momentum"] - (group["max_momentum"] - group["base_momentum"]) * height
-                if self.use_beta1:
-                    group["betas"] = (momentum, *group["betas"][1:])
-                else:
-                    group["momentum"] = momentum
+            for group, low, high in zip(
+                self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
+            ):
+                momentum = high - (high - low) * height
+                self._set_momentum(group, momentum)
         return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
 
@@ -634,13 +711,7 @@ class ChainedScheduler(SequentialLR):
                 f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler."
             )
         self.optimizer = optimizer or schedulers[0].optimizer
-        for index, scheduler in enumerate(schedulers):
-            if scheduler.optimizer is not self.optimizer:
-                raise ValueError(
-                    f"{type(self).__name__} expects all schedulers to belong to the same optimizer, but "
-                    f"got scheduler {type(scheduler).__name__} at index {index} has {scheduler.optimizer}, "
-                    f"which is different from {self.optimizer.__class__.__name__}."
-                )
+        self._check_together(schedulers, self.optimizer)
         self._schedulers = list(schedulers)
         self._last_lr = self._present()
 

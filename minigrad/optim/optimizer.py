@@ -41,6 +41,8 @@ class Optimizer:
     `params` is an iterable of tensors, of pairs (name, tensor), or of dictionaries, one a group.
     """
 
+    _step_at_first: Any  # the method `step` of its own that it had when its first scheduler came
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)

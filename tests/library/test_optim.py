@@ -155,6 +155,12 @@ def test_scheduler_first_warns() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scheduler.step()
+        optim.lr_scheduler.StepLR(optimiser, 1).step()  # the optimiser has stepped since its first scheduler
+    optimiser = optim.SGD([w], lr=0.1)
+    scheduler = optim.lr_scheduler.StepLR(optimiser, 1)
+    optimiser.step = lambda: None
+    with pytest.warns(UserWarning, match="`optimizer.step\\(\\)` has been overridden"):
+        scheduler.step()
 
 
 def test_scheduler_state_dict() -> None:
@@ -165,6 +171,37 @@ def test_scheduler_state_dict() -> None:
     other = optim.lr_scheduler.ExponentialLR(optim.SGD([w], lr=0.1), 0.9)
     other.load_state_dict(copy.deepcopy(scheduler.state_dict()))
     assert other.gamma == 0.5 and other.last_epoch == 1 and other.get_last_lr() == [0.05]
+
+
+def test_a_scheduler_saves_what_its_function_holds() -> None:
+    class Decay:
+        def __init__(self, rate: float) -> None:
+            self.rate = rate
+
+        def __call__(self, epoch: int) -> float:
+            return self.rate**epoch
+
+    optimiser = optim.SGD([mg.ones(1, requires_grad=True)], lr=0.1)
+    saved = optim.lr_scheduler.LambdaLR(optimiser, Decay(0.5)).state_dict()
+    assert saved["lr_lambdas"] == [{"rate": 0.5}]
+    other = optim.lr_scheduler.LambdaLR(optimiser, Decay(0.9))
+    other.load_state_dict(saved)
+    assert other.lr_lambdas[0].rate == 0.5
+    assert optim.lr_scheduler.LambdaLR(optimiser, lambda e: 1.0).state_dict()["lr_lambdas"] == [None]
+
+
+def test_schedulers_refuse() -> None:
+    rates, optimiser = optim.lr_scheduler, optim.SGD([mg.ones(1, requires_grad=True)], lr=0.1)
+    for wrong, message in (
+        (lambda: rates.OneCycleLR(optimiser, 1.0, 10, pct_start=1.1), "Expected float between 0 and 1 pct_start"),
+        (lambda: rates.OneCycleLR(optimiser, 1.0, epochs=3, steps_per_epoch=0), "positive integer steps_per_epoch"),
+        (lambda: rates.OneCycleLR(optimiser, [1.0, 2.0], 10), "max_lr must have the same length as optimizer"),
+        (lambda: rates.CyclicLR(optimiser, [1.0, 2.0], 3.0), "base_lr must have the same length as optimizer"),
+        (lambda: rates.SequentialLR(optimiser, [rates.ReduceLROnPlateau(optimiser)], []), "ReduceLROnPlateau"),
+        (lambda: rates.ChainedScheduler([rates.StepLR(optimiser, 1)], 3), "belong to the same optimizer"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            wrong()
 
 
 def test_a_step_allocates_next_to_nothing() -> None:

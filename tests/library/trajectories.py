@@ -90,7 +90,35 @@ SCHEDULERS: dict[str, Callable[[Any, Any], Any]] = {
     "CyclicLR exp_range": lambda s, o: s.CyclicLR(o, 0.01, [0.3, 0.4], 3, mode="exp_range", gamma=0.9),
     "ChainedScheduler": lambda s, o: s.ChainedScheduler([s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.8)]),
     "SequentialLR": lambda s, o: s.SequentialLR(o, [s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.8)], [4]),
+    "OneCycleLR momenta": lambda s, o: s.OneCycleLR(o, 0.5, 14, base_momentum=[0.6, 0.7], max_momentum=(0.8, 0.9)),
+    "CyclicLR momenta": lambda s, o: s.CyclicLR(o, 0.01, 0.5, 3, base_momentum=[0.6, 0.7], max_momentum=[0.8, 0.9]),
+    "SequentialLR restarts": lambda s, o: s.SequentialLR(
+        o, [s.ConstantLR(o, 0.1, 3), s.CosineAnnealingWarmRestarts(o, 3, 2)], [4]
+    ),
+    "SequentialLR restarts first": lambda s, o: s.SequentialLR(
+        o, [s.CosineAnnealingWarmRestarts(o, 3), s.MultiplicativeLR(o, lambda e: 0.9)], [4]
+    ),
+    "SequentialLR nested": lambda s, o: s.SequentialLR(
+        o, [s.SequentialLR(o, [s.StepLR(o, 2, 0.5), s.ExponentialLR(o, 0.9)], [2]), s.ConstantLR(o, 0.5, 3)], [5]
+    ),
+    "MultiplicativeLR again": lambda s, o: again(o, lambda e: s.MultiplicativeLR(o, lambda n: 0.95, last_epoch=e)),
+    "ExponentialLR again": lambda s, o: again(o, lambda e: s.ExponentialLR(o, 0.9, last_epoch=e)),
+    "LinearLR again": lambda s, o: again(o, lambda e: s.LinearLR(o, 0.2, 0.9, 9, last_epoch=e)),
+    "PolynomialLR again": lambda s, o: again(o, lambda e: s.PolynomialLR(o, 9, 2.0, last_epoch=e)),
+    "CosineAnnealingLR again": lambda s, o: again(o, lambda e: s.CosineAnnealingLR(o, 5, 0.01, last_epoch=e)),
+    "StepLR again": lambda s, o: again(o, lambda e: s.StepLR(o, 2, 0.5, last_epoch=e)),
 }
+
+
+def again(optimiser: Any, make: Callable[[int], Any]) -> Any:
+    """A scheduler made anew after three epochs, as training that is taken up again makes it."""
+    scheduler = make(-1)
+    for _ in range(3):
+        optimiser.step()
+        scheduler.step()
+    return make(scheduler.last_epoch)
+
+
 METRICS = [1.0, 0.9, 0.95, 0.93, 0.92, 0.91, 0.8, 0.81, 0.82, 0.83, 0.84, 0.85]
 
 
