@@ -7,7 +7,9 @@ retain their gradient, hooks before the node, the node itself, hooks after it, a
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable
+from heapq import heapify
 from itertools import count
 from typing import Any
 
@@ -46,10 +48,48 @@ class Pass:
         self.roots, self.targets, self.depth = roots, targets, depth
 
 
+watched: weakref.WeakSet[Any] = weakref.WeakSet()  # the nodes that were given hooks
+
+
+class Watch:
+    """What hooks notice of the order of a pass: a leaf is heard as soon as its gradient is complete, and in the end those
+    nodes to which no gradient came."""
+
+    def __init__(self, nodes: set[Any]) -> None:
+        self.silent = {node for node in nodes if node in watched}
+        self.due: dict[Any, tuple[int, int]] = {}  # of each leaf the oldest node that used it, and as which input
+        for node in nodes:
+            self.silent.update(output for ref in node.__dict__.get("_heard", ()) if (output := ref()) is not None)
+            for i, parent in enumerate(node.parents):
+                if parent is not None and not parent.parents and parent in self.silent:
+                    self.due[parent] = max(self.due.get(parent, (node.seq, i)), (node.seq, i))
+        self.waiting = deque(sorted(self.due, key=self.due.__getitem__))
+
+    def first(self, node: Any, g: Any, heap: list[int], arrived: dict[int, tuple[Any, Any]]) -> tuple[Any, Any]:
+        """The node that is next, and its gradient; but before it each leaf that only newer nodes used."""
+        at = self.due.get(node, (node.seq, 0))
+        while self.waiting and self.due[self.waiting[0]] < at:
+            leaf = self.waiting.popleft()
+            if leaf.seq in arrived:
+                heap[heap.index(leaf.seq)] = node.seq
+                heapify(heap)
+                arrived[node.seq] = node, g
+                node, g = arrived.pop(leaf.seq)
+                break
+        self.silent.discard(node)
+        return node, g
+
+    def finish(self) -> None:
+        """Call the hooks of the nodes to which no gradient came with None."""
+        for node in sorted(self.silent, key=lambda node: node.seq):
+            node.hooks.without(len(node.parents), len(node._outputs) if hasattr(node, "_outputs") else 1)
+
+
 class Hooks:
     """All hooks of one node."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: Any) -> None:
+        self.node = weakref.ref(node)
         self.tensor: dict[int, Hook] = {}
         self.before: dict[int, Hook] = {}
         self.after: dict[int, Hook] = {}
@@ -60,6 +100,10 @@ class Hooks:
         hooks: dict[int, Hook] = getattr(self, kind)
         key = _ids()
         hooks[key] = hook
+        node: Any = self.node()
+        watched.add(node)
+        if node.owner is not node:
+            node.owner.__dict__.setdefault("_heard", []).append(self.node)
         return Handle(hooks, key)
 
     def arriving(self, g: Any, create_graph: bool, deposit: Callable[..., None]) -> Any:
@@ -82,6 +126,16 @@ class Hooks:
             if answer is not None:
                 g = _like(g, _replaced_all(hook, given, answer), create_graph)
         return g
+
+    def without(self, inputs: int, outputs: int) -> None:
+        """No gradient came: the hooks are told so, and can change nothing."""
+        for hook in list(self.tensor.values()):
+            if hook(None) is not None:
+                raise RuntimeError("can't replace a None gradient with a non-None value")
+        for hook in list(self.before.values()):
+            _replaced_all(hook, (None,) * outputs, hook((None,) * outputs) or (None,) * outputs)
+        for hook in list(self.after.values()):
+            _replaced_all(hook, (None,) * inputs, hook((None,) * inputs, (None,) * outputs) or (None,) * inputs)
 
     def after_leaf(self, leaf: Tensor, g: Any, create_graph: bool) -> None:
         """The hooks on a leaf's accumulated gradient, then those on its node."""

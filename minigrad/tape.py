@@ -26,7 +26,7 @@ import numpy as np
 from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
-from minigrad.hooks import Handle, Hook, Hooks, Pass, unpacked
+from minigrad.hooks import Handle, Hook, Hooks, Pass, Watch, unpacked, watched
 from minigrad.kernels import total
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
@@ -388,13 +388,17 @@ def walk(
         else:
             heappush(heap, node.seq)
         arrived[node.seq] = node, g
-    speakers, useful = (None, None) if targets is None else on_the_way([n for n, _ in arrived.values()], targets)
+    starts = [node for node, _ in arrived.values()]
+    speakers, useful = (None, None) if targets is None else on_the_way(starts, targets)
+    watch = Watch(ancestors(starts, 0) if useful is None else useful) if watched else None
     checking = anomaly.state.enabled
 
     while heap:
         node, g = arrived.pop(heappop(heap))
         if node.hooks is not None:
-            g = node.hooks.arriving(g, create_graph, deposit)
+            if watch is not None:
+                node, g = watch.first(node, g, heap, arrived)
+            g = node.hooks.arriving(g, create_graph, deposit)  # type: ignore[union-attr]
         if targets is not None:
             if node in targets:
                 targets[node] = g
@@ -447,6 +451,8 @@ def walk(
 
         if not retain_graph and node.guards is not None:
             node.kept = None  # give the memory back as the walk proceeds
+    if watch is not None:
+        watch.finish()
 
 
 def on_the_way(roots: list[Node], targets: dict[Node, Any]) -> tuple[set[Node], set[Node]]:
@@ -749,7 +755,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Hook) -> Handle:
 
 def hooks_of(node: Node) -> Hooks:
     if node.hooks is None:
-        node.hooks = Hooks()
+        node.hooks = Hooks(node)
     return node.hooks
 
 

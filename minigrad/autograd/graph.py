@@ -266,6 +266,10 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "all" and any(t._node is None for t in tensors):
         raise AssertionError("Expected gradient function to be set")
+
+    def owner(t: Tensor) -> Node | None:
+        return t._node and t._node.owner
+
     lock = threading.Lock()
     passes: weakref.WeakKeyDictionary[Pass, Any] = weakref.WeakKeyDictionary()
 
@@ -276,10 +280,11 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
             with lock:
                 if running not in passes:
                     reached = _reached(running)
-                    passes[running] = [None] * len(tensors), {j for j, t in wanted if t._node in reached}
-                got, missing = passes[running]
-                first = all(each is None for each in got)
+                    passes[running] = [None] * len(tensors), {j for j, t in wanted if owner(t) in reached}, set()
+                got, missing, heard = passes[running]
+                first = not heard
                 got[i] = g
+                heard.add(i)
                 missing.discard(i)
             if mode == "any" and first:
                 fn(g)

@@ -245,6 +245,65 @@ def test_hooks_on_the_node_of_a_leaf() -> None:
         (x * 10).sum().backward()
 
 
+def test_a_leaf_is_heard_as_soon_as_its_gradient_is_complete() -> None:
+    heard: list[str] = []
+
+    def listen(**tensors: mg.Tensor) -> None:
+        for name, t in tensors.items():
+            t.register_hook(lambda g, name=name: heard.append(name))
+
+    w, b, v = (mg.ones(shape, requires_grad=True) for shape in ((2, 3), (3,), (3, 1)))
+    listen(w=w, b=b, v=v)
+    v.register_post_accumulate_grad_hook(lambda p: heard.append("v done"))
+    h = mg.ones(4, 2) @ w + b
+    out = mg.tanh(h) @ v
+    listen(h=h, out=out)
+    out.sum().backward()
+    assert heard == ["out", "v", "v done", "h", "b", "w"]
+    h = mg.ones(4, 2) @ w + b
+    listen(h=h)
+    heard.clear()
+    mg.autograd.grad((mg.tanh(h) @ v).sum(), (w, h))
+    assert heard == ["h", "w"]
+    x, y, z = (mg.ones(2, requires_grad=True) for _ in range(3))
+    listen(x=x, y=y, z=z)
+    heard.clear()
+    product = x * y
+    listen(product=product)
+    ((product + z) * x).sum().backward()
+    assert heard == ["z", "product", "x", "y"]
+
+
+def test_where_no_gradient_comes_hooks_are_called_with_none() -> None:
+    class Two(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> None:
+            return None
+
+    x = leaf(1.0)
+    y = x.clone()
+    first, second = Two.apply(y)
+    both = x * 2
+    heard: list[Any] = []
+    for t in (x, y, second):
+        t.register_hook(heard.append)
+    y.grad_fn.register_prehook(heard.append)
+    y.grad_fn.register_hook(lambda *seen: heard.append(seen))
+    register_multi_grad_hook([first, second], lambda gradients: heard.append([g is None for g in gradients]))
+    first.sum().backward(retain_graph=True)
+    assert sorted(map(str, heard)) == ["((None,), (None,))", "(None,)", "None", "None", "None", "[False, True]"]
+    heard.clear()
+    both.sum().backward()
+    assert heard == [mg.tensor([2.0])]
+    second.register_hook(lambda g: mg.ones(1))
+    with pytest.raises(RuntimeError, match="can't replace a None gradient with a non-None value"):
+        first.sum().backward()
+
+
 def test_a_hook_on_several_tensors_waits_only_for_those_that_the_pass_reaches() -> None:
     x, y, z = leaf(1.0), leaf(2.0), leaf(3.0)
     seen: list[Any] = []
