@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -222,12 +222,13 @@ def cast(x: Any, dtype: DType) -> Any:
     if isinstance(x, (np.ndarray, np.generic)):
         if x.dtype == target:
             return x
+        layout: Literal["C", "K"] = "C" if 0 in x.strides else "K"  # K would set an expanded array column by column
         if x.dtype.kind == "f":
             with np.errstate(invalid="ignore", over="ignore"):
                 if target.kind == "u":
-                    return x.astype(np.int64).astype(target)
-                return x.astype(target)
-        return x.astype(target)
+                    return x.astype(np.int64, layout).astype(target)
+                return x.astype(target, layout)
+        return x.astype(target, layout)
     if isinstance(x, builtins.int) and target.kind in "iu":
         return np.array(x).astype(target)[()]
     if not isinstance(x, (builtins.bool, builtins.int, builtins.float)):

@@ -13,7 +13,6 @@ from typing import Any
 from minigrad.autograd.gradients import grad as _grad
 from minigrad.autograd.gradients import zeros_like
 from minigrad.creation import eye
-from minigrad.public import owned
 from minigrad.random import get_rng_state, set_rng_state
 from minigrad.shapes import stack
 from minigrad.tape import ancestors, enable_grad, is_grad_enabled, mode
@@ -113,8 +112,13 @@ class _Traced:
         places = _chosen(args, argnums)
         with enable_grad(), Transform():
             own = {i: _mapped(_own, args[i]) for i in places}
-            given = [_mapped(lambda x: owned(x.view_as(x)), own[i]) if i in own else a for i, a in enumerate(args)]
+            given = [own.get(i, a) for i, a in enumerate(args)]
+            if api.startswith(("jvp", "jacfwd", "linearize")):  # in forward mode the function may write into its inputs
+                given = [_mapped(_stand_in, a) if i in own else a for i, a in enumerate(given)]
             answer = func(*given, **keywords)
+        for x in _leaves([own[i] for i in places]):
+            if x.is_leaf:  # what an outer transform finds behind our results is no tensor of the caller's
+                x._node.__dict__["_of_transform"] = True
         if has_aux and not (isinstance(answer, tuple) and len(answer) == 2):
             raise RuntimeError(f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True")
         self.value: Any = answer[0] if has_aux else answer
@@ -147,7 +151,16 @@ class _Traced:
 def _own(x: Any) -> Any:
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-    return x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
+    if x.requires_grad:
+        return x.view_as(x)
+    return (x.clone() if x.is_inference() else x.detach()).requires_grad_()
+
+
+def _stand_in(x: Tensor) -> Tensor:
+    """What the function is given for one of our own inputs: no view of anything, but a write to x is seen on it."""
+    given: Tensor = x.view_as(x)
+    given._view = None
+    return given
 
 
 def leads_further(tensors: Any, own: Any) -> bool:
@@ -155,7 +168,7 @@ def leads_further(tensors: Any, own: Any) -> bool:
     inside = {x._node for x in own}
     reached = ancestors([t._node for t in tensors if isinstance(t, Tensor) and t._node is not None], 0)
     return is_grad_enabled() and any(
-        not n.parents and n not in inside and getattr(n, "variable", None) is not None for n in reached
+        not n.parents and n not in inside and "_of_transform" not in n.__dict__ for n in reached
     )
 
 

@@ -219,7 +219,7 @@ class FunctionCtx(Node):
                 continue
             if t._data.dtype.kind != "f" or _is_one_of(t, self._constant):
                 t._node = None
-            elif t._view is not None and _is_one_of(t, self._dirty):
+            elif _is_one_of(t, self._dirty):
                 rewrite_history(t, self._node_of(i))
             else:
                 t._node = self._node_of(i)

@@ -212,7 +212,8 @@ def check_apart(target: Tensor, *others: Any) -> None:
     """Raise if one of these arrays lies in memory that is written at indices: there also if it is the same array."""
     array = target._data
     for data in others:
-        if isinstance(data, np.ndarray) and np.may_share_memory(array, data) and _is_dense(array) and _is_dense(data):
+        both = isinstance(data, np.ndarray) and np.may_share_memory(array, data) and _is_dense(array) and _is_dense(data)
+        if both or (data is array and isinstance(data, np.ndarray)):
             raise RuntimeError(PARTIAL_OVERLAP)
 
 
@@ -224,7 +225,7 @@ def check_order(target: Tensor, args: tuple[Any, ...], result: Tensor) -> None:
     array = target._data
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
-        if data is None or not _shared(array, data) or data.ndim > array.ndim:
+        if data is None or not _shared(array, data) or not _fits(data.shape, array.shape):
             continue
         written, read = _addresses(array), _addresses(np.broadcast_to(data, array.shape))
         changed = written[np.asarray(result._data != array)]
@@ -254,6 +255,11 @@ def _is_dense(array: Any) -> bool:
             return False
         step *= n
     return True
+
+
+def _fits(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether an array of this shape broadcasts to the target's."""
+    return len(shape) <= len(target) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(target), strict=False))
 
 
 def _addresses(array: Any) -> Any:

@@ -171,7 +171,7 @@ copysign = operation(
     "Copysign",
     floating(np.copysign),
     lambda g, x, out: g * without(out / x, x == 0),
-    lambda g: zeros(g),
+    lambda g, out: zeros(g),
 )
 xlogy = operation(
     "Xlogy",
@@ -377,19 +377,19 @@ vector_norm = operation(
 )
 
 # One element is picked in each row: the rule puts the gradient back where the element came from.
-max_dim, min_dim, median_dim, kthvalue, mode, sort, topk, gather = (
+max_dim, min_dim, median_dim, kthvalue, mode, sort, topk = (
     operation(
         name,
         gathering.picked,
         lambda g, x_shape, dim, index, keepdim: spread(g, x_shape, dim, index, keepdim),
     )
-    for name in ("MaxBackward0", "MinBackward0", "MedianBackward1", "Kthvalue", "Mode", "Sort", "Topk", "Gather")
+    for name in ("MaxBackward0", "MinBackward0", "MedianBackward1", "Kthvalue", "Mode", "Sort", "Topk")
 )
-cummax, cummin = (
+cummax, cummin, gather = (
     operation(
         name, gathering.picked, lambda g, x, dim, index, keepdim: spread(g, x.shape, dim, index, keepdim)
     )  # PyTorch keeps all of x here
-    for name in ("Cummax", "Cummin")
+    for name in ("Cummax", "Cummin", "Gather")
 )
 spread = operation(
     "ValueSelectingReductionBackward",
@@ -410,7 +410,7 @@ det = operation(
 )
 inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
 solve = operation(
-    "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x: solve(x.mT, g)
+    "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x, out: solve(x.mT, g)
 )
 cholesky = operation("LinalgCholeskyEx", kernels.cholesky, lambda g, out: cholesky_slope(g, out))
 
@@ -476,18 +476,31 @@ index_put = operation(
     lambda g, index: pick(g, index),
 )
 erase = operation("IndexPut", lambda x, index: gathering.erase(x, index), lambda g, index: erase(g, index))
-index_select, take, embedding, masked_select = (
+index_select, embedding = (
     operation(name, lambda x, index: x[index], lambda g, x_shape, index: put(g, x_shape, index))
-    for name in ("IndexSelect", "Take", "Embedding", "MaskedSelect")
+    for name in ("IndexSelect", "Embedding")
 )
-index_add, index_copy, index_fill, masked_scatter = (
+take, masked_select = (
+    operation(name, lambda x, index: x[index], lambda g, x, index: put(g, x.shape, index))  # PyTorch keeps all of x
+    for name in ("Take", "MaskedSelect")
+)
+index_fill, masked_scatter = (
     operation(
         name,
         gathering.index_put,
         lambda g, index, accumulate: g if accumulate else erase(g, index),
         lambda g, index: pick(g, index),
     )
-    for name in ("IndexAdd", "IndexCopy", "IndexFill", "MaskedScatter")
+    for name in ("IndexFill", "MaskedScatter")
+)
+index_add, index_copy = (
+    operation(
+        name,
+        gathering.index_put,
+        lambda g, index, accumulate: g if accumulate else erase(g, index),
+        lambda g, y, index: pick(g, index),  # PyTorch keeps y as well
+    )
+    for name in ("IndexAdd", "IndexCopy")
 )
 scatter = operation(
     "ScatterBackward0",

@@ -485,7 +485,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds, in one dimension."""
     if mask._data.dtype.kind != "b":
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = errors.broadcast_shapes(tuple(input._data.shape), tuple(mask._data.shape))
+    shape = errors.broadcast_shapes(tuple(mask._data.shape), tuple(input._data.shape))
     x = input if tuple(input._data.shape) == shape else input.expand(shape)
     where = np.broadcast_to(mask._data, shape)
     return more.masked_select(x, where.nonzero() if shape else (np.asarray(where),))

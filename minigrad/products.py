@@ -420,8 +420,14 @@ def _contracted(x: Tensor, y: Tensor, gone: list[int]) -> Tensor:
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
     """The p-norm distance of every row of x1 (..., n, d) from every row of x2 (..., m, d): (..., n, m).
 
-    RuntimeError for a negative p.
+    RuntimeError for a negative p, or rows of two lengths.
     """
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x._data.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._data.ndim}D")
+    columns = x1._data.shape[-1], x2._data.shape[-1]
+    if columns[0] != columns[1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {columns[0]} X2: {columns[1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype is not x2.dtype:

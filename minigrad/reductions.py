@@ -29,6 +29,7 @@ from minigrad.public import (
     function,
     into,
     load,
+    owned,
     raw,
     register,
     return_type,
@@ -508,7 +509,7 @@ def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str
     result = result.squeeze(-1)
     if keepdim and input._data.ndim:
         result = result.unsqueeze(where + 1) if dim is not None else result.reshape((-1,) + (1,) * input._data.ndim)
-    return result if quantiles._data.ndim else result.squeeze(0)
+    return result if quantiles._data.ndim else owned(result.squeeze(0))
 
 
 # ------------------------------------------------------------------------------------------- counting

@@ -22,7 +22,7 @@ from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
-from minigrad.public import FUNCTIONS, check_out, converted, function, into, ints, methods, raw, register
+from minigrad.public import FUNCTIONS, check_out, converted, function, into, ints, methods, owned, raw, register
 from minigrad.size import Size
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
@@ -837,7 +837,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         return table.clone(input)
     if k == 2:
         return flip(input, (i, j))
-    return transpose(flip(input, (j,)), i, j) if k == 1 else flip(transpose(input, i, j), (j,))
+    return owned(transpose(flip(input, (j,)), i, j)) if k == 1 else flip(transpose(input, i, j), (j,))
 
 
 @method
@@ -873,6 +873,10 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: Any = None, *, ou
     x = ravel(input) if dim is None else input
     where = 0 if dim is None else check_dim(dim, input._data.ndim)
     n = x._data.shape[where]
+    if isinstance(repeats, int) and x._data.ndim:
+        shape = x._data.shape
+        apart = x.unsqueeze(where + 1).expand(*shape[: where + 1], repeats, *shape[where + 1 :])
+        return apart.clone().view(*shape[:where], n * repeats, *shape[where + 1 :])
     index = np.repeat(np.arange(n), np.broadcast_to(times, (n,)))
     return FUNCTIONS["index_select"](x, where, wrap(index))
 

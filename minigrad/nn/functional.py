@@ -808,6 +808,7 @@ def smooth_l1_loss(
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     _check_reduction(reduction)
+    floating_input("smooth_l1_cpu", input if input._data.dtype.kind == "f" else target)
     return more.smooth_l1_loss(input, target, reduction, beta)
 
 
@@ -817,6 +818,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _check_reduction(reduction)
+    floating_input("huber_cpu", input if input._data.dtype.kind == "f" else target)
     return more.huber_loss(input, target, reduction, delta).to(input.dtype)
 
 
@@ -966,7 +968,7 @@ def cross_entropy(
 def _soft_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, class_dim: int
 ) -> Tensor:
-    classes = input.shape[class_dim]
+    classes = input._data.shape[class_dim]
     if smoothing > 0:
         target = target * (1 - smoothing) + smoothing / classes
     product = mg.log_softmax(input, class_dim) * target
@@ -975,7 +977,8 @@ def _soft_cross_entropy(
     if reduction == "none":
         return -product.sum(class_dim)
     total = -product.sum()
-    return total / (input.numel() / classes) if reduction == "mean" else total
+    count = math.prod(n for dim, n in enumerate(input._data.shape) if dim != class_dim) if classes else 0
+    return total / count if reduction == "mean" else total
 
 
 def binary_cross_entropy(
@@ -1018,7 +1021,7 @@ def binary_cross_entropy_with_logits(
     _check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction)
+    return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction).to(target.dtype)  # also PyTorch's type
 
 
 def kl_div(

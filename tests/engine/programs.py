@@ -39,6 +39,8 @@ OTHER_NAMES = (  # one node there; another, or several, here
     "Rot90Backward0",
     "CdistBackward0",
     "NextafterBackward0",
+    "SgnBackward0",
+    "AminmaxBackward0",
 )
 MATMUL = "UnsafeViewBackward0"  # products of more than two dimensions are folded another way
 OVERLAP = "some elements of the input tensor and the written-to tensor refer to a single memory"
@@ -383,23 +385,22 @@ def described(error: Error) -> str:
     return "goes on" if error is None else f"raises {': '.join(error)}"
 
 
-def shrunk(statements: list[str], ours: Any) -> tuple[list[str], str]:
+def shrunk(statements: list[str], ours: Any, pytorch: PyTorch) -> tuple[list[str], str]:
     """The shortest program left when every statement that can go has gone, and what differs."""
-    with PyTorch() as pytorch:
 
-        def difference(shorter: list[str]) -> str | None:
-            try:
-                theirs = pytorch.run(shorter)
-            except Crash:
-                return None
-            missing = any(e is not None and e[0] == "NameError" for e in theirs.errors)
-            return None if missing else disagreement(shorter, theirs, ran(shorter, ours))
+    def difference(shorter: list[str]) -> str | None:
+        try:
+            theirs = pytorch.run(shorter)
+        except Crash:
+            return None
+        missing = any(e is not None and e[0] == "NameError" for e in theirs.errors)
+        return None if missing else disagreement(shorter, theirs, ran(shorter, ours))
 
-        what, changed = difference(statements), True
-        while changed:
-            changed = False
-            for i in range(len(statements) - 1, -1, -1):
-                shorter = statements[:i] + statements[i + 1 :]
-                if less := difference(shorter):
-                    statements, what, changed = shorter, less, True
-        return statements, what or "not when it runs by itself"
+    what, changed = difference(statements), True
+    while changed:
+        changed = False
+        for i in range(len(statements) - 1, -1, -1):
+            shorter = statements[:i] + statements[i + 1 :]
+            if less := difference(shorter):
+                statements, what, changed = shorter, less, True
+    return statements, what or "not when it runs by itself"
