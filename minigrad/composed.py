@@ -30,6 +30,7 @@ from minigrad.public import (
     plain,
     raw,
     register,
+    told,
     wrapped,
 )
 from minigrad.tensor import Tensor, method, wrap
@@ -713,13 +714,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     >>> torch.where(torch.tensor([True, False]), 1.0, torch.tensor([5.0, 6.0]))
     tensor([1., 6.])
     """
-    if not isinstance(condition, Tensor):
-        raise errors.must_be_tensor("where", "condition", 1, condition)
     if input is None and other is None:
         return tuple(wrap(part) for part in np.nonzero(np.atleast_1d(condition._data)))
-    if not _is_operand(input) or not _is_operand(other):
-        types = ", ".join(map(errors.type_name, (condition, input, other)))
-        raise TypeError(f"where() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     mask = condition._data
     if mask.dtype.kind != "b":
         if mask.dtype != np.uint8:
@@ -744,7 +740,7 @@ def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     return where(condition, self, other)
 
 
-methods.where = _where
+methods.where = told(_where, "where", True)
 
 
 @function

@@ -19,7 +19,7 @@ from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
 from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, cross, matmul, matrix_power
-from minigrad.public import accepting_out, function, register, return_type
+from minigrad.public import accepting_out, function, register, return_type, told
 from minigrad.reductions import vector_norm
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor, wrap
@@ -696,7 +696,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
 register(nuclear_norm, "nuclear_norm", method=False)
 for _name in __all__:
     if _name not in ("LinAlgError", "cross", "matmul", "matrix_power"):
-        globals()[_name] = accepting_out(globals()[_name])
+        globals()[_name] = told(accepting_out(globals()[_name]), f"linalg_{_name}")
 for _call, *_names in (
     (accepting_out(lu_unpack), "lu_unpack"),
     (accepting_out(triangular_solve), "triangular_solve"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
@@ -58,74 +57,113 @@ def function(
     if implementation is None:
         return lambda f: function(f, name=name, names=names, method=method, inplace=inplace)
     own = name or implementation.__name__.rstrip("_")
-    further = tuple(  # what else must be a tensor
-        place
-        for place, kind in enumerate(implementation.__annotations__.values())
-        if kind == "Tensor" and 0 < place < implementation.__code__.co_argcount
-    )
-    settings = tuple(  # what must be a bool or a whole number
-        (place, {"bool": bool, "int": int}[kind])
-        for place, kind in enumerate(implementation.__annotations__.values())
-        if kind in ("bool", "int") and 0 < place < implementation.__code__.co_argcount
-    )
 
-    def call(*args: Any, **keywords: Any) -> Any:
-        if keywords:
-            return _call_with(own, implementation, args, keywords)
-        if not args or not isinstance(args[0], Tensor):
-            args = _with_a_number_first(own, args)
-        for place in further:
-            if place < len(args) and not isinstance(args[place], Tensor):
-                return _in_old_order(own, call, args, _refused(own, implementation, args))
-        for place, kind in settings:
-            if place < len(args) and type(args[place]) is not kind:
-                reason = _refused(own, implementation, args)
-                if reason is not None:
-                    raise reason
-        try:
-            return implementation(*args)
-        except Exception as error:
-            reason = _refused(own, implementation, args, error)
-            if reason is None:
-                raise
-        return _in_old_order(own, call, args, reason)
+    def face(name: str, as_method: bool) -> Any:
+        seen: set[Any] = set()
 
-    call.__name__ = call.__qualname__ = own
-    call.__doc__, call.__module__ = implementation.__doc__, implementation.__module__
-    call.__wrapped__ = implementation  # type: ignore[attr-defined]
-    register(call, own, *names, method=method)
+        def call(*args: Any, **keywords: Any) -> Any:
+            kinds = (*map(type, args), *keywords, *map(type, keywords.values())) if keywords else tuple(map(type, args))
+            if kinds not in seen:
+                _look(name, args, keywords, as_method)
+                seen.add(kinds)
+            try:
+                if keywords:
+                    return _call_with(own, implementation, args, {**keywords})
+                if not args or not isinstance(args[0], Tensor):
+                    return implementation(*_with_a_number_first(own, args))
+                return implementation(*args)
+            except Exception:
+                reason = _refused(name, args, keywords, as_method)
+                named = None if reason else _by_old_form(name, args, keywords, as_method)
+                if reason is None and named is None:
+                    raise
+            if reason is not None:
+                raise reason
+            return _call_with(own, implementation, (), named or {})
+
+        return _named(call, name, implementation)
+
+    register(face, own, *names, method=method, made=True)
     if inplace:
         for each in (own, *names):
-            in_place(each, call)
+            in_place(each, getattr(Tensor, each) if method else FUNCTIONS[each])
+    return FUNCTIONS[own]
+
+
+def _refused(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> TypeError | None:
+    from minigrad import refusals
+
+    return refusals.why(name, args, keywords, as_method)
+
+
+def _by_old_form(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> dict[str, Any] | None:
+    from minigrad import refusals
+
+    return refusals.by_old_form(name, args, keywords, as_method)
+
+
+def _look(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> None:
+    """Refuse arguments of types that PyTorch refuses: asked once for each combination of types."""
+    reason = _refused(name, args, keywords, as_method)
+    if reason is not None:
+        raise reason
+
+
+def told(call: Any, name: str, as_method: bool = False) -> Any:
+    """The same function, which refuses wrong arguments in PyTorch's words: such types, and what made it raise."""
+    seen: set[Any] = set()
+
+    def with_reason(*args: Any, **keywords: Any) -> Any:
+        kinds = (*map(type, args), *keywords, *map(type, keywords.values())) if keywords else tuple(map(type, args))
+        if kinds not in seen:
+            _look(name, args, keywords, as_method)
+            seen.add(kinds)
+        try:
+            return call(*args, **keywords)
+        except Exception:
+            reason = _refused(name, args, keywords, as_method)
+            if reason is None:
+                raise
+        raise reason
+
+    return _named(with_reason, name, call)
+
+
+def tell(namespace: dict[str, Any]) -> None:
+    """Let what makes tensors, and the methods that are no functions too, say what is wrong with their arguments."""
+    for name in MAKERS:
+        namespace[name] = told(namespace[name], name)
+    for name in METHODS:
+        setattr(Tensor, name, told(getattr(Tensor, name), name, True))
+
+
+# Functions that make tensors, and methods that are written as such, whose arguments PyTorch reads itself.
+MAKERS = (
+    "arange", "bernoulli", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "multinomial", "normal",
+    "ones", "ones_like", "poisson", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range",
+    "tril_indices", "triu_indices", "vander", "zeros", "zeros_like",
+)  # fmt: skip
+METHODS = (
+    "bernoulli", "bernoulli_", "cauchy_", "expand", "expand_as", "exponential_", "fill_", "fill_diagonal_", "geometric_",
+    "index_put_", "log_normal_", "multinomial", "new_empty", "new_full", "new_ones", "new_zeros", "normal_", "random_",
+    "repeat", "reshape_as", "resize_", "squeeze_", "sum_to_size", "swapaxes_", "swapdims_", "t_", "transpose_", "type_as",
+    "unfold", "uniform_", "unsqueeze_", "view", "view_as",
+)  # fmt: skip
+
+
+def _named(call: Any, name: str, like: Any) -> Any:
+    call.__name__ = call.__qualname__ = name
+    call.__doc__, call.__module__, call.__wrapped__ = like.__doc__, like.__module__, like
     return call
 
 
-# Functions of which PyTorch still takes an old form, with this factor in second place: `x.add_(-rate, gradient)`.
-OLD_ORDER = {"add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value"}
-
-
-def _in_old_order(own: str, call: Any, args: tuple[Any, ...], reason: Exception) -> Any:
-    """What an old form of the call gives, with PyTorch's warning; what is none raises the reason why it was refused."""
-    factor = OLD_ORDER.get(own)
-    asked = len([p for p in call.__wrapped__.__annotations__ if p not in (factor, "return")])
-    if factor is None or len(args) != asked + 1 or not isinstance(args[1], (int, float)) or not isinstance(args[2], Tensor):
-        raise reason
-    warnings.warn(f"This overload of {own} is deprecated: name the factor, {factor}={args[1]}", UserWarning, stacklevel=3)
-    return call(args[0], *args[2:], **{factor: args[1]})
-
-
-def _refused(own: str, implementation: Any, args: tuple[Any, ...], error: Exception | None = None) -> Any:
-    from minigrad import refusals
-
-    return refusals.why(own, implementation, args, error)
-
-
-def register(call: Any, *names: str, method: bool = True) -> None:
-    """Offer a function under these names, with `method` as methods of tensors too."""
+def register(call: Any, *names: str, method: bool = True, made: bool = False) -> None:
+    """Offer a function under these names, with `method` as methods of tensors too; `made`: `call` makes it from its name."""
+    make = call if made else functools.partial(told, call)
     for each in names:
-        FUNCTIONS[each] = call
+        FUNCTIONS[each] = make(each, False)
         if method:
-            setattr(Tensor, each, call)
+            setattr(Tensor, each, make(each, True))
 
 
 def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -145,13 +183,11 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
     given = args[:1] or (keywords.get(first),)
     if not isinstance(given[0], Tensor):
         args = _with_a_number_first(own, args or given)
-    for place, name in enumerate(implementation.__code__.co_varnames[: min(len(args), implementation.__code__.co_argcount)]):
+    for place, name in enumerate(
+        implementation.__code__.co_varnames[: min(len(args), implementation.__code__.co_argcount)]
+    ):
         if name in keywords:
             raise TypeError(f"{own}() got multiple values for argument {name!r} (position {place + 1})")
-    for name, value in keywords.items():
-        kind = implementation.__annotations__.get(name)
-        if (kind in ("bool", "int") and type(value).__name__ != kind) or (kind == "float" and isinstance(value, Tensor)):
-            _check_setting(own, implementation, args, keywords, name)
     try:
         result = implementation(*args, **keywords)
     except TypeError as error:
@@ -188,12 +224,6 @@ def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
             inplace.check_apart(o, *(v._data for v in read if isinstance(v, Tensor)))
         for values in (given, *lists):
             inplace.check_overlap(o, values)
-
-
-def _check_setting(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any], name: str) -> None:
-    from minigrad import refusals
-
-    refusals.check_setting(own, implementation, args, keywords, name)
 
 
 # Functions that pick elements: `out` must not even be the very tensor they read (gather: pick from).
@@ -331,16 +361,22 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
 
     def write(self: Tensor, *args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
-        plain = ufunc is not None and mode.record is None and len(args) == 1 and not keywords
-        if plain and inplace.written_directly(self, ufunc, args[0]):
-            return self
-        chosen = functools.partial(operation, **keywords) if keywords else operation
-        if name in AT_INDICES:
-            inplace.check_apart(self, *map(raw, args))
-        if name in inplace.STRETCHABLE:
-            inplace.warn_if_stretched(self, name)
-            return inplace.overwrite(self, chosen, *args)
-        return inplace.write(self, chosen, *args)
+        try:
+            plain = ufunc is not None and mode.record is None and len(args) == 1 and not keywords
+            if plain and inplace.written_directly(self, ufunc, args[0]):
+                return self
+            chosen = functools.partial(operation, **keywords) if keywords else operation
+            if name in AT_INDICES:
+                inplace.check_apart(self, *map(raw, args))
+            if name in inplace.STRETCHABLE:
+                inplace.warn_if_stretched(self, name)
+                return inplace.overwrite(self, chosen, *args)
+            return inplace.write(self, chosen, *args)
+        except Exception:
+            reason = _refused(f"{name}_", (self, *args), keywords, True)
+            if reason is None:
+                raise
+        raise reason
 
     write.__name__ = write.__qualname__ = f"{name}_"
     write.__doc__ = f"`{name}`, written into this tensor; returns it."

@@ -223,7 +223,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.tensor_name}"
         )
     if p == "nuc":
-        return load("nuclear_norm")(input, dim, keepdim)
+        return load("nuclear_norm")(input, (-2, -1) if dim is None else dim, keepdim)
     order = 2.0 if p in ("fro", None) else float(p)
     return vector_norm(input, order, dim, keepdim, dtype=dtype)
 
@@ -317,7 +317,7 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The median of the elements that are not nan."""
     if input._data.dtype.kind == "b":
-        return median(input, dim, keepdim)
+        return median(input) if dim is None else median(input, dim, keepdim)
     if dim is None:
         kept = input._data[~np.isnan(input._data)]
         chosen = FUNCTIONS["masked_select"](input, wrap(~np.isnan(input._data))) if kept.size else input

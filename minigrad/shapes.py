@@ -793,7 +793,7 @@ def fliplr(input: Tensor) -> Tensor:
     """The columns (the elements along dimension 1) in reversed order."""
     if input._data.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
-    return flip(input, 1)
+    return flip(input, (1,))
 
 
 @function
@@ -801,7 +801,7 @@ def flipud(input: Tensor) -> Tensor:
     """The rows (the elements along dimension 0) in reversed order."""
     if input._data.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
-    return flip(input, 0)
+    return flip(input, (0,))
 
 
 @function

@@ -26,7 +26,7 @@ from minigrad.dtypes import promote_types
 from minigrad.inplace import write
 from minigrad.kernels import largest
 from minigrad.nn import rules
-from minigrad.public import floating_input
+from minigrad.public import floating_input, told
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor, wrap
 
@@ -1422,6 +1422,15 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with mode "bilinear", corners upon corners."""
     return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+# Those of which PyTorch reads the arguments itself.
+for _name in (
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "adaptive_avg_pool1d", "bilinear", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "gelu", "hardshrink", "linear",
+    "one_hot", "pairwise_distance", "prelu", "scaled_dot_product_attention", "softplus", "softshrink",
+):  # fmt: skip
+    globals()[_name] = told(globals()[_name], _name)
 
 
 def __getattr__(name: str) -> Any:
