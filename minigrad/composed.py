@@ -21,8 +21,10 @@ from minigrad import more_derivatives as more
 from minigrad.devices import check_device
 from minigrad.operations import note_lost, operation
 from minigrad.public import (
+    as_float_like,
     as_tensor_like,
     converted,
+    floating_input,
     function,
     in_place,
     into,
@@ -110,7 +112,7 @@ floor_division: Any = operation(
     "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
 )
 step_function: Any = operation(
-    "NotImplemented", lambda x, y: np.heaviside(x, y).astype(x.dtype), _refuse_rounding, _refuse_rounding
+    "NotImplemented", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype)[()], _refuse_rounding, _refuse_rounding
 )
 next_number: Any = operation(
     "Nextafter", np.nextafter, lambda g, x, y: table.where(0.0, g, x == y), lambda g: table.zeros(g)
@@ -537,7 +539,7 @@ for _name in ("hypot", "fmax", "fmin"):
 _binary("copysign", more.copysign)
 _binary_of_tensors("logaddexp", lambda x, y: _minding_booleans(more.logaddexp(x, y), x, y))
 _binary_of_tensors("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(x, y), x, y))
-_binary("xlogy", lambda x, y: more.xlogy(x, as_tensor_like(y, x)))
+_binary("xlogy", lambda x, y: more.xlogy(x, as_float_like(y, x)))
 
 
 def _heaviside(x: Tensor, y: Tensor) -> Tensor:
@@ -563,9 +565,21 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 
 
 _binary_of_tensors("ldexp", lambda x, y: x * 2.0**y)
-_binary_of_tensors("gcd", lambda x, y: _checked(np.gcd, *_paired(x, y)))
-_binary_of_tensors("lcm", lambda x, y: _checked(np.lcm, *_paired(x, y)))
-_binary_of_tensors("nextafter", next_number)
+
+
+def _of_integers(ufunc: Any) -> Any:
+    def call(x: Tensor, y: Tensor) -> Tensor:
+        a, b = _paired(x, y)
+        if a.dtype.kind not in "iu":
+            raise errors.not_implemented(f"{ufunc.__name__}_cpu", dtypes.of(a.dtype).tensor_name)
+        return _checked(ufunc, a, b)
+
+    return call
+
+
+_binary_of_tensors("gcd", _of_integers(np.gcd))
+_binary_of_tensors("lcm", _of_integers(np.lcm))
+_binary_of_tensors("nextafter", lambda x, y: next_number(floating_input("nextafter_cpu", x), y))
 _binary_of_tensors("maximum", table.maximum)
 _binary_of_tensors("minimum", more.minimum)
 

@@ -320,6 +320,11 @@ def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+def promote_quotient(x: Any, y: Any) -> tuple[Any, Any]:
+    """`promote_factors` for /, where a number beside integers is a float at once: in uint8, -1 would be 255."""
+    return (promote_factors if result_type(x, y).is_floating_point else promote_floating)(x, y)
+
+
 def floating(x: Any) -> Any:
     """An operand of a float function such as sin: integers and booleans become the default type."""
     return x if x.dtype.kind == "f" else x.astype(_default.numpy)

@@ -219,7 +219,8 @@ def mode_index(x: Array, dim: int) -> Array:
     places = np.zeros(len(rows), np.int64)
     for i, row in enumerate(rows):
         found, counts = np.unique(row, return_counts=True)
-        places[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
+        most = found[counts.argmax()]
+        places[i] = np.flatnonzero((row == most) | ((most != most) & (row != row)))[-1]  # nan is not equal to itself
     return places.reshape(moved.shape[:-1])
 
 

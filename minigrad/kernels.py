@@ -35,12 +35,27 @@ def only_floats(label: str) -> Callable[[Callable[..., Array]], Callable[..., Ar
                 raise errors.not_implemented(label, dtypes.of(x.dtype).tensor_name)
             return function(x, *rest)
 
-        code = function.__code__
-        made: Any = forward
-        made.takes = code.co_varnames[: code.co_argcount]  # the names that rules use
-        return made
+        return _taking_what(function, forward)
 
     return decorate
+
+
+def rounded_once(function: Any) -> Any:
+    """A function that computes with float32 where it is given halves, as PyTorch does: nothing overflows on the way."""
+
+    def forward(x: Array, *rest: Any) -> Array:
+        if x.dtype.char != "e":
+            return function(x, *rest)
+        return np.asarray(function(x.astype(np.float32), *rest)).astype(np.float16)[()]
+
+    return _taking_what(function, forward)
+
+
+def _taking_what(function: Any, forward: Any) -> Any:
+    """`forward`, which takes what `function` does, under the names that rules use."""
+    code = getattr(function, "__code__", None)
+    forward.takes = getattr(function, "takes", code.co_varnames[: code.co_argcount] if code else ("x",))
+    return forward
 
 
 BOOLEAN = np.dtype(bool)
@@ -60,6 +75,7 @@ def in_order(x: Array) -> Array:
 # ------------------------------------------------------------------------------------------- softmax
 
 
+@rounded_once
 def softmax(x: Array, dim: int) -> Array:
     if not x.size:
         return x.copy()
@@ -72,6 +88,7 @@ def softmax(x: Array, dim: int) -> Array:
     return in_order(y)
 
 
+@rounded_once
 def log_softmax(x: Array, dim: int) -> Array:
     if not x.size:
         return x.copy()
@@ -91,6 +108,7 @@ def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
 
 
 @only_floats("log_sigmoid_cpu")
+@rounded_once
 def logsigmoid(x: Array) -> Array:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
 
@@ -376,17 +394,20 @@ def lerp(x: Array, y: Array, weight: Any) -> Array:
 
 
 @only_floats("softplus_cpu")
+@rounded_once
 def softplus(x: Array, beta: float, threshold: float) -> Array:
     b = x * beta
     return np.where(b > threshold, x, np.log1p(np.exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
 
 
 @only_floats("mish_cpu")
+@rounded_once
 def mish(x: Array) -> Array:
     return x * np.tanh(softplus(x, 1.0, 20.0))
 
 
 @only_floats("GeluKernelImpl")
+@rounded_once
 def gelu(x: Array, approximate: str) -> Array:
     if approximate == "none":
         return x * 0.5 * (1 + special_functions.erf(x * x.dtype.type(math.sqrt(0.5))))
@@ -424,6 +445,7 @@ def leaky_relu(x: Array, slope: float) -> Array:
 
 
 @only_floats("silu_cpu")
+@rounded_once
 def silu(x: Array) -> Array:
     return x * sigmoid(x)
 
@@ -610,10 +632,12 @@ def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
     return math.prod(shape if dims is None else [shape[d] for d in dims])
 
 
+@rounded_once
 def mean_all(x: Array) -> Array:
     return total(x, None) / (x.size or x.dtype.type(0))
 
 
+@rounded_once
 def mean_dims(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     return total(x, dims, keepdim) / (count(x.shape, dims) or x.dtype.type(0))
 
@@ -639,6 +663,7 @@ def median_all(x: Array) -> Array:
     return np.partition(flat, (flat.size - 1) // 2)[(flat.size - 1) // 2]
 
 
+@rounded_once
 def vector_norm(x: Array, order: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     size = np.absolute(x)
     if order == 2:

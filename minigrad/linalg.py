@@ -375,6 +375,10 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
         or (dim is not None and len(dim) == 1)
     ):
         return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    if dim is None and A._data.ndim != 2:
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._data.ndim}D."
+        )
     return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
 
 
@@ -382,6 +386,10 @@ def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", 1, 2, inf and their negatives."""
+    if A._data.dtype.kind != "f":
+        raise RuntimeError(
+            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.tensor_name}"
+        )
     x = A if dtype is None else A.to(dtype)
     rows, columns = errors.check_dims(tuple(dim), x._data.ndim)
     if ord == "fro":

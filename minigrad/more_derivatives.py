@@ -40,7 +40,7 @@ from minigrad.derivatives import (
     where,
     zeros,
 )
-from minigrad.kernels import count, floating, multiplied, total
+from minigrad.kernels import count, floating, multiplied, rounded_once, total
 from minigrad.operations import operation
 from minigrad.tape import TABLE
 from minigrad.tensor import Tensor
@@ -104,7 +104,7 @@ cosh = operation("Cosh", floating(np.cosh), lambda g, x: g * sinh(x))
 asinh = operation("Asinh", floating(np.arcsinh), lambda g, x: g * rsqrt(x * x + 1))
 acosh = operation("Acosh", floating(np.arccosh), lambda g, x: g * rsqrt(x * x - 1))
 atanh = operation("Atanh", floating(np.arctanh), lambda g, x: g / (1 - x * x))
-sinc = operation("Sinc", floating(np.sinc), lambda g, x: without(g * sinc_slope(x), x == 0))
+sinc = operation("Sinc", floating(rounded_once(np.sinc)), lambda g, x: without(g * sinc_slope(x), x == 0))
 floor = operation("Floor", kernels.unless_whole(np.floor), lambda g: zeros(g))
 ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
 trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))

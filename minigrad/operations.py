@@ -301,7 +301,8 @@ ARRAYS, NODES = "abdefg", "pqrstu"  # in the functions that are written: the inp
 # Node names that PyTorch does not end in "Backward0".
 BARE = ("CopySlices", "CopyBackwards", "NotImplemented", "Error", "DiagonalBackward0_copy")
 SUBTRACTIONS = ("SubBackward0", "RsubBackward1")  # which refuse booleans
-PROMOTION = {**dict.fromkeys(("MulBackward0", "DivBackward0", "DivBackward2", "NotImplemented"), dtypes.promote_factors),
+PROMOTION = {**dict.fromkeys(("MulBackward0", "DivBackward2", "NotImplemented"), dtypes.promote_factors),
+             "DivBackward0": dtypes.promote_quotient, "CopysignBackward0": dtypes.promote_floating,
              **dict.fromkeys(SUBTRACTIONS, dtypes.promote_numbers)}  # fmt: skip
 SAVED_STATICS = ("index", "condition", "mask")  # not differentiated, but memory that a backward pass gives back
 

@@ -531,6 +531,9 @@ def argwhere(input: Tensor) -> Tensor:
 
 def isin(elements: Any, test_elements: Any, *, invert: bool = False, assume_unique: bool = False) -> Tensor:
     """Whether each element is one of `test_elements`."""
+    for given in (elements, test_elements):
+        if isinstance(given, Tensor) and given.dtype is dtypes.bool_:
+            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
     return wrapped(np.asarray(np.isin(raw(elements), raw(test_elements), invert=invert)))
 
 

@@ -416,6 +416,11 @@ def as_tensor_like(value: Any, like: Tensor) -> Tensor:
     return wrap(dtypes.cast(value, dtypes.result_type(like._data, value)))
 
 
+def as_float_like(value: Any, like: Tensor) -> Tensor:
+    """A tensor of floats from a number, of the type that a function of floats gives of it and `like`."""
+    return value if isinstance(value, Tensor) else wrap(dtypes.promote_floating(value, like._data)[0])
+
+
 def ints(values: tuple[Any, ...]) -> tuple[int, ...]:
     """Integers given separately or as one sequence."""
     if len(values) == 1 and isinstance(values[0], (tuple, list)):

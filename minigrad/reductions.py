@@ -128,6 +128,10 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 @function
 def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are not nan."""
+    if input._data.dtype.kind != "f":
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.tensor_name}"
+        )
     number = wrap((~np.isnan(input._data)).astype(input._data.dtype))
     return nansum(input, dim, keepdim, dtype=dtype) / sum(number, dim, keepdim)
 
@@ -218,10 +222,6 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 @function
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """The p-norm of all elements or along `dim`: the 2-norm unless told otherwise."""
-    if input._data.dtype.kind != "f" and dtype is None:
-        raise RuntimeError(
-            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {input.dtype.tensor_name}"
-        )
     if p == "nuc":
         return load("nuclear_norm")(input, (-2, -1) if dim is None else dim, keepdim)
     order = 2.0 if p in ("fro", None) else float(p)
@@ -230,6 +230,10 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
 
 def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """`linalg.vector_norm`: the norm of the elements along `dim` (None: of all), for any order."""
+    if x._data.dtype.kind != "f":
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
+        )
     if dtype is not None:
         x = x.to(dtype)
     dims = check_dims(dim, x._data.ndim)
@@ -373,7 +377,7 @@ def _full_dims(name: str, input: Tensor, dim: Any) -> tuple[int, ...]:
     dims = check_dims(dim, input._data.ndim)
     if input._data.size == 0 and kernels.count(input._data.shape, dims) == 0:
         if dim in ((), None):
-            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            _empty(name, input)
         raise IndexError(f"{name}(): Expected reduction dim {dims[0]} to have non-zero size.")
     return dims
 
@@ -381,6 +385,8 @@ def _full_dims(name: str, input: Tensor, dim: Any) -> tuple[int, ...]:
 @function
 def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     """Smallest and largest element."""
+    if dim is None and not input._data.size:
+        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     dims = () if dim is None else dim
     return return_type("aminmax")(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
@@ -461,7 +467,7 @@ def nanquantile(
 
 
 def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
-    if input._data.dtype.kind != "f":
+    if input._data.dtype.kind != "f" or input._data.dtype.itemsize == 2:
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if not input._data.size:
         raise RuntimeError("quantile() input tensor must be non-empty")
@@ -863,9 +869,16 @@ def _check_end(shape: tuple[int, ...], dim: int, end: tuple[int, ...]) -> None:
             )
 
 
+def _check_places(name: str, y: Tensor, x: Any) -> None:
+    if x is not None and not isinstance(x, Tensor):
+        types = f"{errors.type_name(y)}, {errors.type_name(x)}"
+        raise TypeError(f"{name}() received an invalid combination of arguments - got ({types}), but expected one of:\n")
+
+
 @function(names=("trapz",))
 def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral of samples y along `dim`, by trapezia."""
+    _check_places("trapezoid", y, x)
     where = check_dim(dim, y._data.ndim)
     n = y._data.shape[where]
     if n == 0:
@@ -882,8 +895,11 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tens
 @function
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral of samples y along `dim`."""
+    _check_places("cumulative_trapezoid", y, x)
     where = check_dim(dim, y._data.ndim)
     n = y._data.shape[where]
+    if n == 0:
+        return y.clone()
     sums = y.narrow(where, 1, n - 1) + y.narrow(where, 0, n - 1)
     if x is None:
         return cumsum(sums, where) * (dx / 2)

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad import errors
 from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
-from minigrad.public import FUNCTIONS, as_tensor_like, function, return_type
+from minigrad.public import FUNCTIONS, as_float_like, floating_input, function, return_type
 from minigrad.tensor import Tensor, wrap
 
 # How PyTorch calls them here, and what they are: names of this file's rows, or of functions at top level.
@@ -39,8 +39,10 @@ def _public(name: str, recorded: Any, doc: str = "", *, top: bool = False) -> An
     def of_two(input: Any, other: Any) -> Tensor:
         if name in ("igamma", "igammac") and not isinstance(other, Tensor):
             raise errors.must_be_tensor(name, "other", 2, other)
+        if name in ("igamma", "igammac"):
+            floating_input(f"{name}_cpu", input)
         like = input if isinstance(input, Tensor) else other
-        return recorded(as_tensor_like(input, like), as_tensor_like(other, like))
+        return recorded(as_float_like(input, like), as_float_like(other, like))
 
     of_one.__doc__ = of_two.__doc__ = doc or f"`torch.special.{name}`, elementwise."
     made = function(of_two if both else of_one, name=name if top else f"special_{name}", method=top, inplace=top)

@@ -87,7 +87,7 @@ def lgamma(x: Array) -> Array:
     """log |gamma(x)|."""
 
     def one(value: float) -> float:
-        if math.isinf(value) or (value <= 0 and value == int(value)):
+        if abs(value) > 2.5e305 or (value <= 0 and value == int(value)):
             return math.inf
         return math.lgamma(value)
 
