@@ -320,3 +320,24 @@ def resized(shape: tuple[int, ...], needed: tuple[int, ...]) -> str:
         "resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
         "elements with t.resize_(0)."
     )
+
+
+MODES = ("no_grad", "with grad mode enabled", "no_grad"), ("inference", "in normal mode", "inference_mode")
+
+
+def view_without_graph(inference: bool) -> str:
+    """What PyTorch advises where a view made without recording meets a write."""
+    return (
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+        f"view and the inplace either both inside the {MODES[inference][2]} block (if you don't want the inplace to be "
+        "tracked) or both outside (if you want the inplace to be tracked)."
+    )
+
+
+def stale_view(inference: bool) -> str:
+    """For a view made without recording whose memory was written to since."""
+    made, written, _ = MODES[inference]
+    return (
+        f"A view was created in {made} mode and its base or another view of its base has been modified inplace {written}. "
+        + view_without_graph(inference)
+    )

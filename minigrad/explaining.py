@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import tape
 from minigrad.birthplace import source_line
 from minigrad.function import FunctionCtx
+from minigrad.operations import Nowhere
 from minigrad.tape import AccumulateGrad, Node
 from minigrad.tensor import Tensor
 
@@ -36,6 +37,8 @@ def _what(t: Tensor) -> str:
     node = t._node
     if node is None:
         return f"{kind} It requires no gradient, so nothing done with it alone is recorded."
+    if isinstance(node, Nowhere):
+        return f"{kind} It is a view of a tensor that requires grad, but nobody recorded how it was made."
     if isinstance(node, AccumulateGrad):
         return f"{kind} It is a leaf that requires grad{_line(node)}: backward passes add its gradient to .grad."
     maker = node.owner
@@ -45,7 +48,7 @@ def _what(t: Tensor) -> str:
 
 def _saved(t: Tensor) -> list[str]:
     node = t._node
-    if node is None or not node.parents:
+    if node is None or isinstance(node, AccumulateGrad):
         return []
     maker = node.owner
     if maker.kept is None:
@@ -85,7 +88,9 @@ def _gradient(t: Tensor) -> str:
 
 def _why(t: Tensor) -> str:
     node = t._node
-    if node is None:
+    if isinstance(node, Nowhere) and "_lost" not in t.__dict__:
+        return "it was made before the tensor it is a view of asked for a gradient"
+    if node is None or isinstance(node, Nowhere):
         return _why_no_graph(t)
     if not isinstance(node, AccumulateGrad):
         name = _rebound(node)

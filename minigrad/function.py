@@ -196,12 +196,13 @@ class FunctionCtx(Node):
             if _is_one_of(out, args):
                 outputs[i] = out.detach()
                 self._constant += (outputs[i],) if _is_one_of(out, self._constant) else ()
-            elif out._view is not None:
+            elif out._view is None:
+                continue
+            elif is_grad_enabled():
                 out._node = None
                 del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
-            else:
-                continue
-            outputs[i].__dict__["_of_function"] = origin
+            if is_grad_enabled() or outputs[i] is out:
+                outputs[i].__dict__["_of_function"] = origin
 
     def _record(self, parents: tuple[Any, ...], outputs: Sequence[Any]) -> None:
         """Write this node to the tape, and give it to the outputs that have a gradient."""

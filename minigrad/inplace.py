@@ -22,18 +22,13 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, tape
 from minigrad.derivatives import add, mul, sub
-from minigrad.operations import Nowhere, Operation, operation
-from minigrad.tape import Node, hooks_of, mode, touch
+from minigrad.operations import Nowhere, Operation, Unrecorded, operation
+from minigrad.tape import AccumulateGrad, Node, hooks_of, mode, touch
 from minigrad.tensor import Tensor, Untracked, method, set_data, wrap
 from minigrad.versions import Detached, guarded_names
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
-NO_GRAD_VIEW = (
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-    "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
-    "outside (if you want the inplace to be tracked)."
-)
 ONE_OF_SEVERAL = (
     "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be "
     "modified inplace. You should replace the inplace operation by an out-of-place one."
@@ -170,7 +165,7 @@ def check_history(target: Tensor) -> None:
     base = root_of(target)
     if base._node is None and target._node is None and not target.__dict__.get("_of_function", NO_FUNCTION)[3]:
         return
-    if target.is_leaf and target._node is not None and target._view is None:
+    if target._view is None and target.is_leaf and target._node is not None:
         raise RuntimeError(LEAF)
     _check_view(target)
     if target.is_leaf and target._node is not None:
@@ -186,6 +181,7 @@ def _check_view(target: Tensor) -> None:
         function, recorded, several, _ = view.__dict__.get("_of_function", NO_FUNCTION)
         name = function or view.__dict__.get("_one_of")
         itself = view is target
+        inference = isinstance(view._node, Unrecorded) and view._node.inference
         view, *_, recorded = view._view or (None, recorded)
         if recorded and name is None:
             continue
@@ -193,10 +189,10 @@ def _check_view(target: Tensor) -> None:
         if not recorded:
             kind = type(target._node).__name__.split("Backward")[0]
             place = "A view was" if itself else f"Output {target.output_nr} of {kind} is a view of a view which was"
-            place += " created in no_grad mode and is being modified inplace with grad mode enabled. "
+            place += " created in {} mode and is being modified inplace {}. ".format(*errors.MODES[inference][:2])
         if function and not several:
             raise RuntimeError(place + FUNCTION_VIEW)
-        raise RuntimeError(place + (ONE_OF_SEVERAL if recorded and name is not None else NO_GRAD_VIEW))
+        raise RuntimeError(place + (ONE_OF_SEVERAL if recorded and name is not None else errors.view_without_graph(inference)))
 
 
 def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
@@ -547,6 +543,8 @@ def set_(self: Tensor, source: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"Could not set tensor of type {given.dtype.c_name} to a tensor of type {self.dtype.c_name}")
     set_data(self, given)
     touch(self._counter)
+    if self._node is not None:
+        self._node = AccumulateGrad(self)  # what was computed before leads to the tensor that was
     return self
 
 

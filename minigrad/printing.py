@@ -150,9 +150,13 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
 moves: Callable[[Any], tuple[Any, bool]] | None = None  # in a level of forward mode (autograd/forward_ad.py)
 
 
-def shown(tensor: Any, grad_fn_name: str | None) -> str:
+def shown(tensor: Any) -> str:
     """The printed form of a tensor of this engine; in a level of forward mode with its tangent."""
     requires_grad, tangent = tensor.requires_grad, None
+    try:
+        grad_fn_name = None if tensor.is_leaf else type(tensor._node.owner).__name__
+    except RuntimeError:  # a view made under no_grad whose memory was written to: PyTorch says so where it is printed
+        grad_fn_name = "Invalid"
     if moves is not None and requires_grad:
         tangent, further = moves(tensor)
         if tangent is not None and not further:

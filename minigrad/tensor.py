@@ -321,8 +321,7 @@ class Tensor:
     # ------------------------------------------------------------------ how it looks
 
     def __repr__(self) -> str:
-        name = None if self.is_leaf else type(self._node.owner).__name__  # type: ignore[union-attr]
-        return printing.shown(self, name)
+        return printing.shown(self)
 
     def __format__(self, spec: str) -> str:
         if self._data.ndim == 0:

@@ -228,6 +228,51 @@ def test_data_takes_another_shape_but_not_another_kind() -> None:
     assert x.grad.dtype is mg.float32 and x.grad.tolist() == [2.0, 2.0, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("quiet", "words"),
+    [(mg.no_grad, ("no_grad", "with grad mode enabled")), (mg.inference_mode, ("inference", "in normal mode"))],
+)
+def test_a_view_made_without_recording_is_nobodys_once_its_memory_is_written_to(quiet: Any, words: Any) -> None:
+    w = leaf(1.0, 2.0)
+    with quiet():
+        part, rest = w[:1], w[1:]
+        part -= 0.5
+        assert str(part) == "tensor([0.5000], dtype=torch.float64, grad_fn=<Invalid>)" and str(w[:1]) != str(part)
+    made, written = words
+    stale = f"^A view was created in {made} mode and its base or another view of its base has been modified inplace {written}. "
+    for use in (lambda: part.grad_fn, lambda: part.is_leaf, lambda: rest.grad_fn, lambda: (part * 2).sum().backward()):
+        with pytest.raises(RuntimeError, match=stale + "Given that this use case is ambiguous"):
+            use()
+    with pytest.raises(RuntimeError, match=f"^A view was created in {made} mode and is being modified inplace {written}. "):
+        part.add_(1)
+    assert part.tolist() == [0.5] and w.grad is None and "no_grad" in mg.explain(part)
+
+
+def test_a_function_that_returns_a_view_under_no_grad_returns_a_view() -> None:
+    class Alias(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, part: bool) -> Any:
+            return x[:1] if part else x
+
+    x = leaf(1.0, 2.0)
+    with mg.no_grad():
+        view, same = Alias.apply(x, True), Alias.apply(x, False)
+    assert view.requires_grad and view._base is x and not same.requires_grad and same is not x
+    same.zero_()
+    assert x.tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match=r"no_grad mode and is being modified inplace .* inside a custom Function"):
+        view.zero_()
+
+
+def test_set_under_no_grad_makes_another_leaf() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    with mg.no_grad():
+        x.set_(mg.zeros(2, dtype=mg.float64))
+    with pytest.raises(RuntimeError, match="to not have been used in the graph"):
+        grad(y.sum(), x)
+
+
 # ------------------------------------------------------------------------------------------- hooks and passes
 
 
