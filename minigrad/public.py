@@ -109,24 +109,32 @@ def _look(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method:
         raise reason
 
 
-def told(call: Any, name: str, as_method: bool = False) -> Any:
-    """The same function, which refuses wrong arguments in PyTorch's words: such types, and what made it raise."""
+def told(call: Any, name: str, as_method: bool = False, order: str = "") -> Any:
+    """The same function, which refuses wrong arguments in PyTorch's words: such types, and what made it raise.
+
+    With `order` it is PyTorch's function of this name, called with these arguments of ours, that reads them.
+    """
     seen: set[Any] = set()
+
+    def refused(args: tuple[Any, ...], keywords: dict[str, Any]) -> TypeError | None:
+        from minigrad import refusals
+
+        return refusals.within(call, name, order, args, keywords) if order else _refused(name, args, keywords, as_method)
 
     def with_reason(*args: Any, **keywords: Any) -> Any:
         kinds = (*map(type, args), *keywords, *map(type, keywords.values())) if keywords else tuple(map(type, args))
-        if kinds not in seen:
-            _look(name, args, keywords, as_method)
+        reason = refused(args, keywords) if kinds not in seen else None
+        if reason is None:
             seen.add(kinds)
-        try:
-            return call(*args, **keywords)
-        except Exception:
-            reason = _refused(name, args, keywords, as_method)
-            if reason is None:
-                raise
+            try:
+                return call(*args, **keywords)
+            except Exception:
+                reason = refused(args, keywords)
+                if reason is None:
+                    raise
         raise reason
 
-    return _named(with_reason, name, call)
+    return _named(with_reason, call.__name__ if order else name, call)
 
 
 def tell(namespace: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ says what PyTorch says when none fits.
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -307,6 +308,18 @@ def why(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bo
     if len(near) == 1:
         return TypeError(problems[near[0]])
     return TypeError("".join(_no_form(own, [str(f) for f in known if not f.hidden], args, keywords)))
+
+
+def within(
+    call: Callable[..., Any], own: str, order: str, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> TypeError | None:
+    """`why`, for a function that PyTorch writes in Python: of the function `own` that it calls with these arguments."""
+    try:
+        bound = inspect.signature(call).bind(*args, **keywords)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    return why(own, tuple(1 if n == "reduction" else bound.arguments[n] for n in order.split()), {})
 
 
 def by_old_form(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> dict[str, Any] | None:

@@ -29,8 +29,6 @@ positive ravel relu resolve_conj resolve_neg selu t trace zero_
 copysign eq fmod ge greater greater_equal gt le less less_equal lt ne not_equal
     Tensor input, Tensor other, *, out
     Tensor input, Number other, *, out
-bool byte char clone double float half int long short
-    Tensor input, *, memory_format? memory_format=None
 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor remainder
     Tensor input, Tensor other, *, out
     Number self, Tensor other
@@ -41,6 +39,8 @@ column_stack dstack hstack linalg_multi_dot row_stack vstack
     Tensors tensors, *, out
 cat concat concatenate stack
     Tensors tensors, int dim=0, *, out
+alpha_dropout dropout feature_alpha_dropout feature_dropout
+    Tensor input, float p, bool train
 max_pool1d max_pool1d_with_indices max_pool2d max_pool3d
     Tensor input, ints1 kernel_size, ints1 stride=None, ints1 padding=0, ints1 dilation=1, bool ceil_mode=False
 special_xlog1py special_xlogy special_zeta xlogy
@@ -49,6 +49,8 @@ special_xlog1py special_xlogy special_zeta xlogy
     Tensor input, Number other, *, out
 adaptive_avg_pool1d adaptive_max_pool1d
     Tensor input, ints1 output_size
+adaptive_avg_pool2d adaptive_avg_pool3d
+    Tensor input, ints1 output_size, *, out
 add sub
     Tensor input, Tensor other, *, Number alpha=1, out
     Tensor input, Number alpha, Tensor other, *, out !
@@ -104,6 +106,9 @@ baddbmm
     Tensor input, Tensor batch1, Tensor batch2, dtype out_dtype, *, Number beta=1, Number alpha=1, out
     Number beta, Tensor input, Number alpha, Tensor batch1, Tensor batch2, *, out !
     Number beta, Tensor input, Tensor batch1, Tensor batch2, *, out !
+batch_norm
+    Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float
+        momentum, float eps, bool cudnn_enabled
 bernoulli
     Tensor input, *, Generator? generator=None, out
     Tensor input, float p, *, Generator? generator=None
@@ -143,6 +148,8 @@ clamp_max
 clamp_min
     Tensor input, Tensor min, *, out
     Tensor input, Number min, *, out
+clone
+    Tensor input, *, memory_format? memory_format=None
 combinations
     Tensor input, int r=2, bool with_replacement=False
 constant_pad_nd
@@ -166,6 +173,14 @@ cov
     Tensor input, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None
 cross
     Tensor input, Tensor other, int? dim=None, *, out
+cross_entropy_loss
+    Tensor input, Tensor target, Tensor? weight=None, int reduction=1, index ignore_index=-100, float
+        label_smoothing=0.0
+ctc_loss
+    Tensor log_probs, Tensor targets, ints input_lengths, ints target_lengths, int blank=0, int reduction=1, bool
+        zero_infinity=False
+    Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1,
+        bool zero_infinity=False
 cummax cummin
     Tensor input, int dim, *, Tensors2 out=None
 cumprod cumsum
@@ -198,8 +213,6 @@ divide
     Tensor input, Number other, *, str? rounding_mode
 dot
     Tensor input, Tensor tensor, *, out
-alpha_dropout dropout
-    Tensor input, float p, bool train
 elu_
     Tensor input, Number alpha=1, Number scale=1, Number input_scale=1
 embedding
@@ -234,6 +247,8 @@ gelu
     Tensor input, *, str approximate="none", out
 geometric_
     Tensor input, float p, *, Generator? generator=None
+glu
+    Tensor input, int dim=-1, *, out
 gradient
     Tensor input, *, ints dim, int edge_order=1
     Tensor input, *, Number spacing, ints dim, int edge_order=1
@@ -246,6 +261,8 @@ group_norm
     Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True
 hardshrink softshrink
     Tensor input, Number lambd=0.5, *, out
+hardtanh
+    Tensor input, Number min_val=-1, Number max_val=1, *, out
 hardtanh_
     Tensor input, Number min_val=-1, Number max_val=1
 heaviside
@@ -273,6 +290,11 @@ index_reduce
     Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, out
 index_select
     Tensor input, int dim, Tensor index, *, out
+instance_norm
+    Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats,
+        float momentum, float eps, bool cudnn_enabled
+is_pinned
+    Tensor input, device? device=None
 isin
     Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, out
     Number element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, out
@@ -410,6 +432,10 @@ mode
 moveaxis movedim
     Tensor input, int source, int destination
     Tensor input, ints source, ints destination
+multi_margin_loss
+    Tensor input, Tensor target, Number p=1, Number margin=1, Tensor? weight=None, int reduction=1, *, out
+multilabel_margin_loss soft_margin_loss
+    Tensor input, Tensor target, int reduction=1, *, out
 multinomial
     Tensor input, index num_samples, bool replacement=False, *, Generator? generator=None, out
 mv
@@ -427,6 +453,8 @@ new_empty new_ones new_zeros
     Tensor input, ints size, *, OPTIONS
 new_full
     Tensor input, ints size, Number fill_value, *, OPTIONS
+nll_loss_nd
+    Tensor input, Tensor target, Tensor? weight=None, int reduction=1, index ignore_index=-100
 normal
     Tensor mean, Tensor std, *, Generator? generator=None, out
     Tensor mean, float std=1, *, Generator? generator=None, out
@@ -445,6 +473,8 @@ orgqr
     Tensor input, Tensor input2, *, out
 ger outer
     Tensor input, Tensor vec2, *, out
+pad
+    Tensor input, ints pad, str mode="constant", float? value=None
 pairwise_distance
     Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False
 pdist
@@ -459,6 +489,8 @@ pixel_unshuffle
     Tensor input, int downscale_factor
 poisson
     Tensor input, Generator? generator=None
+poisson_nll_loss
+    Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction
 polygamma special_polygamma
     int n, Tensor input, *, out
 float_power pow
@@ -608,6 +640,9 @@ triangular_solve
     Tensor input, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False, *, Tensors2 out=None
 tril_indices triu_indices
     int row, int col, int offset=0, *, OPTIONS
+triplet_margin_loss
+    Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False,
+        int reduction=1
 tril triu
     Tensor input, index diagonal=0, *, out
 floor_divide multiply true_divide

@@ -90,7 +90,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _applied(more.celu, input, inplace, alpha)
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the probability that a normal number is below x; `approximate="tanh"` for the formula with tanh."""
     _check_tensors("gelu", input)
     if approximate not in ("none", "tanh"):
@@ -1431,6 +1431,44 @@ for _name in (
     "one_hot", "pairwise_distance", "prelu", "scaled_dot_product_attention", "softplus", "softshrink",
 ):  # fmt: skip
     globals()[_name] = told(globals()[_name], _name)
+
+# Those that are written in Python there too: the arguments that they hand on, and to which function if not to their own.
+for _name, _order in {
+    "adaptive_avg_pool2d": "input output_size",
+    "adaptive_avg_pool3d": "input output_size",
+    "alpha_dropout": "input p training",
+    "batch_norm": "input weight bias running_mean running_var training momentum eps",
+    "binary_cross_entropy_with_logits": "input target weight pos_weight reduction",
+    "cosine_embedding_loss": "input1 input2 target margin reduction",
+    "cross_entropy cross_entropy_loss": "input target weight reduction ignore_index label_smoothing",
+    "ctc_loss": "log_probs targets input_lengths target_lengths blank reduction zero_infinity",
+    "dropout": "input p training",
+    "dropout1d feature_dropout": "input p training",
+    "dropout2d feature_dropout": "input p training",
+    "dropout3d feature_dropout": "input p training",
+    "embedding": "weight input",
+    "feature_alpha_dropout": "input p training",
+    "glu": "input dim",
+    "group_norm": "input num_groups weight bias eps",
+    "hardtanh": "input min_val max_val",
+    "hinge_embedding_loss": "input target margin reduction",
+    "instance_norm": "input weight bias running_mean running_var use_input_stats momentum eps",
+    "kl_div": "input target reduction",
+    "layer_norm": "input normalized_shape weight bias eps",
+    "margin_ranking_loss": "input1 input2 target margin reduction",
+    "multi_margin_loss": "input target p margin weight reduction",
+    "multilabel_margin_loss": "input target reduction",
+    "nll_loss nll_loss_nd": "input target weight reduction ignore_index",
+    "pad": "input pad mode value",
+    "poisson_nll_loss": "input target log_input full eps reduction",
+    "rms_norm": "input normalized_shape weight eps",
+    "rrelu": "input lower upper training",
+    "soft_margin_loss": "input target reduction",
+    "threshold": "input threshold value",
+    "triplet_margin_loss": "anchor positive negative margin p eps swap reduction",
+}.items():
+    _name, _, _reader = _name.partition(" ")
+    globals()[_name] = told(globals()[_name], _reader or _name, order=_order)
 
 
 def __getattr__(name: str) -> Any:
