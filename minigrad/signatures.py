@@ -49,8 +49,6 @@ special_xlog1py special_xlogy special_zeta xlogy
     Tensor input, Number other, *, out
 adaptive_avg_pool1d adaptive_max_pool1d
     Tensor input, ints1 output_size
-adaptive_avg_pool2d adaptive_avg_pool3d
-    Tensor input, ints1 output_size, *, out
 add sub
     Tensor input, Tensor other, *, Number alpha=1, out
     Tensor input, Number alpha, Tensor other, *, out !
@@ -108,7 +106,7 @@ baddbmm
     Number beta, Tensor input, Tensor batch1, Tensor batch2, *, out !
 batch_norm
     Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float
-        momentum, float eps, bool cudnn_enabled
+        momentum, float eps, bool cudnn_enabled=True
 bernoulli
     Tensor input, *, Generator? generator=None, out
     Tensor input, float p, *, Generator? generator=None
@@ -292,7 +290,7 @@ index_select
     Tensor input, int dim, Tensor index, *, out
 instance_norm
     Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats,
-        float momentum, float eps, bool cudnn_enabled
+        float momentum, float eps, bool cudnn_enabled=True
 is_pinned
     Tensor input, device? device=None
 isin

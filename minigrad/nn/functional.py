@@ -1434,8 +1434,6 @@ for _name in (
 
 # Those that are written in Python there too: the arguments that they hand on, and to which function if not to their own.
 for _name, _order in {
-    "adaptive_avg_pool2d": "input output_size",
-    "adaptive_avg_pool3d": "input output_size",
     "alpha_dropout": "input p training",
     "batch_norm": "input weight bias running_mean running_var training momentum eps",
     "binary_cross_entropy_with_logits": "input target weight pos_weight reduction",
