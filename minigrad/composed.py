@@ -22,6 +22,7 @@ from minigrad.devices import check_device
 from minigrad.operations import note_lost, operation
 from minigrad.public import (
     as_float_like,
+    as_one_node,
     as_tensor_like,
     converted,
     floating_input,
@@ -372,11 +373,12 @@ for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh"):
 _unary("trunc", more.trunc, "fix")
 _unary("abs", table.abs, "absolute")
 _unary("neg", __neg__, "negative")
-_unary("sign", table.sign, "sgn")
+_unary("sign", table.sign)
+_unary("sgn", lambda x: as_one_node(table.sign(x), "SgnBackward0"))
 _unary("positive", __pos__)
 _unary("square", lambda x: table.power(x, 2))
-_unary("deg2rad", lambda x: x * (np.pi / 180))
-_unary("rad2deg", lambda x: x * (180 / np.pi))
+_unary("deg2rad", lambda x: as_one_node(x * (np.pi / 180), "Deg2RadBackward0"))
+_unary("rad2deg", lambda x: as_one_node(x * (180 / np.pi), "Rad2DegBackward0"))
 
 
 @function
@@ -467,7 +469,8 @@ def sub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 @function
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """other - alpha * input."""
-    return table.rsub(input if alpha == 1 else input * alpha, other)
+    out = table.rsub(input if alpha == 1 else input * alpha, other)
+    return as_one_node(out, "RsubBackward0") if isinstance(other, Tensor) else out
 
 
 def _is_integer(x: Any) -> bool:

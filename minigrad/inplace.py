@@ -427,7 +427,7 @@ def renamed(kind: type[Node], name: str) -> type[Node]:
     if kind.__name__ == name:
         return kind
     if (kind, name) not in _renamed:
-        _renamed[kind, name] = type(name, (kind,), {"__slots__": ()})
+        _renamed[kind, name] = type(name, (kind,), {"__slots__": (), "__module__": "builtins", "__repr__": Node.__repr__})
     return _renamed[kind, name]
 
 

@@ -113,6 +113,7 @@ def logsigmoid(x: Array) -> Array:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
 
 
+@rounded_once
 def sigmoid(x: Array) -> Array:
     """1 / (1 + e^-x) without overflow."""
     with np.errstate(over="ignore"):
@@ -234,7 +235,7 @@ def power_slope(x: Any, exponent: float) -> Any:
     """exponent * x ** (exponent - 1), and 0 where the exponent is 0; for arrays and Tensors."""
     if exponent == 2 and not hasattr(x, "_data"):  # the same number without a power, faster
         return x + x
-    return x ** (exponent - 1) * exponent if exponent else x != x
+    return x ** (exponent - 1) * exponent if exponent else (x != x) & (x == x)  # nowhere, also at nan
 
 
 def log_of(base: float) -> float:
@@ -511,6 +512,11 @@ def linear(bias: Array | None, x: Array, weight: Array) -> Array:
 def weighted(x: Any, factor: float) -> Any:
     """x * factor, where multiplying by 1 costs nothing; for arrays and Tensors."""
     return x if factor == 1 else x * factor
+
+
+def weighted_sum(x: Any, beta: float, y: Any, alpha: float) -> Any:
+    """x * beta + y * alpha, where with beta 0 x is not looked at, not even if it is nan; for arrays and Tensors."""
+    return weighted(x, beta) + weighted(y, alpha) if beta else weighted(y, alpha)
 
 
 def column(x: Any) -> Any:

@@ -21,7 +21,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, windows
 from minigrad import more_derivatives as more
-from minigrad.public import function, index_array, register
+from minigrad.public import as_one_node, function, index_array, register
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -202,7 +202,7 @@ def _convolve_back(n: int) -> Any:
         out = more.conv_input(x, weight, sizes, steps, edges, gaps, groups)
         if bias is not None:
             out = out + bias.reshape((-1,) + (1,) * n)
-        return _unbatched(out, had)
+        return _unbatched(as_one_node(out, "ConvolutionBackward0"), had)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"The transpose of {n}-d convolution: weight (C, O / groups, *kernel)."
@@ -293,6 +293,11 @@ max_pool2d, max_pool2d_with_indices = _max_pool(2)
 max_pool3d, max_pool3d_with_indices = _max_pool(3)
 
 
+def _pooled(out: Tensor, kind: str, n: int) -> Tensor:
+    """The result under PyTorch's name; it pools one dimension as two."""
+    return as_one_node(out, "SqueezeBackward1" if n == 1 else f"{kind}Pool{n}DBackward0")
+
+
 def _avg_pool(n: int) -> Any:
     name = f"avg_pool{n}d"
 
@@ -312,7 +317,8 @@ def _avg_pool(n: int) -> Any:
         sizes = input._data.shape[-n:]
         counts = [windows.window_count(s, k, t, p, 1, ceil_mode) for s, k, t, p in zip(sizes, kernel, steps, edges)]
         _check_windows(input, counts)
-        return more.avg_pool(input, kernel, steps, edges, ceil_mode, count_include_pad, divisor_override)
+        out = more.avg_pool(input, kernel, steps, edges, ceil_mode, count_include_pad, divisor_override)
+        return _pooled(out, "Avg", n)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"The mean of each {n}-d window."
@@ -343,7 +349,7 @@ def _adaptive_avg(n: int) -> Any:
             return input.mean(tuple(range(-n, 0)), keepdim=True)
         sizes = input._data.shape[-n:]
         averages = tuple(windows.adaptive_average(s, c, input._data.dtype) for s, c in zip(sizes, counts))
-        return more.adaptive_avg_pool(input, averages)
+        return _pooled(more.adaptive_avg_pool(input, averages), "AdaptiveAvg", n)
 
     call.__name__ = call.__qualname__ = f"adaptive_avg_pool{n}d"
     call.__doc__ = f"{n}-d mean over windows chosen so that the result has `output_size`."
@@ -358,7 +364,7 @@ def _adaptive_max(n: int) -> Any:
     def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         _pool_input(f"adaptive_max_pool{n}d", input, n)
         index = windows.adaptive_max_indices(input._data, _target_size(f"adaptive_max_pool{n}d", input, output_size, n))
-        out = more.adaptive_max_pool2d(input, index, n)
+        out = _pooled(more.adaptive_max_pool2d(input, index, n), "AdaptiveMax", n)
         return (out, wrap(index)) if return_indices else out
 
     call.__name__ = call.__qualname__ = f"adaptive_max_pool{n}d"
@@ -405,7 +411,7 @@ def _max_unpool(n: int) -> Any:
         flat = table.reshape(input, (*lead, math.prod(input._data.shape[-n:])))
         zeros = wrap(np.zeros((*lead, math.prod(wanted)), input._data.dtype))
         out = more.scatter(zeros, flat, len(lead), index.reshape(flat._data.shape))
-        return table.reshape(out, (*lead, *wanted))
+        return as_one_node(table.reshape(out, (*lead, *wanted)), f"MaxUnpool{3 if n == 3 else 2}DBackward0")
 
     call.__name__ = call.__qualname__ = f"max_unpool{n}d"
     call.__doc__ = "Put the elements back where max pooling took them from, among zeros."
@@ -505,7 +511,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             places = np.absolute(places)
             places = np.where(places >= size, 2 * (size - 1) - places, places)
         input = more.index_select(input, (slice(None),) * dim + (places,))
-    return input
+    if mode == "circular":
+        return input
+    return as_one_node(input, f"{'Reflection' if mode == 'reflect' else 'Replication'}Pad{n}DBackward0")
 
 
 @function(method=False)
@@ -577,7 +585,7 @@ def interpolate(
             step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
             places = np.minimum(np.floor((np.arange(c) + shift) * np.float32(step)).astype(np.int64), s - 1)
             input = more.index_select(input, (slice(None),) * (2 + i) + (places,))
-        return input
+        return as_one_node(input, f"Upsample{'NearestExact' if shift else 'Nearest'}{n}DBackward0")
     cubic = mode == "bicubic" and n == 2
     if not cubic and mode != {1: "linear", 2: "bilinear", 3: "trilinear"}.get(n):
         raise NotImplementedError(f"interpolate: minigrad leaves out mode={mode!r} for {n + 2}-d input")
@@ -586,7 +594,7 @@ def interpolate(
         step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
         weights = _cubic_weights if cubic else _linear_weights
         matrices.append(weights(s, c, step, bool(align_corners), input._data.dtype))
-    return more.adaptive_avg_pool(input, tuple(matrices))
+    return as_one_node(more.adaptive_avg_pool(input, tuple(matrices)), f"Upsample{mode.capitalize()}{n}DBackward0")
 
 
 def _linear_weights(size: int, count: int, step: float, align_corners: bool, dtype: Any) -> Any:
@@ -641,7 +649,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         )
     x = input.reshape((*lead, c // (r * r), r, r, h, w))
     k = len(lead)
-    return x.permute(*range(k), k, k + 3, k + 1, k + 4, k + 2).reshape((*lead, c // (r * r), h * r, w * r))
+    turned = x.permute(*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return as_one_node(turned.reshape((*lead, c // (r * r), h * r, w * r)), "PixelShuffleBackward0")
 
 
 @function(method=False)
@@ -651,14 +660,16 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     r = downscale_factor
     x = input.reshape((*lead, c, h // r, r, w // r, r))
     k = len(lead)
-    return x.permute(*range(k), k, k + 2, k + 4, k + 1, k + 3).reshape((*lead, c * r * r, h // r, w // r))
+    turned = x.permute(*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return as_one_node(turned.reshape((*lead, c * r * r, h // r, w // r)), "PixelUnshuffleBackward0")
 
 
 @function(method=False)
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """The channels of each group interleaved."""
     n, c, *sizes = input._data.shape
-    return input.reshape((n, groups, c // groups, *sizes)).transpose(1, 2).reshape((n, c, *sizes))
+    turned = input.reshape((n, groups, c // groups, *sizes)).transpose(1, 2)
+    return as_one_node(turned.reshape((n, c, *sizes)), "ChannelShuffleBackward0")
 
 
 def embedding(weight: Tensor, indices: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
 from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, cross, matmul, matrix_power
-from minigrad.public import accepting_out, function, register, return_type, told
+from minigrad.public import accepting_out, as_one_node, function, register, return_type, told
 from minigrad.reductions import vector_norm
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor, wrap
@@ -136,7 +136,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     vector = B._data.ndim == 1 or (B._data.ndim == A._data.ndim - 1 and B._data.shape == A._data.shape[:-1])
     right = B.unsqueeze(-1) if vector else B
     out = more.solve(A, right)
-    return out.squeeze(-1) if vector else out
+    return as_one_node(out.squeeze(-1), "LinalgSolveExBackward0") if vector else out
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
@@ -156,7 +156,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     values, vectors = np.linalg.eigh(A._data, UPLO="U" if UPLO == "U" else "L")
     if not A.requires_grad:
         return return_type("linalg_eigh")(wrap(values), wrap(vectors))
-    return return_type("linalg_eigh")(*_EighFunction.apply(A, UPLO))
+    return return_type("linalg_eigh")(*(as_one_node(x, "LinalgEighBackward0") for x in _EighFunction.apply(A, UPLO)))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
@@ -277,7 +277,7 @@ def svd(A: Tensor, full_matrices: bool = True) -> Any:
     """U, S, Vh with A = U diag(S) Vh."""
     if not A.requires_grad:
         return return_type("linalg_svd")(*map(wrap, np.linalg.svd(A._data, full_matrices=full_matrices)))
-    u, s, vh = _SvdFunction.apply(A)
+    u, s, vh = (as_one_node(x, "LinalgSvdBackward0") for x in _SvdFunction.apply(A))
     if full_matrices and A._data.shape[-1] != A._data.shape[-2]:  # what is added to U or Vh has no gradient
         count, (more_u, _, more_vh) = s._data.shape[-1], np.linalg.svd(A._data)
         u = cat([u, wrap(more_u[..., count:])], -1)
@@ -311,8 +311,9 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
     if mode == "r" or (mode == "complete" and rows > columns):
         return return_type("linalg_qr")(*_QrRefused.apply(A, mode))
     if rows >= columns:
-        return return_type("linalg_qr")(*_QrFunction.apply(A))
-    q, r = _QrFunction.apply(A[..., :rows])  # of a wide matrix: the left square, and what Q makes of the rest
+        return return_type("linalg_qr")(*(as_one_node(x, "LinalgQrBackward0") for x in _QrFunction.apply(A)))
+    q, r = (as_one_node(x, "LinalgQrBackward0") for x in _QrFunction.apply(A[..., :rows]))
+    # of a wide matrix: the left square, and what Q makes of the rest
     return return_type("linalg_qr")(q, cat([r, q.mT @ A[..., rows:]], -1))
 
 
@@ -405,8 +406,9 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(x, 1, along, True)
-    out = sums.amax(over, True) if ord > 0 else sums.amin(over, True)
-    return out if keepdim else out.squeeze((rows, columns))
+    if not keepdim:
+        sums, over = sums.squeeze(along), over - (along < over)
+    return sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:

@@ -84,7 +84,7 @@ remainder_tensor = operation("RemainderBackward1", kernels.remainder, lambda g: 
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
 addmm = operation(
     "Addmm",
-    lambda x, y, z, beta, alpha: kernels.weighted(x, beta) + kernels.weighted(y @ z, alpha),
+    lambda x, y, z, beta, alpha: kernels.weighted_sum(x, beta, y @ z, alpha),
     lambda g, beta: g * beta,
     lambda g, z, alpha: kernels.weighted(g @ z.mT, alpha),
     lambda g, y, alpha: kernels.weighted(y.mT @ g, alpha),

@@ -49,6 +49,13 @@ def symbol(kind: str) -> str:
     return SYMBOLS.get(plain.lower(), plain.lower() if kind[-1].isdigit() else plain)
 
 
+def kind_of(node: Node) -> str:
+    """The name of a node, by which it gets its symbol: a reshape of what is not in order is still a reshape."""
+    name = node.name()
+    other = name in ("UnsafeViewBackward0", "ReshapeAliasBackward0") and node.operation.name == "reshape"
+    return "ViewBackward0" if other else name
+
+
 @dataclass(slots=True)
 class Birth:
     """Where a node was written: the file and line, the expression, its operands, the name it was assigned
@@ -239,7 +246,7 @@ class Names:
         if node in self.tensors:
             return self.tensors[node][0], True
         found = birth(node.code, node.at)
-        kind = node.name()
+        kind = kind_of(node)
         if not node.parents:
             return self.fresh(found.assigned or "leaf"), False
         if is_operation(found, kind) and not inner:
@@ -255,7 +262,7 @@ class Names:
         found = birth(node.code, node.at)
         made = getattr(node, "operation", None)  # a custom Function has none
         aligned = len(found.operands) == len(node.parents) and getattr(made, "name", "") != "linear"
-        if aligned and is_operation(found, node.name()):
+        if aligned and is_operation(found, kind_of(node)):
             name = cut(found.operands[slot])
             if value is None and is_literal(name):
                 return "constant"  # a flag or a setting of a custom Function, no tensor

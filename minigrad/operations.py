@@ -50,7 +50,10 @@ class Operation:
             self._node = type(
                 self.node_name,
                 (Node,),
-                {"__slots__": (), "operation": self, "rules": self.rules, "part": self.part, **readers(self)},
+                {
+                    **{"__slots__": (), "__module__": "builtins"},
+                    **{"operation": self, "rules": self.rules, "part": self.part, **readers(self)},
+                },
             )
         return self._node
 

@@ -221,7 +221,8 @@ def scatter(
     source = value if src is None else src
     where = check_dim(dim, input._data.ndim)
     array = _checked_index("scatter", input, where, index, raw(source) if isinstance(source, Tensor) else None)
-    if not isinstance(source, Tensor):
+    one = not isinstance(source, Tensor)
+    if one:
         source = wrap(np.full(array.shape, dtypes.fitting(plain(source), input.dtype)))
     elif source._data.dtype != input._data.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
@@ -229,7 +230,8 @@ def scatter(
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
         return scatter_reduce(input, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])
-    return more.scatter(input, source, where, array)
+    out = more.scatter(input, source, where, array)
+    return as_one_node(out, "ScatterBackward1") if one else out
 
 
 @function(inplace=True)
@@ -374,7 +376,7 @@ def _changed(recorded: Any, input: Tensor, dim: int, index: Any, source: Tensor,
     """A copy of input with slices replaced, or added to; a tensor without dimensions counts as one element."""
     if not input._data.ndim:
         changed = recorded(input.reshape(1), source.reshape(-1), (index,), accumulate)
-        return as_one_node(table.reshape(changed, ()), recorded)
+        return as_one_node(table.reshape(changed, ()), recorded.operation.node_name)
     return recorded(input, source, (slice(None),) * dim + (index,), accumulate)
 
 

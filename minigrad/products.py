@@ -18,7 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
-from minigrad.public import FUNCTIONS, function, methods, owned, register
+from minigrad.public import FUNCTIONS, as_one_node, function, methods, owned, register
 from minigrad.tensor import Tensor, method, wrap
 
 
@@ -53,7 +53,8 @@ def matmul(input: Tensor, other: Any) -> Tensor:
             other = table.clone(other)  # PyTorch folds the batch into one matrix, and so keeps a copy
         if m == 1:
             product = (table.mm if n == 2 else table.batch_mm)(input.unsqueeze(0), other)
-            return owned(table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1])))
+            row = table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1]))
+            return as_one_node(row, "SqueezeBackward4" if n == 2 else "UnsafeViewBackward0")
         return table.batch_mm(input, other)
     except (ValueError, RuntimeError):
         raise errors.matmul_mismatch(tuple(a.shape), tuple(b.shape)) from None
@@ -63,7 +64,7 @@ def _batch_mv(x: Tensor, v: Tensor) -> Tensor:
     if x._data.shape[-1] != v._data.shape[0]:
         raise ValueError
     product = table.rows_mm(x, v.unsqueeze(1))
-    return owned(table.squeeze_dim(product, product._data.shape[:-1]))
+    return as_one_node(table.squeeze_dim(product, product._data.shape[:-1]), "UnsafeViewBackward0")
 
 
 def _dtype_mismatch(a: Any, b: Any) -> RuntimeError:
@@ -156,6 +157,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
         if other.dtype is not input.dtype:
             names = f"{input.dtype.tensor_name} and {mat2.dtype.tensor_name}"
             raise RuntimeError(f"self and mat2 must have the same dtype, but got {names}")
+    if input._data.dtype.kind != "f":  # of integers, in whole numbers
+        beta, alpha = int(beta), int(alpha)
     return more.addmm(input, mat1, mat2, beta, alpha)
 
 
@@ -176,11 +179,8 @@ def _added(name: str, multiply: str) -> None:
                 beta, alpha = builtins.bool(beta), builtins.bool(alpha)
         if name == "addbmm":
             product = product.sum(0)
-        return (
-            kernels.weighted(input, beta) + kernels.weighted(product, alpha)
-            if beta
-            else (kernels.weighted(product, alpha))
-        )
+        out = kernels.weighted_sum(input, beta, product, alpha)
+        return as_one_node(table.clone(out) if out is product else out, f"{name.capitalize()}Backward0")
 
     call.__doc__ = f"beta * input + alpha * {multiply}(first, second)."
     function(call, name=name, inplace=True)
@@ -253,7 +253,8 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
             f"{other._data.shape[where]}"
         )
     x, y = input.expand(shape), other.expand(shape)
-    return x.roll(-1, where) * y.roll(1, where) - x.roll(1, where) * y.roll(-1, where)
+    out = x.roll(-1, where) * y.roll(1, where) - x.roll(1, where) * y.roll(-1, where)
+    return as_one_node(out, "LinalgCrossBackward0")
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
@@ -293,6 +294,9 @@ def einsum(equation: Any, /, *operands: Any) -> Tensor:
     inputs, output, size = _parse(equation.replace(" ", ""), operands)
     order = sorted(set("".join(inputs)) - set(output), key="".join(inputs).index)
     letters = list(output) + order
+    if len(operands) == 1:
+        only = _in_order(operands[0], inputs[0], letters)[0]
+        return table.sum_dims(only, tuple(range(len(output), len(letters))), False) if order else only
     pieces = [_arranged(x, letters_in, letters) for x, letters_in in zip(operands, inputs)]
     last = {c: builtins.max(i for i, names in enumerate(inputs) if c in names) for c in letters if c in size}
     result = pieces[0]
@@ -300,8 +304,7 @@ def einsum(equation: Any, /, *operands: Any) -> Tensor:
     for k, piece in enumerate(pieces[1:], 1):
         gone = [i for i, c in enumerate(letters) if c in order and last[c] == k]
         result = _contracted(result, piece, gone)
-    result = result.reshape(tuple(result._data.shape[: len(output)]))
-    return owned(result) if len(operands) > 1 else result
+    return owned(result.reshape(tuple(result._data.shape[: len(output)])) if order else result)
 
 
 register(einsum, "einsum", method=False)
@@ -371,8 +374,8 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, di
     return inputs, output, size
 
 
-def _arranged(x: Tensor, names: str, letters: list[str]) -> Tensor:
-    """x with one dimension for each letter, in order, of size 1 where it does not have it."""
+def _in_order(x: Tensor, names: str, letters: list[str]) -> tuple[Tensor, str]:
+    """x with its dimensions in the order of the letters, and their names; a repeated letter is a diagonal."""
     while len(set(names)) < len(names):
         c = next(c for c in names if names.count(c) > 1)
         i, j = (k for k, d in enumerate(names) if d == c and names[:k].count(c) < 2)
@@ -384,8 +387,13 @@ def _arranged(x: Tensor, names: str, letters: list[str]) -> Tensor:
         x = x.diagonal(0, i, j)
         names = "".join(d for k, d in enumerate(names) if k not in (i, j)) + c
     order = sorted(range(len(names)), key=lambda k: letters.index(names[k]))
-    x = x.permute(order) if order != list(range(len(order))) else x
-    own = dict(zip((names[k] for k in order), x._data.shape))
+    return x.permute(order), "".join(names[k] for k in order)
+
+
+def _arranged(x: Tensor, names: str, letters: list[str]) -> Tensor:
+    """x with one dimension for each letter, in order, of size 1 where it does not have it."""
+    x, names = _in_order(x, names, letters)
+    own = dict(zip(names, x._data.shape))
     return x.reshape(tuple(own.get(c, 1) for c in letters))
 
 
@@ -435,7 +443,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if p == 0:  # how many coordinates differ: a number without slope
         return table.sign(difference).abs().sum(-1)
-    return more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False)
+    return as_one_node(more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False), "CdistBackward0")
 
 
 @function(method=False)
@@ -452,7 +460,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     difference = table.pick(input, (first,)) - table.pick(input, (second,))
     if p == 0:  # how many coordinates differ: a number without slope
         return table.sign(difference).abs().sum(-1)
-    return more.vector_norm(difference, float(p), (1,), False)
+    return as_one_node(more.vector_norm(difference, float(p), (1,), False), "PdistBackward0")
 
 
 @function

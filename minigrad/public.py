@@ -444,11 +444,17 @@ def owned(x: Tensor) -> Tensor:
     return x
 
 
-def as_one_node(x: Tensor, recorded: Any) -> Tensor:
-    """`owned`, and shown under the name of the one operation that PyTorch has there."""
-    if x._node is not None and not x.is_leaf:
-        x._node.__class__ = inplace.renamed(type(x._node), recorded.operation.node_name)
-    return owned(x)
+def as_one_node(x: Tensor, name: str) -> Tensor:
+    """`owned`, and shown under the name of the one node that PyTorch has there."""
+    return owned(renamed(x, name))
+
+
+def renamed(x: Tensor, name: str) -> Tensor:
+    """x, whose node is shown under this name."""
+    made = x.grad_fn
+    if made is not None:
+        made.__class__ = inplace.renamed(type(made), name)
+    return x
 
 
 def floating_input(kernel: str, x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import hooks, tape
-from minigrad.naming import Names, birth, is_operation, symbol
+from minigrad.naming import Names, birth, is_operation, kind_of, symbol
 from minigrad.recording import Array, Place, Recording, Share, Step, same
 from minigrad.sharing import check_names, check_share, explain_share
 from minigrad.tape import Node, noted, set_grad_enabled
@@ -108,11 +108,11 @@ class Recorder:
             if parent is None:
                 parents[slot] = self.operand(node, slot)
         i = len(self.places)
-        fits = is_operation(found, kind) and node not in self.inner
+        fits = is_operation(found, kind_of(node)) and node not in self.inner
         place = Place(
             i, name, kind, tuple(node.shape or ()), str(node.dtype), leaf=not node.parents, named=named,
             expression=found.expression if fits and node.parents else "", where=found.where, source=found.line,
-            value=self.values.get(node), symbol=symbol(kind), spot=spot_of(node),
+            value=self.values.get(node), symbol=symbol(kind_of(node)), spot=spot_of(node),
         )  # fmt: skip
         if not node.parents and node.variable is not None and node.variable._grad is not None:  # type: ignore[attr-defined]
             place.old_grad = np.array(node.variable._grad._data)  # type: ignore[attr-defined]
@@ -134,7 +134,7 @@ class Recorder:
         value = operand_value(node, slot)
         found = birth(node.code, node.at)
         of_ours = getattr(node, "operation", None) is not None
-        if isinstance(value, (int, float)) or (of_ours and is_operation(found, node.name()) and found.literals):
+        if isinstance(value, (int, float)) or (of_ours and is_operation(found, kind_of(node)) and found.literals):
             return None
         name = self.names.constant(value, node, slot)
         if name == "constant" and value is None:

@@ -29,7 +29,6 @@ from minigrad.public import (
     function,
     into,
     load,
-    owned,
     raw,
     register,
     return_type,
@@ -197,7 +196,8 @@ def var_mean(
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean."""
     dims, amount = _spread_arguments("var_mean", input, dim, unbiased, correction)
-    return more.var(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
+    both = more.var(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
+    return as_one_node(both[0], "VarMeanBackward0"), as_one_node(both[1], "VarMeanBackward0")
 
 
 @function
@@ -206,7 +206,8 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean."""
     dims, amount = _spread_arguments("std_mean", input, dim, unbiased, correction)
-    return more.std(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
+    both = more.std(input, dims, amount, keepdim), table.mean_dims(input, dims, keepdim)
+    return as_one_node(both[0], "StdMeanBackward0"), as_one_node(both[1], "StdMeanBackward0")
 
 
 @function
@@ -248,7 +249,7 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
 @function
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other."""
-    return norm(input - other, p)
+    return as_one_node(norm(input - other, p), "DistBackward0")
 
 
 @function(inplace=True)
@@ -260,7 +261,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     rest = tuple(i for i in range(input._data.ndim) if i != where_dim)
     norms = more.vector_norm(input, float(p), rest, True)
     factor = FUNCTIONS["where"](norms > maxnorm, maxnorm / (norms + 1e-7), wrap(np.ones_like(norms._data)))
-    return input * factor
+    return as_one_node(input * factor, "RenormBackward0")
 
 
 # ------------------------------------------------------------------------------------------- extremes
@@ -388,7 +389,8 @@ def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None and not input._data.size:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     dims = () if dim is None else dim
-    return return_type("aminmax")(amin(input, dims, keepdim), amax(input, dims, keepdim))
+    both = amin(input, dims, keepdim), amax(input, dims, keepdim)
+    return return_type("aminmax")(*(as_one_node(found, "AminmaxBackward0") for found in both))
 
 
 def _arg(name: str, find: Any) -> None:
@@ -515,7 +517,7 @@ def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str
     result = result.squeeze(-1)
     if keepdim and input._data.ndim:
         result = result.unsqueeze(where + 1) if dim is not None else result.reshape((-1,) + (1,) * input._data.ndim)
-    return result if quantiles._data.ndim else owned(result.squeeze(0))
+    return as_one_node(result if quantiles._data.ndim else result.squeeze(0), "SqueezeBackward4")
 
 
 # ------------------------------------------------------------------------------------------- counting
@@ -772,7 +774,7 @@ def _softmax(name: str, recorded: Any, kernel: str) -> None:
             raise errors.not_implemented(full, x.dtype.tensor_name)
         if not x._data.ndim:
             column = recorded(x.reshape(1), 0)
-            result = as_one_node(column.reshape(()), recorded)
+            result = as_one_node(column.reshape(()), recorded.operation.node_name)
             move_guards(column._node, column._counter, result._counter)
             return result
         return recorded(x, where)

@@ -22,7 +22,19 @@ from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
-from minigrad.public import FUNCTIONS, check_out, converted, function, into, ints, methods, owned, raw, register
+from minigrad.public import (
+    FUNCTIONS,
+    as_one_node,
+    check_out,
+    converted,
+    function,
+    into,
+    ints,
+    methods,
+    raw,
+    register,
+    renamed,
+)
 from minigrad.size import Size
 from minigrad.tape import Node, mode, record
 from minigrad.tensor import Tensor, method, wrap
@@ -33,7 +45,18 @@ from minigrad.tensor import Tensor, method, wrap
 def reshape(input: Tensor, *shape: Any) -> Tensor:
     """The elements in another shape: a view where memory allows, else a copy. One size may be -1."""
     sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    return table.reshape(input, errors.infer_size(tuple(sizes), int(input._data.size)))
+    return _reshaped(input, errors.infer_size(tuple(sizes), int(input._data.size)))
+
+
+def _reshaped(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """A view of x; of its copy, where memory does not allow one."""
+    if x._node is not None and not x._data.flags.c_contiguous:
+        try:
+            x._data.reshape(sizes, copy=False)
+        except ValueError:
+            return as_one_node(table.reshape(contiguous(x), sizes), "UnsafeViewBackward0")
+        return renamed(table.reshape(x, sizes), "ReshapeAliasBackward0")
+    return table.reshape(x, sizes)
 
 
 function(reshape)
@@ -109,7 +132,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if first == last:
         return input
-    return table.reshape(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+    return _reshaped(input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
 @function
@@ -834,10 +857,11 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {i} and dim1 = {j}")
     k %= 4
     if k == 0:
-        return table.clone(input)
+        return as_one_node(table.clone(input), "Rot90Backward0")
     if k == 2:
-        return flip(input, (i, j))
-    return owned(transpose(flip(input, (j,)), i, j)) if k == 1 else flip(transpose(input, i, j), (j,))
+        return as_one_node(flip(input, (i, j)), "Rot90Backward0")
+    turned = transpose(flip(input, (j,)), i, j) if k == 1 else flip(transpose(input, i, j), (j,))
+    return as_one_node(turned, "Rot90Backward0")
 
 
 @method
@@ -954,7 +978,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
         n = x._data.shape[1]
         rows.append(pad_widths(x, ((0, 0), (start, width - start - n))))
         start += n
-    return cat(rows, 0)
+    return as_one_node(cat(rows, 0), "BlockDiagBackward0")
 
 
 @function

@@ -25,6 +25,7 @@ class Size(tuple[int, ...]):
     Slices and sums are Sizes again; one index gives an int. Entries that are not integers raise TypeError.
     """
 
+    __module__ = "minigrad"
     __slots__ = ()
 
     def __new__(cls, dims: Any = ()) -> Size:

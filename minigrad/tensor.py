@@ -43,6 +43,7 @@ class Untracked(list[Any]):
 class Tensor:
     """An n-dimensional array that can remember how it was computed.  Make one with `minigrad.tensor(...)`."""
 
+    __module__ = "minigrad"  # where users find it
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_node")
     __array_priority__ = 1000  # so that numpy leaves `array * tensor` to us (and we refuse it, as PyTorch does)
     __hash__ = object.__hash__

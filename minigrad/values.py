@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.naming import Names, birth, is_operation
+from minigrad.naming import Names, birth, is_operation, kind_of
 from minigrad.operations import Operation
 from minigrad.recording import Array
 from minigrad.tape import Node
@@ -88,7 +88,7 @@ def inputs_known(node: Node, values: Mapping[Node, Array]) -> dict[str, Any]:
         known.update(zip(names, args or (), strict=False))
     found = birth(node.code, node.at)
     constants = [name for name, parent in zip(made.inputs, node.parents, strict=True) if parent is None]
-    if is_operation(found, node.name()) and len(constants) == len(found.literals) == 1:
+    if is_operation(found, kind_of(node)) and len(constants) == len(found.literals) == 1:
         known.setdefault(constants[0], *found.literals.values())  # a number that stands in the source
     for name, parent in zip(made.inputs, node.parents, strict=True):
         if parent is not None and parent in values:

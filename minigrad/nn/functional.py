@@ -26,7 +26,7 @@ from minigrad.dtypes import promote_types
 from minigrad.inplace import write
 from minigrad.kernels import largest
 from minigrad.nn import rules
-from minigrad.public import floating_input, told
+from minigrad.public import as_one_node, floating_input, told
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor, wrap
 
@@ -187,23 +187,23 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
+        return as_one_node(leaky_relu(input, (lower + upper) / 2, inplace), "RreluWithNoiseBackward0")
     negative = np.asarray(input._data <= 0)
     slopes = np.ones(negative.shape, input._data.dtype)
     low, high = (float(slopes.dtype.type(bound)) for bound in (lower, upper))
     slopes[negative] = random.default_generator.uniform((int(negative.sum()),), low, high, np.dtype(np.float64))
-    return _applied(table.mul, input, inplace, wrap(slopes))
+    return as_one_node(_applied(table.mul, input, inplace, wrap(slopes)), "RreluWithNoiseBackward0")
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of a dimension times the sigmoid of the second half."""
-    size = input.shape[dim] if input.ndim else 0
     if input.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    if size % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim % input.ndim} is size {size}")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    where = errors.check_dim(dim, input.ndim)
+    if input.shape[where] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {where} is size {input.shape[where]}")
     first, second = input.chunk(2, dim)
-    return first * second.sigmoid()
+    return as_one_node(first * second.sigmoid(), "GluBackward0")
 
 
 def tanh(input: Tensor) -> Tensor:
@@ -720,7 +720,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
     _check_tensors("pairwise_distance", x1, x2)
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    return as_one_node((x1 - x2 + eps).norm(p, -1, keepdim), "NormBackward1")
 
 
 # --------------------------------------------------------------------------------------------------------- losses
@@ -977,8 +977,10 @@ def _soft_cross_entropy(
     if reduction == "none":
         return -product.sum(class_dim)
     total = -product.sum()
+    if reduction != "mean":
+        return total
     count = math.prod(n for dim, n in enumerate(input._data.shape) if dim != class_dim) if classes else 0
-    return total / count if reduction == "mean" else total
+    return as_one_node(total / count, "DivBackward1")
 
 
 def binary_cross_entropy(
@@ -1264,7 +1266,7 @@ def multi_margin_loss(
     np.put_along_axis(wrong, index, 0, 1)
     loss = (gap * wrap(wrong)).sum(1) / rows.shape[1]
     reduction = _legacy(size_average, reduce, reduction)
-    return _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
+    return as_one_node(_reduced(loss if input.ndim > 1 else loss.reshape(()), reduction), "MultiMarginLossBackward0")
 
 
 def multilabel_margin_loss(
@@ -1284,7 +1286,8 @@ def multilabel_margin_loss(
         gaps = (1 - row[wrap(own)][:, None] + row[wrap(others)]).clamp_min(0)
         losses.append(gaps.sum() / labels.size)
     loss = mg.stack(losses)
-    return _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
+    loss = _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
+    return as_one_node(loss, "MultilabelMarginLossBackward0")
 
 
 def ctc_loss(

@@ -213,7 +213,7 @@ def test_kinds_of_arithmetic() -> None:
         }
 
     assert kinds(cases.matmul) == {"matmul"}
-    assert kinds(cases.shapes) == {"spread", "elementwise", "move"}
+    assert kinds(cases.shapes) == {"spread", "elementwise", "move", "copy"}
     assert "scatter" in kinds(cases.index)
     assert "function" in kinds(cases.custom)
     assert "slot" in kinds(cases.two_outputs)
