@@ -187,15 +187,19 @@ class FunctionCtx(Node):
             elif recording and not _is_one_of(t, outputs):
                 raise RuntimeError(errors.DIRTY_NOT_RETURNED)
 
-    def _claim(self, args: Sequence[Any], outputs: list[Any], several: bool) -> None:
+    def _claim(self, args: Sequence[Any], outputs: list[Any]) -> None:
         """Make each output one that can have this node: no input as it came, and nobody's view."""
+        floats = [t for t in outputs if isinstance(t, Tensor) and t._data.dtype.kind == "f"]
+        several = sum(not _is_one_of(t, self._constant) for t in floats) > 1
         origin = self.function.__name__, is_grad_enabled(), several, any(self.needs_input_grad)
         for i, out in enumerate(outputs):
             if not isinstance(out, Tensor) or _is_one_of(out, self._dirty):
                 continue
             if _is_one_of(out, args):
                 outputs[i] = out.detach()
-                self._constant += (outputs[i],) if _is_one_of(out, self._constant) else ()
+                if _is_one_of(out, self._constant):
+                    self._constant += (outputs[i],)
+                    continue
             elif out._view is None:
                 continue
             elif is_grad_enabled():
@@ -352,7 +356,7 @@ class Function:
         several = isinstance(result, tuple)
         outputs = list(result) if several else [result]
         ctx._count_writes(args, outputs, recording)
-        ctx._claim(args, outputs, several)
+        ctx._claim(args, outputs)
         if recording:
             ctx._record(parents, outputs)
         final = tuple(outputs) if several else outputs[0]

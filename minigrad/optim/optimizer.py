@@ -62,6 +62,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def _set_up(self) -> None:
+        self._state_hooks: dict[str, OrderedDict[int, Callable[..., Any]]] = defaultdict(OrderedDict)
         self._pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
         self._post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
         self._buffers: dict[Any, Array] = {}
@@ -174,8 +175,38 @@ class Optimizer:
 
     # ------------------------------------------------------------------ saving and loading
 
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call `hook(optimizer)` before its state is put together."""
+        return self._add_state_hook("before saving", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call `hook(optimizer, state_dict)` after it; what it returns, if not None, replaces the state."""
+        return self._add_state_hook("after saving", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call `hook(optimizer, state_dict)` before loading; what it returns, if not None, is loaded instead."""
+        return self._add_state_hook("before loading", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+        """Call `hook(optimizer)` after loading."""
+        return self._add_state_hook("after loading", hook, prepend)
+
+    def _add_state_hook(self, when: str, hook: Callable[..., Any], prepend: bool) -> Handle:
+        handle = add_hook(self._state_hooks[when], hook)
+        if prepend:
+            self._state_hooks[when].move_to_end(handle.id, last=False)
+        return handle
+
+    def _call_state_hooks(self, when: str, *state: Any) -> Any:
+        """The state as the hooks leave it, for those that are given one."""
+        for hook in list(self._state_hooks[when].values()):
+            changed = hook(self, *state)
+            state = (changed,) if state and changed is not None else state
+        return state[0] if state else None
+
     def state_dict(self) -> dict[str, Any]:
         """{"state": what is remembered of each parameter, by number; "param_groups": settings and numbers}."""
+        self._call_state_hooks("before saving")
         numbers: dict[Tensor, int] = {}
         for group in self.param_groups:
             for p in group["params"]:
@@ -188,10 +219,12 @@ class Optimizer:
             for group in self.param_groups
         ]
         state = {numbers[p] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        saved: dict[str, Any] = self._call_state_hooks("after saving", {"state": state, "param_groups": groups})
+        return saved
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over the state and settings that `state_dict` gave; the groups must have the same sizes."""
+        state_dict = self._call_state_hooks("before loading", dict(state_dict))
         saved_groups = copy.deepcopy(state_dict["param_groups"])
         if len(saved_groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -213,7 +246,11 @@ class Optimizer:
                 self.state[p] = {name: _like(name, value, p) for name, value in kept.items()}
         for group, saved in zip(self.param_groups, saved_groups, strict=True):
             saved["params"] = group["params"]
+            for name, default in self.defaults.items():  # switches that older versions did not have
+                if default is None or isinstance(default, bool):
+                    saved.setdefault(name, default)
         self.param_groups = saved_groups
+        self._call_state_hooks("after loading")
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}

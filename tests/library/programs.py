@@ -440,11 +440,45 @@ l = nn.Conv2d(1, 4, 4, 2, 1); y = l(a := t.ones(2, 1, 6, 6, requires_grad=True))
 y = nn.ConvTranspose2d(2, 3, 4, 2, 1)(t.ones(1, 2, 3, 3)); y.stride(), y.view(1, -1)
 optim.lr_scheduler._LRScheduler.__mro__[1].__name__, optim.lr_scheduler._LRScheduler.__name__
 """.strip().splitlines()
+# `class M(nn.Module)` in one line, and a list that hooks write into
+TWO = "calls = []; m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1)); "
+STEPS = "calls = []; p = t.ones(2, requires_grad=True); o = optim.SGD([p], lr=0.1, momentum=0.9); "
+HOOKED = [
+    *(TWO + line for line in """
+m[0].register_state_dict_pre_hook(lambda *a: calls.append(a[1:])); m.state_dict(); calls
+m[0].register_state_dict_post_hook(lambda m, s, p, l: calls.append((list(s), p, dict(l)))); m.state_dict(); calls
+m[0].register_state_dict_post_hook(lambda m, s, p, l: s); m.state_dict()
+m._register_state_dict_hook(lambda m, s, p, l: {'only': 1}); m.state_dict()
+m[1].register_load_state_dict_pre_hook(lambda m, s, p, l, *rest: calls.append((type(m).__name__, sorted(s), p, l, rest))); m.load_state_dict(m.state_dict()); calls
+m[1]._register_load_state_dict_pre_hook(lambda s, p, *rest: s.__setitem__('1.bias', s.pop('1.shift'))); s = m.state_dict(); s['1.shift'] = s.pop('1.bias') + 5; m.load_state_dict(s); m[1].bias, '1.shift' in s
+m.register_load_state_dict_post_hook(lambda m, keys: keys.missing_keys.clear()); m.load_state_dict(m[:1].state_dict())
+m.register_load_state_dict_post_hook(lambda m, keys: keys); m.load_state_dict(m.state_dict())
+h = m[1].register_load_state_dict_pre_hook(lambda *a: calls.append(1)); c = copy.deepcopy(m); h.remove(); m.load_state_dict(m.state_dict()); n = len(calls); c.load_state_dict(m.state_dict()); n, len(calls)
+m.scale = nn.Parameter(t.tensor(2.0)); s = m.state_dict(); s['scale'] = t.tensor([3.0]); m.load_state_dict(s), m.scale
+""".strip().splitlines()),
+    *(STEPS + line for line in """
+o.register_state_dict_pre_hook(lambda o: calls.append('before')); o.register_state_dict_post_hook(lambda o, s: {**s, 'more': 1}); o.state_dict(), calls
+o.register_state_dict_post_hook(lambda o, s: calls.append(1)); o.register_state_dict_post_hook(lambda o, s: calls.append(0), prepend=True); o.state_dict(), calls
+o.register_load_state_dict_pre_hook(lambda o, s: s['param_groups'][0].update(lr=0.5)); s = o.state_dict(); o.load_state_dict(s); o.param_groups[0]['lr'], s['param_groups'][0]['lr']
+o.register_load_state_dict_pre_hook(lambda o, s: {**s, 'param_groups': []}); o.load_state_dict(o.state_dict())
+h = o.register_load_state_dict_post_hook(lambda o: calls.append('after')); o.load_state_dict(o.state_dict()); h.remove(); o.load_state_dict(o.state_dict()); calls
+s = o.state_dict(); s['param_groups'][0].pop('maximize'); s['param_groups'][0].pop('nesterov'); o.load_state_dict(s); p.sum().backward(); o.step(); p
+a = optim.AdamW([p]); s = a.state_dict(); k = s['param_groups'][0].pop('decoupled_weight_decay'); a.load_state_dict(s); p.sum().backward(); a.step(); p, k
+""".strip().splitlines()),
+    *"""
+F = type('F', (t.autograd.Function,), {'forward': staticmethod(lambda c, a, b: (c.mark_non_differentiable(b), (a, b))[1]), 'backward': staticmethod(lambda c, g, h: (g, None))}); a, b = F.apply(x * 1, w.detach()); b.add_(1)
+F = type('F', (t.autograd.Function,), {'forward': staticmethod(lambda c, a, b: (c.mark_non_differentiable(b), (a, b))[1]), 'backward': staticmethod(lambda c, g, h: (g, None))}); a, b = F.apply(x * 1, w.detach()); a.add_(1)
+F = type('F', (t.autograd.Function,), {'forward': staticmethod(lambda c, a: (a,)), 'backward': staticmethod(lambda c, g: g)}); a, = F.apply(x * 1); a.add_(1)
+M = type('M', (nn.Module,), {'forward': lambda m, a, b: (m.seen.append(b.requires_grad), a * b)[1]}); m = M(); m.seen = []; m.register_full_backward_hook(lambda m, i, o: m.seen.append((i, o))); m(x, w.detach()).sum().backward(); m.seen
+M = type('M', (nn.Module,), {'forward': lambda m, a: a.add_(1)}); m = M(); m.register_full_backward_hook(lambda *a: None); m(x * 1)
+P = collections.namedtuple('P', 'a b'); M = type('M', (nn.Module,), {'forward': lambda m, a: P(a, a * 2)}); m = M(); m.register_full_backward_hook(lambda *a: None); y = m(x); y._fields, y.b
+""".strip().splitlines(),
+]
 
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
-    "student": STUDENT,
+    "student": STUDENT, "hooked": HOOKED,
 }  # fmt: skip
 
 

@@ -6,8 +6,10 @@ none of whose inputs requires grad has no second node: then the hooks run at the
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from minigrad.creation import zeros
 from minigrad.function import Function
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor
@@ -20,7 +22,8 @@ class BackwardHookFunction(Function):
 
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> Any:
-        return tuple(t.view_as(t) for t in tensors)
+        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
+        return tensors
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
@@ -44,6 +47,7 @@ class Boundary:
         if not is_grad_enabled() or not any(args[i].requires_grad for i in places):
             return args
         self.has_inputs, self.input_places = True, places
+        self.input_zeros = [partial(zeros, args[i].shape, dtype=args[i].dtype) for i in places]
         passed = BackwardHookFunction.apply(*(args[i] for i in places))
         passed = passed if isinstance(passed, tuple) else (passed,)
         node = next(t.grad_fn for t in passed if t.grad_fn is not None)
@@ -67,7 +71,9 @@ class Boundary:
         changed = list(outputs)
         for place, tensor in zip(places, passed, strict=True):
             changed[place] = tensor
-        return tuple(changed) if isinstance(result, tuple) else changed[0]
+        if not isinstance(result, tuple):
+            return changed[0]
+        return result._make(changed) if hasattr(result, "_make") else tuple(changed)  # a named tuple keeps its names
 
     def _outputs_arrived(self, gradients: tuple[Any, ...]) -> Any:
         full: list[Any] = [None] * self.output_count
@@ -92,12 +98,14 @@ class Boundary:
         if self.grad_output is None:  # another backward pass that comes by the inputs, but not from the outputs
             return None
         full: list[Any] = [None] * self.input_count
-        for place, g in zip(self.input_places, grad_inputs, strict=True):
-            full[place] = g
+        for place, g, nothing in zip(self.input_places, grad_inputs, self.input_zeros, strict=True):
+            full[place] = nothing() if g is None else g  # as PyTorch shows a tensor that wants no gradient
         answer: Any = tuple(full)
         for hook in list(self.module._backward_hooks.values()):
             changed = hook(self.module, answer, self.grad_output)
             if changed is not None:
                 answer = changed if isinstance(changed, tuple) else (changed,)
         self.grad_output = None
-        return tuple(answer[place] for place in self.input_places)
+        return tuple(
+            None if g is None else answer[place] for place, g in zip(self.input_places, grad_inputs, strict=True)
+        )

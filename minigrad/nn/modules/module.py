@@ -69,6 +69,10 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _version = 1
+    _state_dict_hooks: Mapping[int, Any] = {}  # nobody's: a module has its own from the first hook on
+    _state_dict_pre_hooks: Mapping[int, Any] = {}
+    _load_state_dict_pre_hooks: Mapping[int, Any] = {}
+    _load_state_dict_post_hooks: Mapping[int, Any] = {}
 
     def __init__(self) -> None:
         put = super().__setattr__
@@ -163,6 +167,32 @@ class Module:
     def register_backward_hook(self, hook: Hook) -> Handle:
         """PyTorch's old hook sees only the gradients of a module's last operation; left out."""
         raise NotImplementedError("register_backward_hook is deprecated and left out: use register_full_backward_hook")
+
+    def _add_state_hook(self, name: str, hook: Any) -> Handle:
+        return add_hook(self.__dict__.setdefault(name, OrderedDict()), hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook) -> Handle:
+        """Call `hook(module, prefix, keep_vars)` before this module's part of a state dict is written."""
+        return self._add_state_hook("_state_dict_pre_hooks", hook)
+
+    def register_state_dict_post_hook(self, hook: Hook) -> Handle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after it; it may change the dictionary in place."""
+        return self._add_state_hook("_state_dict_hooks", (hook, False))
+
+    def _register_state_dict_hook(self, hook: Hook) -> Handle:  # the older form: what it returns replaces the dictionary
+        return self._add_state_hook("_state_dict_hooks", (hook, True))
+
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> Handle:
+        """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
+        before this module's own tensors are loaded: the place to rename the keys of an older checkpoint."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> Handle:
+        return self._add_state_hook("_load_state_dict_pre_hooks", (hook, with_module))
+
+    def register_load_state_dict_post_hook(self, hook: Hook) -> Handle:
+        """Call `hook(module, incompatible_keys)` after loading; it may change the two lists in place."""
+        return self._add_state_hook("_load_state_dict_post_hooks", hook)
 
     # ------------------------------------------------------------------ attributes
 
@@ -540,14 +570,22 @@ class Module:
             destination, prefix = given.get("destination", destination), given.get("prefix", prefix)
             keep_vars = given.get("keep_vars", keep_vars)
         state: Any = OrderedDict() if destination is None else destination
+        local = {"version": self._version}
         if not hasattr(state, "_metadata") and isinstance(state, OrderedDict):
             state._metadata = OrderedDict()  # type: ignore[attr-defined]
         if hasattr(state, "_metadata"):
-            state._metadata[prefix[:-1]] = {"version": self._version}
+            state._metadata[prefix[:-1]] = local
+        for before in list(self._state_dict_pre_hooks.values()):
+            before(self, prefix, keep_vars)
         self._save_to_state_dict(state, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for after, may_replace in list(self._state_dict_hooks.values()):
+            changed = after(self, state, prefix, local)
+            if changed is not None and not may_replace:
+                raise RuntimeError("state_dict post-hook must return None")
+            state = state if changed is None else changed
         return state
 
     def _own_state(self) -> dict[str, Tensor]:
@@ -576,7 +614,8 @@ class Module:
         missing: list[str] = []
         unexpected: list[str] = []
         errors: list[str] = []
-        self._load_tree(state_dict, "", assign, getattr(state_dict, "_metadata", {}), missing, unexpected, errors)
+        state = OrderedDict(state_dict)  # hooks may rename what is in it
+        self._load_tree(state, "", assign, getattr(state_dict, "_metadata", {}), missing, unexpected, errors)
         if strict and missing:
             errors.insert(0, "Missing key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in missing)))
         if strict and unexpected:
@@ -591,13 +630,19 @@ class Module:
     def _load_tree(
         self, state: Mapping[str, Any], prefix: str, assign: bool, metadata: Mapping[str, Any], *found: list[str]
     ) -> None:
-        local = {**metadata.get(prefix[:-1], {}), "assign_to_params_buffers": assign}
+        local = {**metadata.get(prefix[:-1], {}), **({"assign_to_params_buffers": True} if assign else {})}
         self._load_from_state_dict(state, prefix, local, True, *found)
         for name, module in self._modules.items():
             if module is not None:
                 below = f"{prefix}{name}."
                 part = {key: value for key, value in state.items() if key.startswith(below)}
                 module._load_tree(part, below, assign, metadata, *found)
+        for after in list(self._load_state_dict_post_hooks.values()):
+            if after(self, _IncompatibleKeys(*found[:2])) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                    "expected to return new values, if incompatible_keys need to be modified, it should be done inplace."
+                )
 
     def _load_from_state_dict(
         self,
@@ -610,6 +655,10 @@ class Module:
         error_msgs: list[str],
     ) -> None:
         """Load this module's own tensors; override to accept old names."""
+        for before, with_module in list(self._load_state_dict_pre_hooks.values()):
+            first_of_all = (self,) if with_module else ()
+            found = missing_keys, unexpected_keys, error_msgs
+            before(*first_of_all, state_dict, prefix, local_metadata, strict, *found)
         own = self._own_state()
         for name, current in own.items():
             key = prefix + name
@@ -618,6 +667,8 @@ class Module:
                     missing_keys.append(key)
                 continue
             given = state_dict[key]
+            if isinstance(given, Tensor) and given.shape == (1,) and current.shape == ():
+                given = given[0]  # as PyTorch 0.3 saved a number
             if not isinstance(given, Tensor):
                 error_msgs.append(
                     f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object '
