@@ -7,12 +7,15 @@ its results require grad only if the function also met a tensor from outside tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
 
 from minigrad.autograd.gradients import grad as _grad
 from minigrad.autograd.gradients import zeros_like
+from minigrad.autograd.graph import disable_saved_tensors_hooks
 from minigrad.creation import eye
+from minigrad.function import Function
 from minigrad.random import get_rng_state, set_rng_state
 from minigrad.shapes import stack
 from minigrad.tape import ancestors, enable_grad, is_grad_enabled, mode
@@ -80,23 +83,63 @@ def _chosen(args: tuple[Any, ...], argnums: Argnums) -> tuple[int, ...]:
 
 
 class Transform:
-    """A transform while it runs its function: what it makes of custom Functions in there."""
+    """A transform while it runs its function: what it makes of custom Functions, and of saved-tensor hooks, in there."""
 
     def __enter__(self) -> None:
+        self.guard = self.guarded()
+        self.guard.__enter__()
         mode.transforms.append(self)
 
     def __exit__(self, *_: object) -> None:
         mode.transforms.remove(self)
+        self.guard.__exit__(None, None, None)
+
+    def guarded(self) -> AbstractContextManager[Any]:
+        """Where PyTorch refuses hooks on saved tensors, so do we."""
+        return disable_saved_tensors_hooks(NO_SAVED_HOOKS)
 
     def admit(self, function: Any, separate: bool) -> None:
-        """RuntimeError for a Function without `setup_context`, which PyTorch does not take."""
-        if not separate and function.jvp is not None:
+        """RuntimeError for a Function that PyTorch does not take: no `setup_context`, or vmap does not know how to map it."""
+        if function.jvp is None:
+            return  # one of our own
+        if not separate:
             raise RuntimeError(NO_SETUP_CONTEXT)
+        if any(isinstance(each, Mapping) for each in mode.transforms):
+            own = function.vmap is not Function.vmap  # type: ignore[attr-defined]
+            if own and function.generate_vmap_rule:
+                raise RuntimeError(NOT_MAPPED.format(function.__name__, TWO_RULES))
+            if not own and not function.generate_vmap_rule:
+                raise RuntimeError(NOT_MAPPED.format(function.__name__, NO_RULE))
 
     def recorded(self, ctx: Any, outputs: Any) -> None:
         """Called when a Function has written its node."""
 
 
+class Pushing(Transform):
+    """jvp, which has nothing against hooks on saved tensors."""
+
+    def guarded(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+
+class Mapping(Transform):
+    """vmap, which wants to know of a Function how it is mapped (though ours calls it for each slice)."""
+
+
+NO_SAVED_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
+)
+NOT_MAPPED = (
+    "You tried to vmap over {}, but it {}. For more details, please see "
+    "https://pytorch.org/docs/main/notes/extending.func.html"
+)
+NO_RULE = (
+    "does not have vmap support. Please override and implement the vmap staticmethod or set generate_vmap_rule=True"
+)
+TWO_RULES = (
+    "has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the "
+    "overridden vmap staticmethod to avoid ambiguity"
+)
 NO_SETUP_CONTEXT = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
     "setup_context staticmethod. For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -110,7 +153,7 @@ class _Traced:
         self, api: str, func: Func, args: tuple[Any, ...], argnums: Argnums, has_aux: bool, keywords: dict[str, Any]
     ) -> None:
         places = _chosen(args, argnums)
-        with enable_grad(), Transform():
+        with enable_grad(), Pushing() if api[0] in "jl" else Transform():
             own = {i: _mapped(_own, args[i]) for i in places}
             given = [own.get(i, a) for i, a in enumerate(args)]
             if api.startswith(("jvp", "jacfwd", "linearize")):  # in forward mode the function may write into its inputs
@@ -121,6 +164,9 @@ class _Traced:
                 x._node.__dict__["_of_transform"] = True
         if has_aux and not (isinstance(answer, tuple) and len(answer) == 2):
             raise RuntimeError(f"{api}: output of function f should be a tuple: (output, aux) if has_aux is True")
+        for x in _leaves(answer[1]) if has_aux else ():
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
         self.value: Any = answer[0] if has_aux else answer
         self.aux: Any = answer[1] if has_aux else None
         self.own = tuple(own[i] for i in places) if isinstance(argnums, tuple) else own[places[0]]
@@ -384,7 +430,8 @@ def _jacobian(name: str, api: str, func: Func, argnums: Argnums, has_aux: bool, 
 
     @wraps(func)
     def jacobian(*args: Any) -> Any:
-        traced = _Traced(api, func, args, argnums, has_aux, {})
+        with Mapping() if name == "jacfwd" else nullcontext():
+            traced = _Traced(api, func, args, argnums, has_aux, {})
         traced.only_tensors(api)
         connected = traced.connected()
 
@@ -489,7 +536,8 @@ def vmap(
             if randomness == "same":
                 set_rng_state(state)
             slices = (a if d is None else a.select(d, i) for a, d in zip(things, dims, strict=True))
-            results.append(func(*_refilled(args, slices), **kwargs))
+            with Mapping():
+                results.append(func(*_refilled(args, slices), **kwargs))
         if randomness == "error" and bool((get_rng_state() != state).any()):
             raise RuntimeError(RANDOM)
         return _stacked(name, results, out_dims)

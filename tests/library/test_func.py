@@ -142,6 +142,8 @@ def test_dual_tensors_cannot_move_under_no_grad() -> None:
 class Cube(mg.autograd.Function):
     """x^3, whose jvp says 4 x^2: so that it shows who is asked."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(x: Any) -> Any:
         return x**3
@@ -181,7 +183,8 @@ def test_forward_mode_asks_a_function_for_its_jvp() -> None:
     assert grad(lambda x: jvp(cube, (x,), (v,))[1].sum())(X).tolist() == [8.0, -16.0]
     assert jvp(grad(lambda x: cube(x).sum()), (X,), (v,))[1].tolist() == [6.0, -12.0]  # the backward's own operations
     assert jacfwd(cube)(X).tolist() == [[4.0, 0.0], [0.0, 16.0]]
-    assert jacrev(cube)(X).tolist() == [[3.0, 0.0], [0.0, 12.0]]
+    assert jacrev(Unmapped.apply)(X).tolist() == [[3.0, 0.0], [0.0, 12.0]]
+    assert jvp(_with_hooks, (X,), (X,))[1].tolist() == 10.0
 
 
 def test_a_dual_tensor_asks_at_once() -> None:
@@ -224,6 +227,21 @@ def test_gradcheck_proves_a_jvp() -> None:
             mg.autograd.gradcheck(mg.sin, x, **wrong)
 
 
+class Unmapped(Cube):
+    generate_vmap_rule = False
+
+
+class TwoRules(Cube):
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Any) -> Any:
+        return x**3, 0
+
+
+def _with_hooks(x: Any) -> Any:
+    with mg.autograd.graph.save_on_cpu():
+        return (x * x).sum()
+
+
 def _jvp_says(answer: Any, forward: Any = None) -> Any:
     class Made(mg.autograd.Function):
         pass
@@ -256,6 +274,14 @@ ATTEMPTS = [
         lambda: _jvp_says(lambda t: t.clone()[:1], lambda ctx, x: x[:1]),
         "A custom Function is returning a view but the jvp is not returning a view of the given grad input.",
     ),
+    (lambda: vmap(lambda x: Two.apply(x, x, 2.0)[0])(X), "In order to use an autograd.Function with functorch transforms"),
+    (lambda: vmap(Unmapped.apply)(X), "You tried to vmap over Unmapped, but it does not have vmap support. Please"),
+    (lambda: jacfwd(Unmapped.apply)(X), "You tried to vmap over Unmapped, but it does not have vmap support. Please"),
+    (lambda: vmap(TwoRules.apply)(X), "You tried to vmap over TwoRules, but it has both generate_vmap_rule=True and an"),
+    (lambda: grad(lambda x: (x.sum(), [x, 3]), has_aux=True)(X), "Expected tensors, got unsupported type <class 'int'>"),
+    (lambda: jvp(lambda x: (x, "aux"), (X,), (X,), has_aux=True), "Expected tensors, got unsupported type <class 'str'>"),
+    (lambda: grad(_with_hooks)(X), "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please"),
+    (lambda: vmap(_with_hooks)(X), "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please"),
     (
         lambda: grad(lambda x: Two.apply(x, W, 2.0)[0].sum())(X),
         "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the",
