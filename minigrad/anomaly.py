@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.birthplace import quoted
+from minigrad.birthplace import quoted, traced
 from minigrad.tensor import Tensor
 
 
@@ -37,7 +37,18 @@ def check(node: Any, shares: list[Any]) -> None:
         error = RuntimeError(f"Function '{node.owner.name()}' returned nan values in its {place}th output.")
         where = quoted(node.code, node.at)
         error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {_origin(node)}")
+        tell(node)
         raise error
+
+
+def tell(node: Any) -> None:
+    """PyTorch's warning before the error: where the forward pass made the node that fails."""
+    where = "" if node.code is None else traced(node.code, node.at)
+    warnings.warn(
+        f"Error detected in {node.owner.name()}. Traceback of forward call that caused the error:\n{where}",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _origin(node: Any) -> str:
@@ -73,8 +84,11 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         state.enabled, state.check_nan = True, self.check_nan
+        self.quiet = np.errstate(all="ignore")  # who looks for a nan needs no warning of numpy's beside it
+        self.quiet.__enter__()
 
     def __exit__(self, *_: object) -> None:
+        self.quiet.__exit__(None, None, None)
         state.enabled, state.check_nan = self.before
 
 
@@ -88,9 +102,11 @@ class set_detect_anomaly:
         state.enabled, state.check_nan = mode, check_nan
 
     def __enter__(self) -> None:
-        return None
+        self.quiet = np.errstate(all="ignore")
+        self.quiet.__enter__()
 
     def __exit__(self, *_: object) -> None:
+        self.quiet.__exit__(None, None, None)
         state.enabled, state.check_nan = self.before
 
 

@@ -56,6 +56,12 @@ def source_line(code: CodeType | None, at: int) -> str | None:
     return linecache.getline(code.co_filename, line_number(code, at)).strip() or None
 
 
+def traced(code: CodeType, at: int) -> str:
+    """The same place as a traceback gives it: file, line and function, and below the source."""
+    line = source_line(code, at)
+    return f'  File "{code.co_filename}", line {line_number(code, at)}, in {code.co_name}\n' + (f"    {line}\n" if line else "")
+
+
 def quoted(code: CodeType | None, at: int) -> str:
     """` in "z = y.exp()"`, or nothing where there is no source to quote."""
     line = source_line(code, at)

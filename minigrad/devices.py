@@ -13,6 +13,7 @@ KINDS = (
 class Device:
     """A device by its name: Device("cpu"), Device("cuda:1"), Device("cuda", 1).  RuntimeError for an unknown name."""
 
+    __module__, __qualname__ = "minigrad", "device"
     __slots__ = ("index", "type")
 
     def __init__(self, type: Any, index: int | None = None) -> None:

@@ -22,6 +22,7 @@ BOOLEAN, INTEGER, FLOATING = range(3)
 class DType:
     """A number type, such as `float32`. There is one object for each type: compare with `is` or `==`."""
 
+    __module__, __qualname__ = "minigrad", "dtype"  # as `type(x.dtype)` shows it
     __slots__ = ("c_name", "category", "itemsize", "name", "numpy", "tensor_name")
 
     def __init__(self, name: str, tensor_name: str, c_name: str, category: int) -> None:

@@ -20,8 +20,10 @@ _ids = count().__next__
 Hook = Callable[..., Any]
 
 
-class Handle:
+class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook off again (twice does no harm)."""
+
+    __module__ = "minigrad.utils.hooks"  # where PyTorch has it
 
     def __init__(self, hooks: dict[int, Hook], key: int) -> None:
         self.hooks, self.key = hooks, key
@@ -31,14 +33,11 @@ class Handle:
         """Take the hook off; a second time does nothing."""
         self.hooks.pop(self.key, None)
 
-    def __enter__(self) -> Handle:
+    def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.remove()
-
-
-RemovableHandle = Handle
 
 
 class Pass:
@@ -96,7 +95,7 @@ class Hooks:
         self.accumulated: dict[int, Hook] = {}
         self.retained: weakref.ref[Tensor] | None = None
 
-    def add(self, kind: str, hook: Hook) -> Handle:
+    def add(self, kind: str, hook: Hook) -> RemovableHandle:
         hooks: dict[int, Hook] = getattr(self, kind)
         key = _ids()
         hooks[key] = hook
@@ -104,7 +103,7 @@ class Hooks:
         watched.add(node)
         if node.owner is not node:
             node.owner.__dict__.setdefault("_heard", []).append(self.node)
-        return Handle(hooks, key)
+        return RemovableHandle(hooks, key)
 
     def arriving(self, g: Any, create_graph: bool, deposit: Callable[..., None]) -> Any:
         """The gradient as the hooks on the tensor leave it; a tensor that retains its gradient gets a copy."""

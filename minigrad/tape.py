@@ -26,7 +26,7 @@ import numpy as np
 from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
-from minigrad.hooks import Handle, Hook, Hooks, Pass, Watch, unpacked, watched
+from minigrad.hooks import Hook, Hooks, Pass, RemovableHandle, Watch, unpacked, watched
 from minigrad.kernels import total
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
@@ -252,12 +252,12 @@ class Node:
         """All contributions at once: what a custom Function has in place of rules."""
         raise NotImplementedError(f"{self.name()} has no rules")
 
-    def register_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
         self.rules = None
         return hooks_of(self).add("after", hook)
 
-    def register_prehook(self, hook: Callable[..., Any]) -> Handle:
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_outputs)` before this node; a tuple it returns replaces grad_outputs."""
         self.rules = None
         return hooks_of(self).add("before", hook)
@@ -729,7 +729,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 @method
-def register_hook(self: Tensor, hook: Hook) -> Handle:
+def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
     """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place.
 
     >>> x = torch.tensor([3.0, -4.0], requires_grad=True)
@@ -744,7 +744,7 @@ def register_hook(self: Tensor, hook: Hook) -> Handle:
 
 
 @method
-def register_post_accumulate_grad_hook(self: Tensor, hook: Hook) -> Handle:
+def register_post_accumulate_grad_hook(self: Tensor, hook: Hook) -> RemovableHandle:
     """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
     if self._node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import dtypes
+from minigrad import anomaly, dtypes
 from minigrad.birthplace import quoted
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
         f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
         "make a new tensor there instead, as in y = y + 1."
     )
+    if anomaly.state.enabled:
+        anomaly.tell(node)
     return error
 
 
@@ -105,11 +107,16 @@ def modified(array: Array, maker: Node | None, now: int, expected: int) -> Runti
     """PyTorch's sentence for a saved tensor that was changed in place."""
     kind = f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
     made = "" if maker is None or not maker.parents else f", which is output {maker.output_nr} of {short(maker)},"
+    hint = (
+        "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+        "changed in there or anywhere later. Good luck!"
+        if anomaly.state.enabled
+        else "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {expected} instead. Hint: enable "
-        "anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"[{kind} {list(array.shape)}]{made} is at version {now}; expected version {expected} instead. Hint: {hint}"
     )
 
 

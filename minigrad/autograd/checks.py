@@ -70,13 +70,13 @@ def gradcheck(
             )  # fmt: skip
         except GradcheckError:
             return False
-    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = _checkable(args)
     outputs = _outputs(func, args)
     if not any(y.requires_grad for y in outputs):
         return _constant(func, args, wanted, outputs, eps)
     for i, y in enumerate(outputs if check_backward_ad else []):
-        for j in wanted:
+        for k, j in enumerate(wanted):
             numerical = _numerical(func, args, j, i, eps)
             analytical = _analytical(y, args[j])
             again = _analytical(y, args[j])
@@ -87,7 +87,7 @@ def gradcheck(
                     f"The tolerance for nondeterminism was {nondet_tol}."
                 )
             if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
-                raise _mismatch("", i, j, numerical, analytical)
+                raise _mismatch("", i, k, numerical, analytical)
     if check_forward_ad:
         _forward(func, args, wanted, outputs, eps, rtol, atol)
         if check_undefined_grad:
@@ -108,7 +108,7 @@ def _forward(
     func: Func, args: tuple[Any, ...], wanted: list[int], outputs: list[Tensor], eps: float, rtol: float, atol: float
 ) -> None:
     """Compare the Jacobians of forward mode: of a custom Function, its jvp; of all else, what its backward says."""
-    for j in wanted:
+    for k, j in enumerate(wanted):
         rows: list[list[Any]] = []  # for each element of the input, how each output moves
         for place in np.ndindex(args[j].shape):
             tangents = {i: np.zeros(args[i].shape, args[i]._data.dtype) for i in wanted}
@@ -118,7 +118,7 @@ def _forward(
             if y.requires_grad and rows:
                 numerical, analytical = _numerical(func, args, j, i, eps), np.array([row[i] for row in rows])
                 if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
-                    raise _mismatch("computed with forward mode ", i, j, numerical, analytical)
+                    raise _mismatch("computed with forward mode ", i, k, numerical, analytical)
 
 
 def _tangents(func: Func, args: tuple[Any, ...], tangents: dict[int, Any]) -> list[Any]:
@@ -208,7 +208,7 @@ def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) ->
             finally:
                 base[place] = before
         rows.append((values[0] - values[1]) / (2 * eps))
-    dtype = base.dtype
+    dtype = found._data.dtype
     return np.array(rows, dtype=dtype) if rows else np.zeros((0, 1), dtype)
 
 
@@ -289,12 +289,11 @@ def gradgradcheck(
         raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
-    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
     outputs = [y for y in _outputs(func, args) if y.requires_grad]
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
-        seeds = tuple(wrap(rng.standard_normal(y.shape).astype(y._data.dtype)).requires_grad_() for y in outputs)
+        seeds = tuple(zeros_like(y).uniform_(-1, 1).requires_grad_() for y in outputs)
     else:
         seeds = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
 

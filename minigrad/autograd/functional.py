@@ -17,6 +17,8 @@ from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]
 INDEPENDENT = "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode."
+STRATEGIES = ("forward-mode", "reverse-mode")
+STRATEGY = 'Expected strategy to be either "forward-mode" or "reverse-mode".'
 
 
 def jacobian(
@@ -35,6 +37,7 @@ def jacobian(
     tensor([[2., 0.],
             [0., 6.]])
     """
+    _check_strategy(strategy, vectorize, create_graph, strict)
     if strict and vectorize:
         raise RuntimeError(
             "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
@@ -50,6 +53,25 @@ def jacobian(
             rows.append(tuple(_one_jacobian(y, i, x, j, create_graph, strict) for j, x in enumerate(leaves)))
     nested = tuple(row[0] if one_input else row for row in rows)
     return nested[0] if one_output else nested
+
+
+def _check_strategy(strategy: str, vectorize: bool, create_graph: bool, strict: bool) -> None:
+    """What PyTorch refuses of its ways to compute; here all of them are backward passes, and give the same."""
+    if strategy not in STRATEGIES:
+        raise AssertionError(
+            f'{STRATEGY} Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. '
+            'Otherwise, prefer to use "reverse-mode".'
+        )
+    for given, error, what in ((create_graph, NotImplementedError, "create_graph"), (strict, RuntimeError, "strict")):
+        if given and strategy == "forward-mode":
+            raise error(
+                f'torch.autograd.functional.jacobian: `{what}=True` and `strategy="forward-mode"` are not supported together '
+                f'(yet). Please either set `{what}=False` or `strategy="reverse-mode"`.'
+            )
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
+        )
 
 
 def _one_jacobian(y: Tensor, i: int, x: Tensor, j: int, create_graph: bool, strict: bool) -> Tensor:
@@ -88,13 +110,15 @@ def hessian(
             [1., 0.]])
     """
     xs, one_input = _tensors(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in STRATEGIES:
+        raise AssertionError(STRATEGY)
 
     def gradient(*leaves: Tensor) -> Any:
         y = _scalar(func(*leaves), "hessian")
         first = _gradient(y, leaves, strict, hessian=True)
         return first[0] if one_input else first
 
-    return jacobian(gradient, xs[0] if one_input else xs, create_graph=create_graph, strict=strict, vectorize=vectorize)
+    return jacobian(gradient, xs[0] if one_input else xs, create_graph, strict, vectorize, outer_jacobian_strategy)
 
 
 def _gradient(y: Tensor, leaves: tuple[Tensor, ...], strict: bool, hessian: bool = False) -> tuple[Tensor, ...]:
@@ -139,14 +163,14 @@ def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
     (tensor(16.), tensor(12.))
     """
     xs, one_input = _tensors(inputs, "inputs", "jvp")
-    vs = _vector(v, xs, one_input, "jvp", "has a single input with a single element", "input to the ")
+    vs = _vector(v, xs, one_input, "jvp", "is a single Tensor with a single element", "input to the ")
     with enable_grad():
         leaves = _fresh(xs, create_graph)
         ys, one_output = _tensors(func(*leaves), "outputs of the user-provided function", "jvp")
         for i, y in enumerate(ys):
             _check_connected(y, i, strict)
         dummies = tuple(zeros_like(y).requires_grad_() for y in ys)
-        through = _weighted(ys, leaves, dummies, True, False, "gradient")
+        through = _weighted(ys, leaves, dummies, True, strict, "gradient")
         found = _weighted(through, dummies, vs, create_graph, strict, "output")
     return _given(ys, one_output, create_graph), _given(found, one_output, create_graph)
 
@@ -171,7 +195,7 @@ def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
 
 def _hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool, strict: bool) -> tuple[Any, Any]:
     xs, one_input = _tensors(inputs, "inputs", name)
-    vs = _vector(v, xs, one_input, name, "has a single input with a single element", "input to the ")
+    vs = _vector(v, xs, one_input, name, "is a single Tensor with a single element", "input to the ")
     with enable_grad():
         leaves = _fresh(xs, create_graph)
         y = _scalar(func(*leaves), name)
@@ -189,7 +213,7 @@ def _weighted(ys: Any, xs: Any, vs: Any, create_graph: bool, strict: bool, what:
         found = grad(outputs, xs, weights, create_graph=create_graph, retain_graph=True, allow_unused=True)
     for i, g in enumerate(found):
         if g is None and strict:
-            raise RuntimeError(INDEPENDENT.format(what, i))
+            raise RuntimeError(INDEPENDENT.format("output" if what == "gradient" else what, i))
         if strict and create_graph and not g.requires_grad and what != "gradient":
             higher = "jacobian" if what == "output" else "hessian"
             raise RuntimeError(INDEPENDENT.format(higher, i)[:-1] + " when create_graph=True.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad import tape
 from minigrad.function import FunctionCtx
-from minigrad.hooks import Handle, Pass
+from minigrad.hooks import Pass, RemovableHandle
 from minigrad.tape import Node, mode, no_grad
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import guarded_names
@@ -46,6 +46,7 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: Node | None = None  # PyTorch's third field: here a node keeps what it needs alive
 
     def tensor(self) -> Tensor:
         """A tensor of that shape and node, without numbers: what stands for the edge in a backward pass."""
@@ -245,9 +246,10 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         saved_tensors_hooks.forbidden = before
 
 
-def increment_version(tensor: Tensor) -> None:
-    """Say that this tensor's memory was written to by means autograd cannot see."""
-    tape.touch(tensor._counter)
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Say that the memory of this tensor, or of each of these, was written to by means autograd cannot see."""
+    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        tape.touch(each._counter)
 
 
 def _reached(running: Pass) -> set[Node]:
@@ -257,7 +259,7 @@ def _reached(running: Pass) -> set[Node]:
     return set.union(*tape.on_the_way(running.roots, running.targets))
 
 
-def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> Handle:
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:
     """Call `fn` once in a backward pass: with all gradients when the last of these tensors has its own, or with the first.
 
     mode: "all" passes a list with one gradient (or None) per tensor; "any" passes the first gradient to arrive.
@@ -296,7 +298,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
     wanted = [(i, t) for i, t in enumerate(tensors) if t.requires_grad]
     handles = [t.register_hook(hook_for(i)) for i, t in wanted]
 
-    class Together(Handle):
+    class Together(RemovableHandle):
         def __init__(self) -> None:
             super().__init__({}, handles[0].key if handles else -1)
 

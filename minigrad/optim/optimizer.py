@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.hooks import Handle
+from minigrad.hooks import RemovableHandle
 from minigrad.nn.modules.module import add_hook
 from minigrad.nn.parameter import typename
 from minigrad.tape import enable_grad, touch, touch_all
@@ -165,11 +165,11 @@ class Optimizer:
             found = self._buffers[key] = np.empty(x.shape, x.dtype)
         return found
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step."""
         return add_hook(self._pre_hooks, hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> Handle:
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
         return add_hook(self._post_hooks, hook)
 

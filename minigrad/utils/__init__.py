@@ -12,5 +12,5 @@ def __getattr__(name: str) -> Any:
     if name == "checkpoint":
         return importlib.import_module("minigrad.utils.checkpoint")
     if name == "hooks":
-        return importlib.import_module("minigrad.hooks")
+        return importlib.import_module("minigrad.utils.hooks")
     raise AttributeError(f"module 'minigrad.utils' has no attribute {name!r}")

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from minigrad.devices import check_device
 from minigrad.dtypes import DType
-from minigrad.hooks import Handle
+from minigrad.hooks import RemovableHandle
 from minigrad.nn.parameter import Parameter, typename
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
@@ -28,9 +28,9 @@ Hook = Callable[..., Any]
 _ids = count().__next__
 
 
-def add_hook(hooks: dict[int, Hook], hook: Hook) -> Handle:
+def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
     """File a hook under a number of its own, and return what removes it again."""
-    handle = Handle(hooks, _ids())
+    handle = RemovableHandle(hooks, _ids())
     hooks[handle.id] = hook
     return handle
 
@@ -132,13 +132,13 @@ class Module:
         changed = hook(self, args, *extra, result)
         return result if changed is None else changed
 
-    def _add_hook(self, hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> Handle:
+    def _add_hook(self, hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
         handle = add_hook(hooks, hook)
         if prepend:
             hooks.move_to_end(handle.id, last=False)
         return handle
 
-    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> Handle:
+    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
         """Call `hook(module, args)` before forward; what it returns, if not None, replaces the arguments."""
         handle = self._add_hook(self._forward_pre_hooks, hook, prepend)
         if with_kwargs:
@@ -147,7 +147,7 @@ class Module:
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> Handle:
+    ) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward; what it returns, if not None, replaces the output."""
         handle = self._add_hook(self._forward_hooks, hook, prepend)
         if with_kwargs:
@@ -156,15 +156,15 @@ class Module:
             self._hooks_always_called.add(handle.id)
         return handle
 
-    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_output)` when the gradients of the outputs are there; it may replace them."""
         return self._add_hook(self._backward_pre_hooks, hook, prepend)
 
-    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> Handle:
+    def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` after the module's backward; it may replace grad_input."""
         return self._add_hook(self._backward_hooks, hook, prepend)
 
-    def register_backward_hook(self, hook: Hook) -> Handle:
+    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
         """PyTorch's old hook sees only the gradients of a module's last operation; left out."""
         raise NotImplementedError("register_backward_hook is deprecated and left out: use register_full_backward_hook")
 
