@@ -6,6 +6,7 @@ its results require grad only if the function also met a tensor from outside tha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
@@ -169,6 +170,9 @@ class _Traced:
                 raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
         self.value: Any = answer[0] if has_aux else answer
         self.aux: Any = answer[1] if has_aux else None
+        for x in _leaves(self.aux) if has_aux else ():
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
         self.own = tuple(own[i] for i in places) if isinstance(argnums, tuple) else own[places[0]]
         self.wanted: tuple[Tensor, ...] = tuple(_leaves([own[i] for i in places]))
         self.outputs = _leaves(self.value)
@@ -647,11 +651,23 @@ def functional_call(
     tensor([6.])
     """
     given = parameter_and_buffer_dicts
+    if not isinstance(given, (dict, list, tuple)):
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}"
+        )
+    names = Counter(name for part in ([given] if isinstance(given, dict) else given) for name in part)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
     named = dict(given) if isinstance(given, dict) else {k: v for part in given for k, v in part.items()}
     own = {name for each in (module.named_parameters(), module.named_buffers()) for name, _ in each}
     unknown, missing = sorted(named.keys() - own), sorted(own - named.keys())
     if strict and (unknown or missing):
-        raise RuntimeError(f"Missing key(s): {', '.join(missing)}. Unexpected key(s): {', '.join(unknown)}.")
+        wrong = [
+            f"\n\t{what} key(s): {', '.join(map(repr, found))}."
+            for what, found in (("Unexpected", unknown), ("Missing", missing))
+            if found
+        ]
+        raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:{''.join(wrong)}")
     changed: list[tuple[dict[str, Any], str, Any]] = []
     try:
         for name, value in named.items():

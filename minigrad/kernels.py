@@ -310,7 +310,7 @@ def relu(x: Array) -> Array:
         raise RuntimeError("Boolean inputs not supported for relu")
     if not x.ndim:
         return x.dtype.type(0) if x < 0 else x[()]
-    return np.maximum(x, _ZERO[x.dtype]) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, np.inf)
+    return np.maximum(_ZERO[x.dtype], x) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, np.inf)
 
 
 def gate(g: Array, out: Array) -> Array:

@@ -175,23 +175,23 @@ class Optimizer:
 
     # ------------------------------------------------------------------ saving and loading
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before its state is put together."""
         return self._add_state_hook("before saving", hook, prepend)
 
-    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after it; what it returns, if not None, replaces the state."""
         return self._add_state_hook("after saving", hook, prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before loading; what it returns, if not None, is loaded instead."""
         return self._add_state_hook("before loading", hook, prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Handle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` after loading."""
         return self._add_state_hook("after loading", hook, prepend)
 
-    def _add_state_hook(self, when: str, hook: Callable[..., Any], prepend: bool) -> Handle:
+    def _add_state_hook(self, when: str, hook: Callable[..., Any], prepend: bool) -> RemovableHandle:
         handle = add_hook(self._state_hooks[when], hook)
         if prepend:
             self._state_hooks[when].move_to_end(handle.id, last=False)

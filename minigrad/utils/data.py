@@ -21,9 +21,9 @@ from minigrad.shapes import stack
 from minigrad.tensor import Tensor
 
 __all__ = [
-    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
-    "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
-    "random_split",
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "default_collate", "default_convert", "random_split",
 ]  # fmt: skip
 
 # ------------------------------------------------------------------------------------------- datasets
@@ -50,7 +50,7 @@ class TensorDataset(Dataset):
     """Tensors whose first dimensions belong together: item i is a tuple of their i-th rows."""
 
     def __init__(self, *tensors: Tensor) -> None:
-        if any(t.shape[0] != tensors[0].shape[0] for t in tensors):
+        if any(t.size(0) != tensors[0].size(0) for t in tensors):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
@@ -61,6 +61,51 @@ class TensorDataset(Dataset):
         return int(self.tensors[0].shape[0])
 
 
+class StackDataset(Dataset):
+    """Datasets whose items belong together: item i is a tuple, or with keywords a dictionary, of their i-th items.
+
+    ValueError if they differ in length.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, but both types are "
+                "given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets: Any = args or kwargs
+        parts = list(args or kwargs.values())
+        self._length = len(parts[0])
+        if any(len(part) != self._length for part in parts):
+            raise ValueError("Size mismatch between datasets")
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: part[index] for name, part in self.datasets.items()}
+        return tuple(part[index] for part in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ChainDataset(IterableDataset):
+    """Several streams one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets: Iterable[Any] = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in self.datasets:
+            if not isinstance(part, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from iter(part)
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self.datasets)
+
+
 class ConcatDataset(Dataset):
     """Several datasets one after the other."""
 
@@ -68,6 +113,8 @@ class ConcatDataset(Dataset):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(d, IterableDataset) for d in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
         self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
 
     def __len__(self) -> int:
@@ -285,6 +332,9 @@ def _check_workers(workers: int, timeout: float, context: Any, prefetch: int | N
         )
 
 
+FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
 class DataLoader:
     """Iterate over a dataset in batches; with `shuffle`, in a new random order each time.
 
@@ -343,7 +393,13 @@ class DataLoader:
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
         alone = batch_size is None and batch_sampler is None
-        self.collate_fn = collate_fn or (_as_it_is if alone else default_collate)
+        self.collate_fn = collate_fn or (default_convert if alone else default_collate)
+        self._fixed = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED and "_fixed" in self.__dict__:
+            raise ValueError(f"{name} attribute should not be set after DataLoader is initialized")
+        super().__setattr__(name, value)
 
     def __class_getitem__(cls, item: Any) -> Any:
         return cls
@@ -381,8 +437,17 @@ class DataLoader:
                 yield self.collate_fn(batch)
 
 
-def _as_it_is(item: Any) -> Any:
-    return creation.as_tensor(item) if isinstance(item, (np.ndarray, np.generic)) else item
+def default_convert(data: Any) -> Any:
+    """An item that is no batch: numpy's arrays become tensors, tuples become lists; all else stays as it is."""
+    if isinstance(data, (np.ndarray, np.generic)):
+        return data if data.dtype.kind in "SUO" else creation.as_tensor(data)
+    if isinstance(data, Mapping):
+        return {key: default_convert(value) for key, value in data.items()}
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        return type(data)(*map(default_convert, data))
+    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
+        return [default_convert(value) for value in data]
+    return data
 
 
 def default_collate(batch: Sequence[Any]) -> Any:

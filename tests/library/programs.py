@@ -475,10 +475,43 @@ P = collections.namedtuple('P', 'a b'); M = type('M', (nn.Module,), {'forward': 
 """.strip().splitlines(),
 ]
 
+ASIDE = """
+str([type(x), type(x.shape), type(x.dtype), type(x.device), type(x.register_hook(print))])
+x.T.reshape(-1).grad_fn.name(), x.T.reshape(-1)._base is None
+x[:, 1].reshape(-1).grad_fn.name(), x.T.flatten().grad_fn.name(), x.flatten().grad_fn.name(), x.T.reshape(3, 2)._base is x
+t.autograd.grad((x.T.reshape(3, 2, 1) * w.reshape(3, 1, 1)).sum() + (x.T.reshape(-1) ** 2).sum(), x)
+t.relu(t.tensor([-0.0, 0.0, -1.0])).signbit(), t.relu(t.tensor([-0.0, -1.0]).double()).signbit()
+with t.autograd.detect_anomaly(): (lambda y: (y.add_(1), y.sum().backward()))(x.exp()); 0
+c = warnings.catch_warnings(record=True); ws = c.__enter__(); warnings.simplefilter('always'); d = t.autograd.detect_anomaly(); d.__enter__(); y = t.zeros(1, requires_grad=True).sqrt() * 0; e = __import__('contextlib').suppress(RuntimeError); exec('with e: y.backward()'); d.__exit__(None, None, None); c.__exit__(); [str(w.message).partition('.')[0] for w in ws]
+F_ = t.autograd.functional; F_.jacobian(t.sin, w, strategy='forward-mode')
+F_ = t.autograd.functional; F_.jacobian(t.sin, w, strategy='sideways')
+F_ = t.autograd.functional; F_.hessian(t.sum, w, outer_jacobian_strategy='sideways')
+F_ = t.autograd.functional; F_.jacobian(t.sin, w, create_graph=True, vectorize=True, strategy='forward-mode')
+F_ = t.autograd.functional; F_.jvp(t.sin, w)
+F_ = t.autograd.functional; F_.jvp(lambda a, b: a * 2, (w, w), (w, w), strict=True)
+t.autograd.gradcheck(t.sin, 3.0)
+B = type('B', (t.autograd.Function,), {'forward': staticmethod(lambda ctx, a, b: a * 2 + b * 3), 'backward': staticmethod(lambda ctx, g: (g, g))}); t.autograd.gradcheck(B.apply, (w.detach(), w))
+t.autograd.gradcheck(lambda a: a.float() * 2, t.tensor([0.5, 1.5], dtype=t.float64, requires_grad=True))
+t.func.grad(lambda a: (a.sum(), {'k': a, 'n': 3}), has_aux=True)(w)
+t.func.functional_call(nn.Linear(3, 1), ({'weight': t.ones(1, 3)}, {'weight': t.ones(1, 3)}), w)
+t.func.functional_call(nn.Linear(3, 1), 3, w)
+t.func.functional_call(nn.Linear(3, 1), {'weight': t.zeros(1, 3), 'wieght': t.zeros(1)}, w, strict=True)
+nn.Hardswish(True), nn.Hardsigmoid(True), nn.Embedding(3, 2, scale_grad_by_freq=True, sparse=False)
+q = nn.ParameterDict({'a': t.ones(2), 'b': t.zeros(1)}); r = q | nn.ParameterDict({'c': t.ones(1)}); q |= r; s = q.copy(); (r, list(reversed(q)), q.popitem()[0], q.setdefault('a').tolist(), q.setdefault('z', t.ones(1)), list(q), q.fromkeys(['u'], t.ones(1)), q.clear(), len(q), list(s))
+U = t.utils.data; ds = U.TensorDataset(t.arange(2), t.ones(2)); (list(U.DataLoader(ds, batch_size=None)), U.default_convert([(1, np.ones(2)), {'a': 's'}]))
+U = t.utils.data; d = U.DataLoader([1, 2]); d.batch_size = 3; 0
+U = t.utils.data; It = type('It', (U.IterableDataset,), {'__iter__': lambda s: iter([1, 2])}); (list(U.ChainDataset([It(), It()])), U.StackDataset(t.arange(3), [4, 5, 6])[1], U.StackDataset(a=t.arange(3), b=[4, 5, 6])[1])
+U = t.utils.data; It = type('It', (U.IterableDataset,), {'__iter__': lambda s: iter([1, 2])}); U.ConcatDataset([It()])
+t.utils.data.StackDataset(t.ones(2), t.ones(3))
+w.grad = t.tensor([3.0, 4.0, 0.0], dtype=t.float64); nn.utils.clip_grad_norm_([w], max_norm=t.tensor(2.0)), w.grad
+w.grad = t.ones(3, dtype=t.float64); nn.utils.clip_grad_norm_([w], 'x')
+t.autograd.graph.get_gradient_edge(x * 2)._fields, t.autograd.graph.increment_version([x, w]), x._version
+""".strip().splitlines()
+
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
-    "student": STUDENT, "hooked": HOOKED,
+    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE,
 }  # fmt: skip
 
 

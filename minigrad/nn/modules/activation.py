@@ -63,12 +63,18 @@ class Hardswish(_Inplace):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
 
+    def extra_repr(self) -> str:
+        return ""
+
 
 class Hardsigmoid(_Inplace):
     """x / 6 + 1/2 cut to 0 ... 1."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return ""
 
 
 class Sigmoid(Module):

@@ -386,6 +386,42 @@ class ParameterDict(Module):
         del self[key]
         return value
 
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the last pair of name and parameter and return it."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def clear(self) -> None:
+        """Remove all."""
+        for key in list(self._keys):
+            del self[key]
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary with the same parameters."""
+        return ParameterDict({key: self[key] for key in self._keys})
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The parameter of this name; where there is none, the default is filed under it."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A new dictionary with these names, each for the default."""
+        return ParameterDict((key, default) for key in keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ior__(self, other: ParameterDict) -> ParameterDict:
+        self.update(other)
+        return self
+
     def update(self, parameters: Any) -> None:
         """Add the parameters of a mapping or of an iterable of pairs."""
         if not isinstance(parameters, Iterable):

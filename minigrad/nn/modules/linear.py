@@ -171,7 +171,9 @@ class Embedding(Module):
             text += f", max_norm={self.max_norm}"
         if self.norm_type != 2:
             text += f", norm_type={self.norm_type}"
-        return text
+        if self.scale_grad_by_freq:
+            text += ", scale_grad_by_freq=True"
+        return text + (", sparse=True" if self.sparse else "")
 
 
 class EmbeddingBag(Module):

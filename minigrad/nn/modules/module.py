@@ -168,29 +168,29 @@ class Module:
         """PyTorch's old hook sees only the gradients of a module's last operation; left out."""
         raise NotImplementedError("register_backward_hook is deprecated and left out: use register_full_backward_hook")
 
-    def _add_state_hook(self, name: str, hook: Any) -> Handle:
+    def _add_state_hook(self, name: str, hook: Any) -> RemovableHandle:
         return add_hook(self.__dict__.setdefault(name, OrderedDict()), hook)
 
-    def register_state_dict_pre_hook(self, hook: Hook) -> Handle:
+    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before this module's part of a state dict is written."""
         return self._add_state_hook("_state_dict_pre_hooks", hook)
 
-    def register_state_dict_post_hook(self, hook: Hook) -> Handle:
+    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after it; it may change the dictionary in place."""
         return self._add_state_hook("_state_dict_hooks", (hook, False))
 
-    def _register_state_dict_hook(self, hook: Hook) -> Handle:  # the older form: what it returns replaces the dictionary
+    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:  # the older form: what it returns replaces the dictionary
         return self._add_state_hook("_state_dict_hooks", (hook, True))
 
-    def register_load_state_dict_pre_hook(self, hook: Hook) -> Handle:
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
         before this module's own tensors are loaded: the place to rename the keys of an older checkpoint."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
-    def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> Handle:
+    def _register_load_state_dict_pre_hook(self, hook: Hook, with_module: bool = False) -> RemovableHandle:
         return self._add_state_hook("_load_state_dict_pre_hooks", (hook, with_module))
 
-    def register_load_state_dict_post_hook(self, hook: Hook) -> Handle:
+    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` after loading; it may change the two lists in place."""
         return self._add_state_hook("_load_state_dict_post_hooks", hook)
 

@@ -62,7 +62,7 @@ def clip_grads_with_norm_(
     parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale all gradients, in place, by max_norm / total_norm if that is less than 1."""
-    factor = min(max_norm / (total_norm._data + total_norm._data.dtype.type(1e-6)), 1.0)
+    factor = min(float(max_norm) / (total_norm._data + total_norm._data.dtype.type(1e-6)), 1.0)
     for p in _listed(parameters):
         if p._grad is not None:
             array = p._grad._writable()
