@@ -179,7 +179,7 @@ class Module:
         """Call `hook(module, state_dict, prefix, local_metadata)` after it; it may change the dictionary in place."""
         return self._add_state_hook("_state_dict_hooks", (hook, False))
 
-    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:  # the older form: what it returns replaces the dictionary
+    def _register_state_dict_hook(self, hook: Hook) -> RemovableHandle:  # older: what it returns replaces the dictionary
         return self._add_state_hook("_state_dict_hooks", (hook, True))
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
