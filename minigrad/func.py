@@ -117,13 +117,13 @@ class Transform:
 
 
 class Pushing(Transform):
-    """jvp, which has nothing against hooks on saved tensors."""
+    """jvp (and vmap), which has nothing against hooks on saved tensors."""
 
     def guarded(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
 
-class Mapping(Transform):
+class Mapping(Pushing):
     """vmap, which wants to know of a Function how it is mapped (though ours calls it for each slice)."""
 
 

@@ -184,7 +184,7 @@ def test_forward_mode_asks_a_function_for_its_jvp() -> None:
     assert jvp(grad(lambda x: cube(x).sum()), (X,), (v,))[1].tolist() == [6.0, -12.0]  # the backward's own operations
     assert jacfwd(cube)(X).tolist() == [[4.0, 0.0], [0.0, 16.0]]
     assert jacrev(Unmapped.apply)(X).tolist() == [[3.0, 0.0], [0.0, 12.0]]
-    assert jvp(_with_hooks, (X,), (X,))[1].tolist() == 10.0
+    assert jvp(_with_hooks, (X,), (X,))[1].tolist() == 10.0 and vmap(_with_hooks)(X).tolist() == [1.0, 4.0]
 
 
 def test_a_dual_tensor_asks_at_once() -> None:
@@ -281,7 +281,6 @@ ATTEMPTS = [
     (lambda: grad(lambda x: (x.sum(), [x, 3]), has_aux=True)(X), "Expected tensors, got unsupported type <class 'int'>"),
     (lambda: jvp(lambda x: (x, "aux"), (X,), (X,), has_aux=True), "Expected tensors, got unsupported type <class 'str'>"),
     (lambda: grad(_with_hooks)(X), "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please"),
-    (lambda: vmap(_with_hooks)(X), "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please"),
     (
         lambda: grad(lambda x: Two.apply(x, W, 2.0)[0].sum())(X),
         "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the",
