@@ -5,11 +5,12 @@ The order of a shuffled loader is PyTorch's own for the same seed.  Everything i
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from itertools import accumulate, islice, pairwise
 from typing import Any
 
@@ -44,6 +45,9 @@ class Dataset:
 
 class IterableDataset(Dataset):
     """A dataset that is a stream: it defines `__iter__` instead of `__getitem__`."""
+
+    def __add__(self, other: Any) -> ChainDataset:  # type: ignore[override]
+        return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset):
@@ -86,8 +90,23 @@ class StackDataset(Dataset):
             return {name: part[index] for name, part in self.datasets.items()}
         return tuple(part[index] for part in self.datasets)
 
+    def __getitems__(self, indices: list[Any]) -> list[Any]:
+        parts = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        rows = zip(*(_items(part, indices) for part in parts), strict=True)
+        return [dict(zip(self.datasets, row, strict=True)) if isinstance(self.datasets, dict) else row for row in rows]
+
     def __len__(self) -> int:
         return self._length
+
+
+def _items(dataset: Any, indices: list[Any]) -> Any:
+    """A batch of items: asked for at once, if the dataset can give them so."""
+    if getattr(dataset, "__getitems__", None) is None:
+        return [dataset[i] for i in indices]
+    items = dataset.__getitems__(indices)
+    if len(items) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
+    return items
 
 
 class ChainDataset(IterableDataset):
@@ -103,6 +122,8 @@ class ChainDataset(IterableDataset):
             yield from iter(part)
 
     def __len__(self) -> int:
+        if not all(isinstance(part, IterableDataset) for part in self.datasets):
+            raise AssertionError("ChainDataset only supports IterableDataset")
         return sum(len(part) for part in self.datasets)
 
 
@@ -137,6 +158,9 @@ class Subset(Dataset):
 
     def __getitem__(self, index: Any) -> Any:
         return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> Any:
+        return _items(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -265,7 +289,7 @@ class WeightedRandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         drawn = sampling.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
-        return iter(drawn.tolist())
+        yield from drawn.tolist()  # drawn when the first is asked for
 
     def __len__(self) -> int:
         return self.num_samples
@@ -368,11 +392,13 @@ class DataLoader:
     ) -> None:
         _check_workers(num_workers, timeout, multiprocessing_context, prefetch_factor, persistent_workers)
         stream = isinstance(dataset, IterableDataset)
-        if stream and shuffle:
-            raise ValueError(
-                "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
-                f"shuffle={shuffle}"
-            )
+        if stream:
+            unset = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+            for option, given in unset.items():
+                if given is not None:
+                    raise ValueError(
+                        f"DataLoader with IterableDataset: expected unspecified {option} option, but got {option}={given}"
+                    )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
@@ -425,7 +451,8 @@ class DataLoader:
             yield from (self.collate_fn(self.dataset[i]) for i in self.sampler)
         else:
             for indices in self.batch_sampler:
-                yield self.collate_fn([self.dataset[i] for i in indices])
+                together = getattr(self.dataset, "__getitems__", None)
+                yield self.collate_fn(together(indices) if together else [self.dataset[i] for i in indices])
 
     def _stream(self) -> Iterator[Any]:
         items = iter(self.dataset)
@@ -437,16 +464,16 @@ class DataLoader:
                 yield self.collate_fn(batch)
 
 
+def _of_words(array: Any) -> bool:
+    return isinstance(array, (np.ndarray, np.generic)) and array.dtype.kind in "SUO"
+
+
 def default_convert(data: Any) -> Any:
-    """An item that is no batch: numpy's arrays become tensors, tuples become lists; all else stays as it is."""
+    """An item that is not batched: its arrays become tensors, lists and dicts keep their form."""
     if isinstance(data, (np.ndarray, np.generic)):
-        return data if data.dtype.kind in "SUO" else creation.as_tensor(data)
-    if isinstance(data, Mapping):
-        return {key: default_convert(value) for key, value in data.items()}
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*map(default_convert, data))
-    if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
-        return [default_convert(value) for value in data]
+        return data if _of_words(data) else creation.as_tensor(data)
+    if isinstance(data, (Mapping, Sequence)) and not isinstance(data, (str, bytes)):
+        return _like(data, {key: default_convert(item) for key, item in _entries(data)})
     return data
 
 
@@ -455,9 +482,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Tensor):
         return stack(list(batch))
-    if isinstance(first, np.ndarray):
+    if isinstance(first, np.ndarray) and not _of_words(first):
         return stack([creation.as_tensor(item) for item in batch])
-    if isinstance(first, np.generic):
+    if isinstance(first, (np.number, np.bool_)):
         return creation.as_tensor(np.stack(batch))
     if isinstance(first, float):
         return creation.tensor(batch, dtype=dtypes.float64)
@@ -466,17 +493,33 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, Mapping):
-        return {key: default_collate([item[key] for item in batch]) for key in first}
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(column) for column in zip(*batch, strict=True)))
+        return _like(first, {key: default_collate([item[key] for item in batch]) for key in first})
     if isinstance(first, Sequence):
         if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(column) for column in zip(*batch, strict=True)]
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-        f"{type(first)}"
-    )
+        return _like(first, {i: default_collate(column) for i, column in enumerate(zip(*batch, strict=True))})
+    kind = first.dtype if isinstance(first, np.ndarray) else type(first)
+    raise TypeError(f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {kind}")
+
+
+def _entries(data: Any) -> Iterable[tuple[Any, Any]]:
+    return data.items() if isinstance(data, Mapping) else enumerate(data)
+
+
+def _like(first: Any, entries: dict[Any, Any]) -> Any:
+    """These entries, by key or place, in a container as `first` is one; a plain one if it cannot be made so."""
+    if isinstance(first, tuple):
+        return type(first)(*entries.values()) if hasattr(first, "_fields") else list(entries.values())
+    try:
+        if isinstance(first, (MutableMapping, MutableSequence)):
+            twin: Any = copy.copy(first)  # it may hold more than its entries
+            for key, value in entries.items():
+                twin[key] = value
+            return twin
+        return type(first)(entries if isinstance(first, Mapping) else list(entries.values()))
+    except TypeError:
+        return entries if isinstance(first, Mapping) else list(entries.values())
+
 
 # PyTorch keeps these in several files: `from torch.utils.data.dataset import Dataset`.
 for _name in ("dataset", "dataloader", "sampler"):

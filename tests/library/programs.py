@@ -474,6 +474,38 @@ M = type('M', (nn.Module,), {'forward': lambda m, a: a.add_(1)}); m = M(); m.reg
 P = collections.namedtuple('P', 'a b'); M = type('M', (nn.Module,), {'forward': lambda m, a: P(a, a * 2)}); m = M(); m.register_full_backward_hook(lambda *a: None); y = m(x); y._fields, y.b
 """.strip().splitlines(),
 ]
+LOADED = ["U = t.utils.data; " + line for line in """
+D = U.StackDataset(range(4), U.TensorDataset(t.arange(4))); len(D), D[1], D.__getitems__([2, 0]), list(U.DataLoader(D, 3))
+D = U.StackDataset(a=range(4), b='abcd'); D[3], list(U.DataLoader(D, 3))
+U.StackDataset(range(4), range(3))
+U.StackDataset(range(4), a=range(4))
+U.StackDataset()
+I = type('I', (U.IterableDataset,), {'__iter__': lambda s: iter(range(3)), '__len__': lambda s: 3}); c = I() + I(); type(c).__name__, len(c), list(U.DataLoader(c, 4))
+I = type('I', (U.IterableDataset,), {'__iter__': lambda s: iter(range(3))}); U.ConcatDataset([range(3), I()])
+I = type('I', (U.IterableDataset,), {'__iter__': lambda s: iter(range(3))}); U.DataLoader(I(), sampler=[2, 1])
+I = type('I', (U.IterableDataset,), {'__iter__': lambda s: iter(range(3))}); U.DataLoader(I(), batch_sampler=[[2, 1]])
+list(U.ChainDataset([range(3)]))
+L = U.DataLoader(range(3)); L.batch_size = 2
+L = U.DataLoader(range(3)); L.dataset = 2
+B = type('B', (U.Dataset,), {'__len__': lambda s: 4, '__getitems__': lambda s, i: [10 * k for k in i]}); list(U.DataLoader(B(), 3))
+B = type('B', (U.Dataset,), {'__len__': lambda s: 4, '__getitems__': lambda s, i: [10 * k for k in i]}); list(U.DataLoader(U.Subset(B(), [3, 1, 0]), 2))
+s = U.WeightedRandomSampler([0.1, 0.9, 0.5], 5); i = iter(s); t.manual_seed(3); list(i)
+d = collections.OrderedDict(a=t.tensor(1), b=2.0); c = U.default_collate([d, d]); type(c).__name__, c
+C = type('C', (list,), {}); c = U.default_collate([C([1, 2.0]), C([3, 4.0])]); type(c).__name__, c
+U.default_collate([(1, 'a'), (2, 'b')])
+P = collections.namedtuple('P', 'x y'); c = U.default_collate([P(1, 2.0), P(3, 4.0)]); c._fields, c.x, c.y
+U.default_collate([np.array(['a', 'b']), np.array(['c', 'd'])])
+U.default_collate([np.array([object()]), np.array([object()])])
+U.default_collate([range(3), range(3)])
+U.default_collate([[1, 2], [3]])
+U.default_collate([None, None])
+U.default_collate([np.float32(1.5), np.float32(2.5)])
+U.default_collate([np.bool_(True), np.bool_(False)])
+U.default_convert({'a': np.ones(2), 'b': [np.float64(2.0), 'x', (np.int32(3), None)]})
+P = collections.namedtuple('P', 'x y'); U.default_convert(P(np.ones(1), 3)).x
+U.default_convert(np.array(['a', 'b'])).tolist()
+list(U.DataLoader([np.ones(1), np.zeros(1)], batch_size=None))
+""".strip().splitlines()]
 
 ASIDE = """
 str([type(x), type(x.shape), type(x.dtype), type(x.device), type(x.register_hook(print))])
@@ -511,7 +543,7 @@ t.autograd.graph.get_gradient_edge(x * 2)._fields, t.autograd.graph.increment_ve
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
-    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE,
+    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED,
 }  # fmt: skip
 
 
