@@ -525,13 +525,28 @@ def column(x: Any) -> Any:
 
 
 def _singular(function: str, x: Array) -> RuntimeError:
-    batch = "" if x.ndim == 2 else "(Batch element 0): "
+    place, pivot = _zero_pivot(x.reshape(-1, *x.shape[-2:]))
+    batch = "" if x.ndim == 2 else f"(Batch element {place}): "
     return LinAlgError(
         f"{function}: {batch}The solver failed because the input matrix is singular."
         if function == "torch.linalg.solve"
-        else f"{function}: {batch}The diagonal element {x.shape[-1]} is zero, the inversion could not be completed "
+        else f"{function}: {batch}The diagonal element {pivot} is zero, the inversion could not be completed "
         "because the input matrix is singular."
     )
+
+
+def _zero_pivot(matrices: Array) -> tuple[int, int]:
+    """The first matrix that is found singular by elimination, and the place (from 1) of the first pivot that is 0."""
+    n = matrices.shape[-1]
+    for place, matrix in enumerate(matrices):
+        a = matrix.copy()
+        for k in range(n):
+            best = k + int(np.absolute(a[k:, k]).argmax())
+            a[[k, best]] = a[[best, k]]
+            if a[k, k] == 0:
+                return place, k + 1
+            a[k + 1 :, k:] -= np.outer(a[k + 1 :, k] / a[k, k], a[k, k:])
+    return 0, n
 
 
 class LinAlgError(RuntimeError):
@@ -573,9 +588,23 @@ def cholesky(x: Array) -> Array:
     try:
         return np.linalg.cholesky(x)
     except np.linalg.LinAlgError:
+        place, order = _bad_minor(x.reshape(-1, *x.shape[-2:]))
+        batch = "" if x.ndim == 2 else f"(Batch element {place}): "
         raise LinAlgError(
-            "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
+            f"linalg.cholesky: {batch}The factorization could not be completed because the input is not positive-definite "
+            f"(the leading minor of order {order} is not positive-definite)."
         ) from None
+
+
+def _bad_minor(matrices: Array) -> tuple[int, int]:
+    """The first matrix that is not positive-definite, and the size of its first leading block that is not."""
+    for place, matrix in enumerate(matrices):
+        for n in range(1, len(matrix) + 1):
+            try:
+                np.linalg.cholesky(matrix[:n, :n])
+            except np.linalg.LinAlgError:
+                return place, n
+    return 0, matrices.shape[-1]
 
 
 def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array, Array]:

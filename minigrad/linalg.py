@@ -18,7 +18,8 @@ from minigrad import errors, kernels
 from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
 from minigrad.kernels import LinAlgError
-from minigrad.products import chain_matmul, cross, matmul, matrix_power
+from minigrad.products import chain_matmul, matmul, matrix_power
+from minigrad.products import cross as found_cross
 from minigrad.public import accepting_out, as_one_node, function, register, return_type, told
 from minigrad.reductions import vector_norm
 from minigrad.shapes import cat
@@ -65,18 +66,32 @@ __all__ = [
 ]
 
 
-def _square(name: str, x: Tensor) -> None:
+def _matrices(name: str, x: Tensor) -> None:
+    """RuntimeError unless x is a matrix, or a batch of them, of floats."""
+    _two_dimensions(name, x)
+    _floats(name, x)
+
+
+def _two_dimensions(name: str, x: Tensor) -> None:
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(name, "A", 1, x)
     if x._data.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+
+
+def _floats(name: str, x: Tensor) -> None:
+    if x._data.dtype.kind != "f":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}")
+
+
+def _square(name: str, x: Tensor) -> None:
+    _two_dimensions(name, x)
     if x._data.shape[-1] != x._data.shape[-2]:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {x._data.shape[-2]} by {x._data.shape[-1]} "
             "matrices"
         )
-    if x._data.dtype.kind != "f":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}")
+    _floats(name, x)
 
 
 def det(A: Tensor) -> Tensor:
@@ -135,6 +150,9 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
         return solve(A.mT, B.mT).mT
     vector = B._data.ndim == 1 or (B._data.ndim == A._data.ndim - 1 and B._data.shape == A._data.shape[:-1])
     right = B.unsqueeze(-1) if vector else B
+    if right._data.shape[-2] != A._data.shape[-1]:
+        sizes = " and ".join("x".join(map(str, x._data.shape[-2:])) for x in (A, right))
+        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({sizes})")
     out = more.solve(A, right)
     return as_one_node(out.squeeze(-1), "LinalgSolveExBackward0") if vector else out
 
@@ -153,7 +171,9 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     found by numpy.
     """
     _square("linalg.eigh", A)
-    values, vectors = np.linalg.eigh(A._data, UPLO="U" if UPLO == "U" else "L")
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    values, vectors = np.linalg.eigh(A._data, "U" if UPLO in "uU" else "L")
     if not A.requires_grad:
         return return_type("linalg_eigh")(wrap(values), wrap(vectors))
     return return_type("linalg_eigh")(*(as_one_node(x, "LinalgEighBackward0") for x in _EighFunction.apply(A, UPLO)))
@@ -175,7 +195,7 @@ class _EighFunction(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, UPLO: str) -> tuple[Tensor, Tensor]:
         ctx.set_materialize_grads(False)
-        values, vectors = np.linalg.eigh(x._data, UPLO="U" if UPLO == "U" else "L")
+        values, vectors = np.linalg.eigh(x._data, "U" if UPLO in "uU" else "L")
         w, v = wrap(values), wrap(vectors)
         ctx.save_for_backward(w, v)
         return w, v
@@ -275,6 +295,7 @@ class _QrFunction(Function):
 
 def svd(A: Tensor, full_matrices: bool = True) -> Any:
     """U, S, Vh with A = U diag(S) Vh."""
+    _matrices("linalg.svd", A)
     if not A.requires_grad:
         return return_type("linalg_svd")(*map(wrap, np.linalg.svd(A._data, full_matrices=full_matrices)))
     u, s, vh = (as_one_node(x, "LinalgSvdBackward0") for x in _SvdFunction.apply(A))
@@ -302,6 +323,11 @@ def svdvals(A: Tensor) -> Tensor:
 
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and upper triangular R, with Q R = A."""
+    _matrices("linalg.qr", A)
+    if mode not in ("reduced", "r", "complete"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
     rows, columns = A._data.shape[-2:]
     if not A.requires_grad:
         if mode == "r":
@@ -332,6 +358,11 @@ def _limit(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
 
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:  # fmt: skip
     """The pseudo-inverse: singular values below a limit count as 0."""
+    if A._data.ndim < 2 or A._data.dtype.kind != "f":
+        raise RuntimeError(
+            f"linalg.pinv({A.dtype.tensor_name}{{{list(A._data.shape)}}}): expected a tensor with 2 or more dimensions of "
+            "float, double, cfloat or cdouble types"
+        )
     rtol = rcond if rtol is None else rtol
     if not A._data.size:
         return A.mT.clone()
@@ -348,6 +379,17 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X that makes A X closest to B; the sums of squared residuals where A is high and of full rank."""
     driver = driver or "gelsy"
+    if A._data.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if A._data.dtype != B._data.dtype:
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+            f"{A.dtype.tensor_name} and other's dtype {B.dtype.tensor_name}"
+        )
+    if B._data.ndim > 1 and B._data.ndim == A._data.ndim and A._data.shape[-2] != B._data.shape[-2]:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     empty = np.zeros(0, A._data.dtype)
     rank = np.linalg.matrix_rank(A._data) if A._data.size else np.zeros(A._data.shape[:-2], np.int64)
     solution = pinv(A) @ B
@@ -360,6 +402,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The number of singular values that are not (nearly) 0."""
+    if A._data.ndim < 2:
+        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
     if not A._data.size:
         return wrap(np.zeros(A._data.shape[:-2], np.int64))
     s = np.absolute(np.linalg.eigvalsh(A._data)) if hermitian else np.linalg.svd(A._data, compute_uv=False)
@@ -369,6 +413,10 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
 
 def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Of vectors (one dimension, or `ord=None`) the p-norm, of matrices the matrix norm `ord`."""
+    if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2) and ord is not None:
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+    if isinstance(ord, str):
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if (
         ord is None
         or isinstance(dim, int)
@@ -387,12 +435,14 @@ def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices: "fro", "nuc", 1, 2, inf and their negatives."""
-    if A._data.dtype.kind != "f":
-        raise RuntimeError(
-            f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {A.dtype.tensor_name}"
-        )
+    _matrices("linalg.matrix_norm", A)
+    given = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(given) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
     x = A if dtype is None else A.to(dtype)
-    rows, columns = errors.check_dims(tuple(dim), x._data.ndim)
+    rows, columns = (errors.check_dim(d, x._data.ndim) for d in given)
+    if rows == columns:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})")
     if ord == "fro":
         return vector_norm(x, 2, (rows, columns), keepdim)
     if ord in ("nuc", 2, -2):
@@ -413,15 +463,49 @@ def matrix_norm(
 
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number: how much an error may grow when a system with A is solved."""
-    if p in (None, 2):
+    if A._data.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if not A._data.size:
+        return wrap(np.zeros(A._data.shape[:-2], A._data.dtype)[()])
+    if p in (None, 2, -2):
         s = svdvals(A)
-        return s[..., 0] / s[..., -1]
-    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    _square(f"linalg.cond(ord={p})", A)
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    inverse, info = inv_ex(A)
+    found = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return table.where(math.inf, found, info._data != 0) if np.any(info._data) else found
 
 
 def multi_dot(tensors: Any) -> Tensor:
     """The product of a chain of matrices; the first and last may be vectors."""
+    tensors, last = list(tensors), len(tensors) - 1
+    if last < 1:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {last + 1}")
+    for i, x in enumerate(tensors):
+        end = {0: "the first tensor", last: "the last tensor"}.get(i)
+        if x._data.ndim not in ((1, 2) if end else (2,)):
+            what = f"{end} must be 1D or 2D" if end else f"tensor {i} must be 2D"
+            raise RuntimeError(f"multi_dot(): {what} but got {x._data.ndim}D")
+    for i, x in enumerate(tensors[1:], 1):
+        if x._data.dtype != tensors[0]._data.dtype:
+            raise RuntimeError(
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {tensors[0].dtype.c_name} and tensor "
+                f"{i} {x.dtype.c_name}"
+            )
+        before = tensors[i - 1]._data.shape
+        if before[-1] != x._data.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {i - 1} and {i} with shapes {list(before)} and {list(x._data.shape)} cannot be "
+                "multiplied"
+            )
     return chain_matmul(*tensors)
+
+
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The vector product along a dimension of size 3: the last, unless told otherwise."""
+    return found_cross(input, other, dim)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
@@ -437,7 +521,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse with respect to `tensordot` over `ind` dimensions."""
     n = kernels.count(A._data.shape[ind:])
-    return inv(A.reshape(-1, n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))
+    return inv(A.reshape(kernels.count(A._data.shape[:ind]), n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))
 
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
@@ -464,6 +548,7 @@ def _solve_matrix(A: Tensor, B: Tensor, left: bool = True) -> Tensor:
 
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential of a square matrix: Taylor's series of A / 2^s, squared s times."""
+    _square("linalg.matrix_exp", A)
     size = float(np.absolute(A._data).sum(-1).max(initial=0.0))
     halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
     x = A / 2**halvings
@@ -505,8 +590,9 @@ def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tenso
 def _checked(name: str, info: Any, check: bool, message: str) -> Tensor:
     """`info` as a tensor: 0 for each matrix that went well, else the place where it did not."""
     if check and np.any(info):
-        at = int(np.asarray(info).reshape(-1)[np.flatnonzero(info)[0]])
-        raise LinAlgError(f"{name}: {message.format(at)}")
+        first = int(np.flatnonzero(info)[0])
+        batch = f"(Batch element {first}): " if np.ndim(info) else ""
+        raise LinAlgError(f"{name}: {batch}{message.format(int(np.asarray(info).reshape(-1)[first]))}")
     return wrap(np.asarray(info, np.int32)[()])
 
 
@@ -580,8 +666,14 @@ def _row_order(x: Any, pivot: bool) -> tuple[Any, Any]:
     return order, swaps
 
 
-def _packed(A: Tensor, pivot: bool) -> tuple[Tensor, Any, Any]:
+def _packed(A: Tensor, pivot: bool, name: str = "torch.lu_factor") -> tuple[Tensor, Any, Any]:
     """L and U in one matrix, the order of the rows, and the swaps that made it."""
+    if A._data.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._data.shape)} instead"
+        )
+    if A._data.dtype.kind != "f":
+        raise errors.not_implemented("lu_cpu", A.dtype.tensor_name)
     m, n = A._data.shape[-2:]
     order, swaps = _row_order(A._data, pivot)
     ordered = A.gather(-2, wrap(np.broadcast_to(order[..., None], A._data.shape).copy()))
@@ -608,7 +700,7 @@ def _permutation(order: Any, like: Tensor) -> Tensor:
 
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """P, L, U with A = P L U: a permutation, a lower triangle with ones on its diagonal, an upper triangle."""
-    packed, order, _ = _packed(A, pivot)
+    packed, order, _ = _packed(A, pivot, "linalg.lu")
     lower, upper = _unpacked(packed)
     return return_type("linalg_lu")(_permutation(order, A) if pivot else wrap(np.zeros(0, A._data.dtype)), lower, upper)
 
@@ -700,12 +792,12 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A._data.ndim - len(dims), A._data.ndim)))
     shape = A._data.shape[B._data.ndim :]
-    return solve(A.reshape(-1, kernels.count(shape)), B.reshape(-1)).reshape(shape)
+    return solve(A.reshape(kernels.count(B._data.shape), kernels.count(shape)), B.reshape(-1)).reshape(shape)
 
 
-register(nuclear_norm, "nuclear_norm", method=False)
+register(accepting_out(nuclear_norm), "nuclear_norm", method=False)
 for _name in __all__:
-    if _name not in ("LinAlgError", "cross", "matmul", "matrix_power"):
+    if _name not in ("LinAlgError", "matmul", "matrix_power"):
         globals()[_name] = told(accepting_out(globals()[_name]), f"linalg_{_name}")
 for _call, *_names in (
     (accepting_out(lu_unpack), "lu_unpack"),
@@ -727,7 +819,14 @@ for _call, *_names in (
     (pinv, "pinverse"),
 ):
     register(_call, *_names)
-for _name, _call in (("cholesky", cholesky), ("qr", old_qr)):
+
+
+def old_cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """`torch.cholesky`: the lower triangular L with L L^T = A, or its transpose."""
+    return cholesky(input, upper=upper)
+
+
+for _name, _call in (("cholesky", old_cholesky), ("qr", old_qr)):
     _old: Any = lambda input, *args, _call=_call, **keywords: _call(input, *args, **keywords)
     _old.__doc__ = _call.__doc__
     function(_old, name=_name)

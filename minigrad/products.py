@@ -259,6 +259,8 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """The product of a chain of matrices."""
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
     product = matrices[0]
     for matrix in matrices[1:]:
         product = matmul(product, matrix)
@@ -330,6 +332,12 @@ def _in_letters(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, dict[str, int]]:
     """The letters of each operand and of the output (with `...` spelled out), and every letter's size."""
     left, arrow, right = equation.partition("->")
+    for place, c in enumerate(equation):
+        letter = (c.isascii() and c.isalpha()) or c == "." or (c == "," and place < len(left))
+        if not letter and not (arrow and place in (len(left), len(left) + 1)):
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {place} in the equation string, subscripts must be in [a-zA-Z]"
+            )
     terms = left.split(",")
     if len(terms) != len(operands):
         few = "more" if len(terms) < len(operands) else "fewer"
@@ -339,6 +347,8 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, di
     for i, (term, x) in enumerate(zip(terms, operands)):
         if term.count("...") > 1:
             raise RuntimeError(f"einsum(): found '.' for operand {i} for which an ellipsis was already found")
+        if "." in term.replace("...", ""):
+            raise RuntimeError(f"einsum(): found '.' for operand {i} that is not part of any ellipsis")
         named = len(term.replace("...", ""))
         extra = x._data.ndim - named
         if ("..." not in term and extra) or extra < 0:
@@ -352,6 +362,8 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, di
     for term, x in zip(terms, operands):
         extra = x._data.ndim - len(term.replace("...", ""))
         inputs.append(term.replace("...", "".join(dots[len(dots) - extra :]) if extra else ""))
+    if "." in right.replace("...", ""):
+        raise RuntimeError("einsum(): found '.' for output that is not part of any ellipsis (...)")
     if arrow:
         output = right.replace("...", "".join(dots))
     else:

@@ -23,7 +23,10 @@ from minigrad.tensor import plain as plain
 
 FUNCTIONS: dict[str, Any] = {}
 methods: Any = Tensor  # the class, as something to hang methods on
-ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"}
+ALIASES = {
+    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "x1": "input", "x2": "other", "a": "input"},
+    **{"mat": "first", "vec": "second", "vec1": "first", "vec2": "second", "batch1": "first", "batch2": "second"},
+}
 
 
 F = TypeVar("F", bound=Callable[..., Any])

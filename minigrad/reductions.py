@@ -236,7 +236,7 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
         )
     if dtype is not None:
-        x = x.to(dtype)
+        x = x.to(_wider("linalg.vector_norm", x, dtypes.resolve(dtype)))
     dims = check_dims(dim, x._data.ndim)
     if x._data.size == 0 and (ord < 0 or math.isinf(ord)) and kernels.count(x._data.shape, dims) == 0:
         raise RuntimeError(
@@ -244,6 +244,18 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
             "an identity"
         )
     return more.vector_norm(x, float(ord), dims, keepdim)
+
+
+def _wider(name: str, x: Tensor, wanted: dtypes.DType) -> dtypes.DType:
+    """The type, if it is one of floats that holds all that x's does; else RuntimeError."""
+    if not wanted.is_floating_point:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {wanted.tensor_name}")
+    if wanted.itemsize < x._data.dtype.itemsize:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({x.dtype.tensor_name}) should be convertible without narrowing to the "
+            f"specified dtype ({wanted.tensor_name})"
+        )
+    return wanted
 
 
 @function
