@@ -244,6 +244,23 @@ def _pool_input(name: str, x: Tensor, n: int) -> None:
         )
 
 
+def _not_empty(name: str, x: Tensor, dims: int) -> None:
+    """The last `dims` dimensions hold something; the batch may be empty."""
+    sizes = list(x._data.shape)
+    empty = [i for i in range(len(sizes) - dims, len(sizes)) if sizes[i] == 0]
+    if empty and name.startswith("adaptive"):
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {sizes} with "
+            f"dimension {empty[0]} being empty"
+        )
+    if empty:
+        n = int(name[-2])
+        raise RuntimeError(
+            f"{name + ': ' if n == 1 else ''}Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch "
+            f"size for input, but got:{sizes}"
+        )
+
+
 def _check_windows(x: Tensor, counts: Sequence[int]) -> None:
     if builtins.any(c < 1 for c in counts):
         sizes = "x".join(map(str, x._data.shape[-len(counts) :]))
@@ -267,10 +284,13 @@ def _max_pool(n: int) -> tuple[Any, Any]:
         return_indices: bool = False,
     ) -> Any:
         _pool_input(name, input, n)
+        _not_empty(name, input, n + 1)
         kernel, steps, edges, gaps = _pool_arguments(name, n, kernel_size, stride, padding, dilation)
         sizes = input._data.shape[-n:]
         counts = [windows.window_count(*numbers, ceil_mode) for numbers in zip(sizes, kernel, steps, edges, gaps)]
         _check_windows(input, counts)
+        if input._data.dtype.kind == "b" and n > 1:
+            raise errors.not_implemented(name, "Bool")
         if n == 1 and input._data.dtype.kind != "f":
             raise errors.not_implemented("max_pool1d_impl", input.dtype.tensor_name)
         index = windows.max_pool_indices(input._data, kernel, steps, edges, gaps, ceil_mode)
@@ -311,6 +331,7 @@ def _avg_pool(n: int) -> Any:
         divisor_override: int | None = None,
     ) -> Tensor:
         _pool_input(name, input, n)
+        _not_empty(name, input, n + 1) if n > 1 else None
         kernel, steps, edges, _ = _pool_arguments(name, n, kernel_size, stride, padding, 1)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
@@ -338,12 +359,17 @@ def _target_size(name: str, x: Tensor, output_size: Any, n: int) -> Shape:
         if n == 1:
             raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(wanted)})")
         raise RuntimeError(f"{name}: output_size must be {n}")
-    return tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
+    sizes = tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
+    if min(sizes) < 0:
+        received = f"{{{', '.join(map(str, sizes))}}}"
+        raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {received}")
+    return sizes
 
 
 def _adaptive_avg(n: int) -> Any:
     def call(input: Tensor, output_size: Any) -> Tensor:
         _pool_input(f"adaptive_avg_pool{n}d", input, n)
+        _not_empty(f"adaptive_avg_pool{n}d", input, n)
         counts = _target_size(f"adaptive_avg_pool{n}d", input, output_size, n)
         if counts == (1,) * n:
             return input.mean(tuple(range(-n, 0)), keepdim=True)
@@ -363,6 +389,7 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_av
 def _adaptive_max(n: int) -> Any:
     def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
         _pool_input(f"adaptive_max_pool{n}d", input, n)
+        _not_empty(f"adaptive_max_pool{n}d", input, n + 1)
         index = windows.adaptive_max_indices(input._data, _target_size(f"adaptive_max_pool{n}d", input, output_size, n))
         out = _pooled(more.adaptive_max_pool2d(input, index, n), "AdaptiveMax", n)
         return (out, wrap(index)) if return_indices else out
@@ -399,14 +426,41 @@ def _lp_pool(n: int) -> Any:
 lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
 
 
+def _unpooled_size(usual: Shape, steps: Shape, given: Shape) -> Shape:
+    """The `output_size` asked for: less than a stride away from the usual one."""
+    n = len(usual)
+    if len(given) not in (n, n + 2):
+        raise ValueError(
+            f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of '{len(given)}'"
+        )
+    wanted = given[-n:]
+    for d, (size, step) in enumerate(zip(usual, steps)):
+        if not size - step < wanted[d] < size + step:
+            raise ValueError(
+                f'invalid output_size "{wanted}" (dim {d} must be between {size - step} and {size + step})'
+            )
+    return wanted
+
+
 def _max_unpool(n: int) -> Any:
     def call(
         input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
     ) -> Tensor:
         kernel, steps, edges, _ = _pool_arguments("max_unpool", n, kernel_size, stride, padding, 1)
         sizes = tuple((c - 1) * t - 2 * p + k for c, t, p, k in zip(input._data.shape[-n:], steps, edges, kernel))
-        wanted = sizes if output_size is None else tuple(output_size)[-n:]
+        wanted = sizes if output_size is None else _unpooled_size(sizes, steps, tuple(output_size))
+        if indices.dtype is not dtypes.int64:
+            raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.tensor_name}")
+        if indices.shape != input.shape:
+            raise RuntimeError(
+                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
+                f"tensor with shape: {list(indices.shape)}"
+            )
         index = index_array(indices)
+        wrong = index[(index < 0) | (index >= math.prod(wanted))]
+        if wrong.size:
+            volume = "x".join(map(str, (*wanted, 1)[: max(n, 2)]))
+            raise RuntimeError(f"Found an invalid max index: {wrong[0]} (output volumes are of size {volume})")
         lead = input._data.shape[:-n]
         flat = table.reshape(input, (*lead, math.prod(input._data.shape[-n:])))
         zeros = wrap(np.zeros((*lead, math.prod(wanted)), input._data.dtype))

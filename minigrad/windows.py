@@ -218,16 +218,16 @@ def take_places(x: Array, index: Array, n: int) -> Array:
     """The elements of the n last dimensions (flattened) at `index` (..., *counts)."""
     lead = x.shape[: x.ndim - n]
     flat = x.reshape((*lead, math.prod(x.shape[x.ndim - n :])))
-    return np.take_along_axis(flat, index.reshape((*lead, -1)), -1).reshape(index.shape)
+    rows = index.reshape((*lead, math.prod(index.shape[index.ndim - n :])))
+    return np.take_along_axis(flat, rows, -1).reshape(index.shape)
 
 
 def put_places(g: Array, index: Array, sizes: Shape) -> Array:
     """The transpose of `take_places`: add g (..., *counts) into zeros (..., *sizes)."""
     n = len(sizes)
     lead = index.shape[: index.ndim - n]
-    flat = scatter_add(
-        np.zeros((*lead, math.prod(sizes)), g.dtype), len(lead), index.reshape((*lead, -1)), g.reshape((*lead, -1))
-    )
+    rows = (*lead, math.prod(index.shape[index.ndim - n :]))
+    flat = scatter_add(np.zeros((*lead, math.prod(sizes)), g.dtype), len(lead), index.reshape(rows), g.reshape(rows))
     return flat.reshape((*lead, *sizes))
 
 
@@ -295,7 +295,7 @@ def adaptive_max_indices(x: Array, counts: Shape) -> Array:
     out = np.zeros(x.shape[: x.ndim - n] + counts, np.int64)
     for cell in product(*(enumerate(adaptive_bounds(s, c)) for s, c in zip(sizes, counts, strict=True))):
         where = tuple(slice(start, stop) for _, (start, stop) in cell)
-        window = x[(..., *where)].reshape((*x.shape[: x.ndim - n], -1))
+        window = x[(..., *where)].reshape((*x.shape[: x.ndim - n], places[where].size))
         at: Any = (..., *(i for i, _ in cell))
         out[at] = places[where].ravel()[window.argmax(-1)]
     return out

@@ -360,6 +360,17 @@ def embedding_bag(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
             f"mode='{mode}'). Please open a feature request on GitHub."
         )
+    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape!r}) is not None, then it must have the same "
+            f"shape as the input ({input.shape!r})"
+        )
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; "
+            f"but type torch.{weight.dtype.tensor_name}Tensor does not equal "
+            f"torch.{per_sample_weights.dtype.tensor_name}Tensor (while checking arguments for embedding_bag)"
+        )
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if input.ndim == 2:
@@ -375,8 +386,33 @@ def embedding_bag(
         raise ValueError("offsets has to be a 1D Tensor but got None")
     else:
         starts = np.asarray(offsets._data)
+        if starts.ndim != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+        if starts.size and starts[0] != 0:
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
+                f"got {starts[0]}"
+            )
+        if starts.size and starts[-1] > input.numel():
+            raise RuntimeError(
+                f"offsets[-1] can not be greater than input's length {input.numel()} but got offsets[-1] of {starts[-1]}"
+            )
         ends = np.append(starts[1:], () if include_last_offset else input.numel()).astype(np.int64)
         starts = starts[: ends.size]
+        if include_last_offset:  # what stands behind it is in no bag
+            last = int(ends[-1]) if ends.size else 0
+            input = input[:last]
+            per_sample_weights = None if per_sample_weights is None else per_sample_weights[:last]
+    if weight.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
+    if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, -{weight.shape[0]} through {weight.shape[0] - 1}, but "
+            f"got {padding_idx}"
+        )
+    if input._data.size and not 0 <= input._data.min() <= input._data.max() < weight.shape[0]:
+        worst = input._data.min() if input._data.min() < 0 else input._data.max()
+        raise RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {worst}")
     rows = embedding(input.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     counts = ends - starts
     bag = np.repeat(np.arange(counts.size), counts)

@@ -539,11 +539,42 @@ w.grad = t.tensor([3.0, 4.0, 0.0], dtype=t.float64); nn.utils.clip_grad_norm_([w
 w.grad = t.ones(3, dtype=t.float64); nn.utils.clip_grad_norm_([w], 'x')
 t.autograd.graph.get_gradient_edge(x * 2)._fields, t.autograd.graph.increment_version([x, w]), x._version
 """.strip().splitlines()
+POOLED = """
+F.max_pool2d(t.zeros(0, 4, 8, 8), 2, 2, 1)
+F.max_pool1d(t.zeros(0, 4, 8, requires_grad=True), 2).sum().backward()
+F.adaptive_max_pool2d(t.zeros(0, 4, 8, 8), 2)
+F.max_pool2d(t.zeros(4, 0, 8, 8), 2)
+F.avg_pool2d(t.zeros(4, 3, 0, 8), 2)
+F.adaptive_max_pool2d(t.zeros(4, 0, 8, 8), 2)
+F.adaptive_avg_pool2d(t.zeros(2, 4, 0, 8), 2)
+F.adaptive_avg_pool2d(t.zeros(1, 2, 2), -1)
+F.max_pool2d(t.ones(1, 2, 2, dtype=t.bool), 1)
+nn.AdaptiveMaxPool1d(2, return_indices=True)(t.arange(6.).reshape(1, 6))
+nn.AdaptiveMaxPool3d((None, 1, 2), True)(t.arange(16.).reshape(1, 4, 2, 2))
+F.max_unpool1d(t.ones(1, 2), t.tensor([[0, 9]]), 2)
+F.max_unpool2d(t.ones(1, 2, 2), t.tensor([[[0, 1], [2, -1]]]), 2)
+F.max_unpool2d(t.ones(1, 2, 2), t.tensor([[[0, 1], [2, 3]]]), 2, output_size=(9, 9))
+F.max_unpool2d(t.ones(1, 2, 2), t.tensor([[[0, 1], [2, 3]]]), 2, output_size=(1, 1, 5, 3))
+F.max_unpool2d(t.ones(1, 2, 2), t.tensor([[[0, 1], [2, 3]]]), 2, output_size=(9,))
+F.max_unpool2d(t.ones(1, 2, 2), t.tensor([[0, 1]]), 2)
+F.max_unpool2d(t.ones(1, 2, 2), t.tensor([[[0., 1.], [2., 3.]]]), 2)
+F.embedding_bag(t.tensor([1, 2, 4, 5]), t.arange(12.).reshape(6, 2), t.tensor([0, 3, 3]), include_last_offset=True, mode='sum')
+F.embedding_bag(t.tensor([1, 2, 4, 5]), t.arange(12.).reshape(6, 2), t.tensor([0, 9]), mode='sum')
+F.embedding_bag(t.tensor([1, 2, 4, 9]), t.arange(12.).reshape(6, 2), t.tensor([0, 2]), mode='max')
+F.embedding_bag(t.tensor([[1, 2]]), t.arange(12.).reshape(6, 2), padding_idx=-7)
+F.embedding_bag(t.tensor([1, 2]), t.arange(12.).reshape(6, 2), t.tensor([[0, 1]]))
+F.embedding_bag(t.tensor([1, 2]), t.arange(12.), t.tensor([0, 1]))
+F.embedding_bag(t.tensor([1, 2]), t.arange(12.).reshape(6, 2), t.tensor([0, 1]), per_sample_weights=t.ones(3), mode='sum')
+F.embedding_bag(t.tensor([1, 2]), t.arange(12.).reshape(6, 2), t.tensor([0, 1]), per_sample_weights=t.ones(2).double(), mode='sum')
+e = nn.EmbeddingBag.from_pretrained(t.arange(12.).reshape(6, 2), mode='sum', padding_idx=2, freeze=False); e(t.tensor([[1, 2]])), repr(e), e.weight.requires_grad
+e = nn.EmbeddingBag.from_pretrained(t.arange(12.).reshape(6, 2), max_norm=1.0, mode='sum', include_last_offset=True); e(t.tensor([1, 2]), t.tensor([0, 2])), e.weight
+nn.EmbeddingBag(6, 2, _weight=t.ones(2, 2))
+""".strip().splitlines()
 
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
-    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED,
+    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED,
 }  # fmt: skip
 
 

@@ -209,6 +209,8 @@ class EmbeddingBag(Module):
             self.weight = Parameter(mg.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
             self.reset_parameters()
         else:
+            if list(_weight.shape) != [num_embeddings, embedding_dim]:
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(_weight)
 
     def reset_parameters(self) -> None:
@@ -216,6 +218,17 @@ class EmbeddingBag(Module):
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight._writable()[self.padding_idx] = 0
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, *args: Any, **settings: Any) -> EmbeddingBag:
+        """Bags of these vectors, of shape (num_embeddings, embedding_dim)."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        names = ("max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse", "include_last_offset", "padding_idx")
+        settings.update(zip(names, args, strict=False))
+        bags = cls(embeddings.shape[0], embeddings.shape[1], _weight=embeddings, **settings)
+        bags.weight.requires_grad = not freeze
+        return bags
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(

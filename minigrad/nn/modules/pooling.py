@@ -235,19 +235,28 @@ class AdaptiveAvgPool3d(_Adaptive):
     function = "adaptive_avg_pool3d"
 
 
-class AdaptiveMaxPool1d(_Adaptive):
+class _AdaptiveMax(_Adaptive):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        return getattr(F, self.function)(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
     """Maxima of windows chosen so that `output_size` of them cover the length."""
 
     function = "adaptive_max_pool1d"
 
 
-class AdaptiveMaxPool2d(_Adaptive):
+class AdaptiveMaxPool2d(_AdaptiveMax):
     """Maxima of windows chosen so that `output_size` of them cover height and width."""
 
     function = "adaptive_max_pool2d"
 
 
-class AdaptiveMaxPool3d(_Adaptive):
+class AdaptiveMaxPool3d(_AdaptiveMax):
     """Maxima of windows chosen so that `output_size` of them cover depth, height and width."""
 
     function = "adaptive_max_pool3d"
