@@ -57,8 +57,8 @@ NOT_AN_INPUT = (
 def type_name(value: Any) -> str:
     """What PyTorch calls the type of a value: int, numpy.ndarray."""
     kind = type(value)
-    if kind.__name__ == "DType":
-        return "torch.dtype"
+    if kind.__name__ in ("DType", "Size"):
+        return {"DType": "torch.dtype", "Size": "torch.Size"}[kind.__name__]
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.birthplace import quoted
+from minigrad.decorating import by_place, lent
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
 from minigrad.tape import Node, fit, freed, is_grad_enabled, mode, no_grad, record, touch
@@ -77,11 +78,6 @@ class FunctionCtx(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for backward: checked against in-place changes, and freed with the graph."""
-        for i, t in enumerate(tensors):
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {errors.type_name(t)}"
-                )
         self._to_save = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -121,7 +117,7 @@ class FunctionCtx(Node):
             maker = self if output is not None else writer or tensor._node
             error = modified(tensor._data if output is None else tensor, maker, counter[0], version)
             error.add_note(
-                f"minigrad: saved by {self.function.__name__}{quoted(self.code, self.at)}, changed in place since."
+                f"minigrad: saved by {type(self).function.__name__}{quoted(self.code, self.at)}, changed in place since."
             )
             raise error
         if output is None:
@@ -137,13 +133,13 @@ class FunctionCtx(Node):
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
         """Call the student's backward and check what comes back, in the order of forward's arguments."""
         given = g if isinstance(g, Slots) else (g,)
-        if mode.pushing and self.function.jvp is not None:  # type: ignore[attr-defined]
+        if mode.pushing and type(self).function.jvp is not None:  # type: ignore[attr-defined]
             return self.turned_round(given)  # type: ignore[attr-defined,no-any-return]  # to the student's jvp
         gradients = [
             _as_tensor(np.zeros(*meta) if x is None and meta is not None and self._materialize else x)
             for x, meta in zip(given, self._outputs, strict=True)
         ]
-        answer = self.function._backward()(self, *gradients)
+        answer = lent(self, type(self).function._backward(), *gradients)
         shares = list(answer) if isinstance(answer, tuple) else [answer]
         n = len(self.parents)
         while len(shares) > n and shares[-1] is None:
@@ -180,18 +176,18 @@ class FunctionCtx(Node):
         """Note that forward wrote into what it marked dirty.  RuntimeError for a leaf, or for what it did not return."""
         for t in self._dirty:
             touch(t._counter)
+            if not _is_one_of(t, outputs):
+                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
             if recording and t._node is not None and t.is_leaf:
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             if recording and not _is_one_of(t, args):
                 warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=3)
-            elif recording and not _is_one_of(t, outputs):
-                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
 
     def _claim(self, args: Sequence[Any], outputs: list[Any]) -> None:
         """Make each output one that can have this node: no input as it came, and nobody's view."""
         floats = [t for t in outputs if isinstance(t, Tensor) and t._data.dtype.kind == "f"]
         several = sum(not _is_one_of(t, self._constant) for t in floats) > 1
-        origin = self.function.__name__, is_grad_enabled(), several, any(self.needs_input_grad)
+        origin = type(self).function.__name__, is_grad_enabled(), several, any(self.needs_input_grad)
         for i, out in enumerate(outputs):
             if not isinstance(out, Tensor) or _is_one_of(out, self._dirty):
                 continue
@@ -231,10 +227,14 @@ class FunctionCtx(Node):
 
     def _save(self, outputs: Sequence[Any]) -> None:
         """Keep what `save_for_backward` was given: of an output its place and array, else the tensor; and its version."""
-        if not hasattr(self, "parents"):
+        if not any(self._outputs):
             return
         pack = self.__dict__.pop("pack", None)  # set by saved_tensors_hooks
 
+        for i, t in enumerate(self._to_save):
+            if t is not None and not isinstance(t, Tensor):
+                kind = errors.type_name(t)
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")
         self.kept = tuple(self._entry(t, outputs, pack) for t in self._to_save)
         self.guards = () if any(t is not None for t in self._to_save) else None
         self._to_save = ()
@@ -345,14 +345,17 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
+        args = by_place(cls.forward, 0 if separate else 1, args, kwargs) if kwargs else args
         ctx: FunctionCtx = object.__new__(cls._node)
+        ctx.seq = ctx.at = 0
+        ctx.kept = ctx.guards = ctx.code = ctx.shape = ctx.dtype = ()  # type: ignore[assignment]  # until it is recorded
+        ctx.parents = parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
         ctx._is_tensor = tuple(isinstance(a, Tensor) for a in args)
         ctx.call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recording = is_grad_enabled() and any(ctx.needs_input_grad)
-        parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
         with no_grad():
-            result = cls.forward(*args, **kwargs) if separate else cls.forward(ctx, *args, **kwargs)
+            result = cls.forward(*args) if separate else lent(ctx, cls.forward, *args)
         several = isinstance(result, tuple)
         outputs = list(result) if several else [result]
         ctx._count_writes(args, outputs, recording)
@@ -361,7 +364,7 @@ class Function:
             ctx._record(parents, outputs)
         final = tuple(outputs) if several else outputs[0]
         if separate:
-            cls.setup_context(ctx, args, final)
+            lent(ctx, cls.setup_context, args, final)
         if recording:
             ctx._save(outputs)
         return final

@@ -113,8 +113,12 @@ class Hooks:
                 t = _replaced(hook, t, hook(t))
             g = t if create_graph else t._data
         tensor = None if self.retained is None else self.retained()
-        if tensor is not None:
+        if tensor is None:
+            return g
+        if tensor._grad is None or create_graph:
             deposit(tensor, g if create_graph else g.copy(), create_graph)
+        else:  # never in place: who has read it keeps what was read
+            tensor._grad = wrap(tensor._grad._data + g)
         return g
 
     def before_node(self, g: Any, create_graph: bool) -> Any:
@@ -139,7 +143,9 @@ class Hooks:
     def after_leaf(self, leaf: Tensor, g: Any, create_graph: bool) -> None:
         """The hooks on a leaf's accumulated gradient, then those on its node."""
         for hook in list(self.accumulated.values()):
-            if hook(leaf) is not None:
+            answer = hook(leaf)
+            if answer is not None and answer is not leaf:
+                _replaced(hook, leaf, answer)
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         self.after_node(g, (), create_graph)
 

@@ -623,6 +623,13 @@ def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Arra
 _add: Any = np.add.reduce
 
 
+def laid_as(x: Array, like: Array) -> Array:
+    """A copy of x that lies in memory as `like` does."""
+    out = np.empty_like(like, x.dtype)
+    out[...] = x
+    return out
+
+
 def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
     if x.size < 256 or dims is None or x.dtype.char not in "fd":

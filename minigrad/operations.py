@@ -365,6 +365,8 @@ class Nowhere(AccumulateGrad):
 
     __slots__ = ()
 
+    nowhere = True
+
     def accumulate(self, g: Any, create_graph: bool) -> None:
         """Let it go."""
 

@@ -27,7 +27,7 @@ from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
 from minigrad.hooks import Hook, Hooks, Pass, RemovableHandle, Watch, unpacked, watched
-from minigrad.kernels import total
+from minigrad.kernels import laid_as, total
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 from minigrad.versions import check_versions, counters_of
@@ -188,6 +188,7 @@ class Node:
 
     operation: Operation
     rules: tuple[Rule | None, ...] | None = None  # None: ask `evaluate` instead (a custom Function, a hook, ...)
+    nowhere = False  # whether it stands for no graph at all: a view that was made without recording
     part = False  # whether it read a part, x[key], and its rule puts g back there among zeros
     hooks: Hooks | None = None
     output_nr = 0
@@ -301,8 +302,10 @@ def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
     """tensor.grad += g, where None counts as nothing yet."""
     with depositing:
         old = tensor._grad
-        if old is None:
-            tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(g._data)), g) if create_graph else wrap(g)
+        if old is None and create_graph:
+            tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(tensor._data)), g)
+        elif old is None:
+            tensor._grad = wrap(g if g.strides == tensor._data.strides else laid_as(g, tensor._data))
         elif create_graph:
             tensor._grad = old + g
         else:
@@ -395,13 +398,14 @@ def walk(
 
     while heap:
         node, g = arrived.pop(heappop(heap))
+        if node.hooks is not None and watch is not None:
+            node, g = watch.first(node, g, heap, arrived)
+        whole = g
         if node.hooks is not None:
-            if watch is not None:
-                node, g = watch.first(node, g, heap, arrived)
             g = node.hooks.arriving(g, create_graph, deposit)  # type: ignore[union-attr]
         if targets is not None:
             if node in targets:
-                targets[node] = g
+                targets[node] = whole if node in speakers else g  # type: ignore[operator]  # as in PyTorch
             if node not in speakers:  # type: ignore[operator]
                 continue
         parents = node.parents
@@ -409,7 +413,7 @@ def walk(
             node.accumulate(g, create_graph)  # type: ignore[attr-defined]
             continue
         kept, rules, part = node.kept, node.rules, node.part
-        if kept is None:
+        if kept is None and type(node).rules is not None:  # a custom Function may do without what it saved
             raise freed(node)
         if node.seq > last_write:
             check_versions(node)
@@ -541,10 +545,10 @@ def run(
     """Check where the backward pass starts, and walk."""
     global last_pass
     __tracebackhide__ = True
-    check_graphs(roots)
+    check_graphs(roots, gradients)
     started: list[tuple[Any, Any]] = []
-    for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
-        g = _start(i, root, gradient)
+    for root, gradient in zip(roots, gradients, strict=True):
+        g = _start(root, gradient)
         started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
     before = mode.running, mode.recorder, mode.record, mode.enabled
@@ -561,7 +565,7 @@ def run(
         _switch(mode.enabled)
 
 
-def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
+def _start(root: Tensor, gradient: Tensor | None) -> Tensor:
     """What the walk starts from: the given gradient, or 1 for a root that holds one number."""
     array = root._data
     if gradient is None:
@@ -570,19 +574,20 @@ def _start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
         if array.size != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         return wrap(np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1))
-    if gradient.shape != root.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a shape of "
-            f"{root.shape}."
-        )
     same = gradient._data.dtype == array.dtype
     return gradient if same else wrap(gradient._data.astype(array.dtype)[()], None)
 
 
-def check_graphs(roots: Sequence[Tensor]) -> None:
-    """RuntimeError if one of these tensors has no graph to walk."""
+def check_graphs(roots: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
+    """RuntimeError if one of these tensors has no graph to walk, or is given a gradient of another shape."""
+    for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
+        if gradient is not None and gradient.shape != root.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a shape of "
+                f"{root.shape}."
+            )
     for i, root in enumerate(roots):
-        if root._node is None:
+        if root._node is None or root._node.nowhere:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
 
 
@@ -636,19 +641,16 @@ def backward_all(
         warnings.warn(errors.CYCLE, UserWarning, stacklevel=3)
     if wanted is None:
         return run(roots, gradients, create_graph, retain)
-    check_graphs(roots)
+    check_graphs(roots, gradients)
     for t in wanted:
         check_input(t)
         if not t.__dict__.get("_edge"):
             t.retain_grad()
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
     run(roots, gradients, create_graph, retain, targets)
-    for t in wanted:
-        g = targets[t._node]  # type: ignore[index]
-        if g is None:
-            continue
-        if isinstance(t._node, AccumulateGrad):
-            t._node.accumulate(g if create_graph else g.copy(), create_graph)
+    for node, g in targets.items():
+        if g is not None and isinstance(node, AccumulateGrad):
+            node.accumulate(g if create_graph else g.copy(), create_graph)
 
 
 def sequence(tensors: Any) -> tuple[Tensor, ...]:

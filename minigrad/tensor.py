@@ -211,7 +211,7 @@ class Tensor:
     def _check_grad(self, value: Any) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(
-                f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                f"assigned grad expected to be a Tensor or None but got grad of type {errors.type_name(value)}"
             )
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")

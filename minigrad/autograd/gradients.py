@@ -63,7 +63,7 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         return _batched(roots, wanted, gradients, retain, create_graph, bool(allow_unused), materialize_grads)
-    check_graphs(roots)
+    check_graphs(roots, gradients)
     for t in wanted:
         check_input(t)
         if t._node is None:
