@@ -62,6 +62,16 @@ def type_name(value: Any) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
+def cannot_save(i: int, value: Any) -> TypeError:
+    return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(value)}")
+
+
+def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
+    return RuntimeError(
+        f"Mismatch in shape: grad_output[{i}] has a shape of {given} and output[{i}] has a shape of {output}."
+    )
+
+
 def must_be_bool(function: str, argument: str, value: Any) -> str:
     return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
 

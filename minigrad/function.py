@@ -233,8 +233,7 @@ class FunctionCtx(Node):
 
         for i, t in enumerate(self._to_save):
             if t is not None and not isinstance(t, Tensor):
-                kind = errors.type_name(t)
-                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")
+                raise errors.cannot_save(i, t)
         self.kept = tuple(self._entry(t, outputs, pack) for t in self._to_save)
         self.guards = () if any(t is not None for t in self._to_save) else None
         self._to_save = ()

@@ -316,8 +316,8 @@ def averaged(g: Any, node: Node | None, *rest: Any) -> Any:
 def start_from(number: Callable[[Tensor], Any]) -> Callable[..., Tensor]:
     """Another first gradient, where none was given."""
 
-    def start(i: int, root: Tensor, gradient: Tensor | None) -> Tensor:
-        begun: Tensor = RIGHT_START(i, root, gradient)
+    def start(root: Tensor, gradient: Tensor | None) -> Tensor:
+        begun: Tensor = RIGHT_START(root, gradient)
         return begun if gradient is not None else wrap(np.asarray(number(root), begun._data.dtype)[()])
 
     return start

@@ -300,7 +300,8 @@ def record(
             "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
         )
     check_names(rules or {})
-    seed = tape._start(0, root, gradient)
+    tape.check_graphs((root,), (gradient,))
+    seed = tape._start(root, gradient)
     nodes = ancestry(root._node)  # oldest first
     with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
         recorder = Recorder(root, nodes, names, rules or {})

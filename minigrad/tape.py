@@ -402,7 +402,7 @@ def walk(
             node, g = watch.first(node, g, heap, arrived)
         whole = g
         if node.hooks is not None:
-            g = node.hooks.arriving(g, create_graph, deposit)  # type: ignore[union-attr]
+            g = node.hooks.arriving(g, create_graph, deposit)
         if targets is not None:
             if node in targets:
                 targets[node] = whole if node in speakers else g  # type: ignore[operator]  # as in PyTorch
@@ -422,7 +422,7 @@ def walk(
         elif create_graph:
             kept, part = node.lift(kept), False
 
-        for parent, rule, args in zip(parents, rules, kept):
+        for parent, rule, args in zip(parents, rules, kept):  # type: ignore[arg-type]
             if parent is None or rule is None or (useful is not None and parent not in useful):
                 continue
             if part and parent.shape:
@@ -582,10 +582,7 @@ def check_graphs(roots: Sequence[Tensor], gradients: Sequence[Tensor | None]) ->
     """RuntimeError if one of these tensors has no graph to walk, or is given a gradient of another shape."""
     for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
         if gradient is not None and gradient.shape != root.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a shape of "
-                f"{root.shape}."
-            )
+            raise errors.wrong_start(i, gradient.shape, root.shape)
     for i, root in enumerate(roots):
         if root._node is None or root._node.nowhere:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")

@@ -25,7 +25,8 @@ import pytest
 import minigrad
 
 DATA = Path(__file__).parent.parent / "data" / "recorded"
-CASES = [case for name in ("torch_semantics", "edge_cases") for case in json.loads((DATA / f"{name}.json").read_text())]
+FILES = ("torch_semantics", "edge_cases", "small_programs")
+CASES = [case for name in FILES for case in json.loads((DATA / f"{name}.json").read_text())]
 
 # What minigrad leaves out, and says so; each of these must raise NotImplementedError (or miss the name), never differ.
 LEFT_OUT = {

@@ -285,7 +285,7 @@ def test_hooks_on_the_node_of_a_leaf() -> None:
     x.register_post_accumulate_grad_hook(lambda t: order.append(f"accumulated {t.grad.item()}"))
     (x * 10).sum().backward()
     assert order == ["accumulated 2.0", "after 2.0"]
-    x.register_post_accumulate_grad_hook(lambda t: t)
+    x.register_post_accumulate_grad_hook(lambda t: t * 1)
     with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
         (x * 10).sum().backward()
 
