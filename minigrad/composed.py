@@ -324,6 +324,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     a, b = input._data, raw(other)
     if a.dtype != b.dtype:
         raise RuntimeError(f"{input.dtype.tensor_name} did not match {other.dtype.tensor_name}")
+    errors.broadcast_shapes(a.shape, b.shape)
     return wrapped(np.asarray(np.isclose(a, b, rtol, atol, equal_nan)))
 
 
@@ -399,6 +400,8 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
 @function(name="round", inplace=True)
 def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, half to even; or the nearest number with so many decimals."""
+    if decimals and input._data.dtype.kind != "f":
+        raise errors.not_implemented("round_cpu", input.dtype.tensor_name)
     return more.round(input, decimals)
 
 
@@ -610,6 +613,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     if input._data.dtype.kind != "f":
         kernel = f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}"
         raise errors.not_implemented(kernel, input.dtype.tensor_name)
+    errors.broadcast_shapes(*(x._data.shape for x in (input, end, weight) if isinstance(x, Tensor)))
     return more.lerp_tensor(input, end, weight) if isinstance(weight, Tensor) else more.lerp(input, end, weight)
 
 

@@ -648,15 +648,22 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, **options: Any) -> T
     return finish(np.eye(n, m, dtype=as_dtype(dtype, "eye", options).numpy), **options)
 
 
+def _index_type(name: str, row: int, col: int, dtype: Any) -> dtypes.DType:
+    for side, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{side} must be non-negative, got{n}")
+    return dtypes.int64 if dtype is None else as_dtype(dtype, name)
+
+
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:
     """The rows and columns (2, count) of the elements on and below a diagonal."""
-    found = dtypes.int64 if dtype is None else as_dtype(dtype, "tril_indices")
+    found = _index_type("tril_indices", row, col, dtype)
     return finish(np.stack(np.tril_indices(row, offset, col)).astype(found.numpy), **options)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Any) -> Tensor:
     """The rows and columns (2, count) of the elements on and above a diagonal."""
-    found = dtypes.int64 if dtype is None else as_dtype(dtype, "triu_indices")
+    found = _index_type("triu_indices", row, col, dtype)
     return finish(np.stack(np.triu_indices(row, offset, col)).astype(found.numpy), **options)
 
 

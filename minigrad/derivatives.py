@@ -102,7 +102,7 @@ where = operation(
 # rows_mm multiplies the rows of x, however many leading dimensions they have; in linear, x is the bias.
 
 mm = operation("Mm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
-bmm = operation("Bmm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
+bmm = operation("Bmm", operator.matmul, lambda g, y: bmm(g, y.mT), lambda g, x: bmm(x.mT, g))
 mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
 dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
 rows_mm = operation(

@@ -253,6 +253,14 @@ def check_mv(a: Shape, b: Shape) -> None:
         raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
 
 
+def check_addmm_dtypes(a: Any, b: Any, c: Any) -> None:
+    """The `DType`s of a + b @ c must be the same."""
+    if a is not c:
+        raise RuntimeError(f"self and mat2 must have the same dtype, but got {a.tensor_name} and {c.tensor_name}")
+    if b is not c:
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {b.tensor_name} and {c.tensor_name}")
+
+
 def check_mm(a: Shape, b: Shape, first: str = "self", second: str = "mat2") -> None:
     if len(a) != 2:
         raise RuntimeError(f"{first} must be a matrix")

@@ -553,6 +553,11 @@ class LinAlgError(RuntimeError):
     """A matrix that the algorithm cannot take, such as a singular one."""
 
 
+LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
+
+LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
+
+
 def det(x: Array) -> Array:
     """The determinant, by elimination with the largest pivot: exact where the arithmetic is."""
     a = np.array(x)

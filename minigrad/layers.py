@@ -523,6 +523,12 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """Add elements around the last dimensions: (before, after) for the last one, then the one before it, ..."""
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {errors.type_name(pad)}")
+    for at, p in enumerate(pad):
+        if isinstance(p, (str, float)):
+            kind = errors.type_name(p)
+            raise TypeError(
+                f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {kind} at pos {at}"
+            )
     amounts = [int(p) for p in pad]
     n = len(amounts) // 2
     if len(amounts) % 2:
@@ -536,14 +542,20 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode == "constant":
         widths = ((0, 0),) * (input._data.ndim - n) + tuple(pairs)
         if builtins.any(s + a + b < 0 for s, (a, b) in zip(input._data.shape, widths)):
-            raise RuntimeError("The input size, plus negative padding, resulted in a negative output size")
+            raise RuntimeError("narrow(): length must be non-negative.")
         return more.pad(input, widths, 0.0 if value is None else dtypes.fitting(value, input.dtype))
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value not in (None, 0.0):
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if not n or input._data.ndim not in (n + 1, n + 2):
-        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+        raise NotImplementedError(
+            f"Padding size {len(amounts)} is not supported for {input._data.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
     for i, (before, after) in enumerate(pairs):
         dim = input._data.ndim - n + i
         size = input._data.shape[dim]

@@ -149,14 +149,14 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 @function(inplace=True)
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix._data.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {matrix._data.ndim}-D tensor")
     errors.check_mm(tuple(mat1._data.shape), tuple(mat2._data.shape), "mat1", "mat2")
     target = (mat1._data.shape[0], mat2._data.shape[1])
     errors.expand_shape(tuple(input._data.shape), target, f"torch.{input.dtype.tensor_name}Tensor")
     kernels.refuse_booleans("addmm_impl_cpu_", input._data)
-    for other in (mat1, mat2):
-        if other.dtype is not input.dtype:
-            names = f"{input.dtype.tensor_name} and {mat2.dtype.tensor_name}"
-            raise RuntimeError(f"self and mat2 must have the same dtype, but got {names}")
+    errors.check_addmm_dtypes(input.dtype, mat1.dtype, mat2.dtype)
     if input._data.dtype.kind != "f":  # of integers, in whole numbers
         beta, alpha = int(beta), int(alpha)
     return more.addmm(input, mat1, mat2, beta, alpha)
@@ -179,6 +179,11 @@ def _added(name: str, multiply: str) -> None:
                 beta, alpha = builtins.bool(beta), builtins.bool(alpha)
         if name == "addbmm":
             product = product.sum(0)
+        own, target = tuple(input._data.shape), tuple(product._data.shape)
+        if name == "addmv" and own not in (target, (1,), ()):
+            matrix = "x".join(map(str, first._data.shape))
+            raise RuntimeError(f"size mismatch, got input ({own[0]}), mat ({matrix}), vec ({second._data.shape[0]})")
+        errors.expand_shape(own, target, f"torch.{input.dtype.tensor_name}Tensor")
         out = kernels.weighted_sum(input, beta, product, alpha)
         return as_one_node(table.clone(out) if out is product else out, f"{name.capitalize()}Backward0")
 
@@ -198,28 +203,34 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        left, right = list(range(a._data.ndim - dims, a._data.ndim)), list(range(dims))
+        if dims > min(a._data.ndim, b._data.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        left, right = list(range(-dims, 0)), list(range(dims))
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
-        left = [errors.check_dim(d, a._data.ndim) for d in left]
-        right = [errors.check_dim(d, b._data.ndim) for d in right]
+        for d in left:
+            errors.check_dim(d, a._data.ndim)
+        for d in right:
+            errors.check_dim(d, b._data.ndim)
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
+    for i, j in zip(left, right):
+        m, n = a._data.shape[i], b._data.shape[j]
+        if m != n and 1 not in (m, n):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
+            )
+    left, right = [d % a._data.ndim for d in left], [d % b._data.ndim for d in right]
     for i, j in zip(left, right):
         if 1 in (a._data.shape[i], b._data.shape[j]):  # broadcast: sum the other one first
             a = a if a._data.shape[i] == 1 else table.sum_dims(a, (i,), True)
             b = b if b._data.shape[j] == 1 else table.sum_dims(b, (j,), True)
-        if a._data.shape[i] != b._data.shape[j]:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a._data.shape[i]} in dim {i} and second has "
-                f"size {b._data.shape[j]} in dim {j}"
-            )
     keep_a = [d for d in range(a._data.ndim) if d not in left]
     keep_b = [d for d in range(b._data.ndim) if d not in right]
     n = math.prod(a._data.shape[d] for d in left)
     shape = tuple(a._data.shape[d] for d in keep_a) + tuple(b._data.shape[d] for d in keep_b)
-    x = a.permute(*keep_a, *left).reshape(math.prod(a._data.shape[d] for d in keep_a), n)
-    y = b.permute(*right, *keep_b).reshape(n, math.prod(b._data.shape[d] for d in keep_b))
+    x = a.permute((*keep_a, *left)).reshape(math.prod(a._data.shape[d] for d in keep_a), n)
+    y = b.permute((*right, *keep_b)).reshape(n, math.prod(b._data.shape[d] for d in keep_b))
     kernels.refuse_booleans("addmm_impl_cpu_", x._data)
     return table.mm(x, y).reshape(shape)
 
@@ -293,6 +304,9 @@ def einsum(equation: Any, /, *operands: Any) -> Tensor:
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
+    for place, x in enumerate(operands):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {errors.type_name(x)}")
     inputs, output, size = _parse(equation.replace(" ", ""), operands)
     order = sorted(set("".join(inputs)) - set(output), key="".join(inputs).index)
     letters = list(output) + order
@@ -331,6 +345,11 @@ def _in_letters(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, dict[str, int]]:
     """The letters of each operand and of the output (with `...` spelled out), and every letter's size."""
+    for at, c in enumerate(equation):
+        if not (c.isascii() and c.isalpha()) and c not in ".,->":
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at} in the equation string, subscripts must be in [a-zA-Z]"
+            )
     left, arrow, right = equation.partition("->")
     for place, c in enumerate(equation):
         letter = (c.isascii() and c.isalpha()) or c == "." or (c == "," and place < len(left))
@@ -372,6 +391,11 @@ def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str, di
     size: dict[str, int] = {}
     for k, (names, x) in enumerate(zip(inputs, operands)):
         for c, n in zip(names, x._data.shape):
+            first = x._data.shape[names.index(c)]
+            if n != first:
+                raise RuntimeError(
+                    f"einsum(): subscript {c} is repeated for operand {k} but the sizes don't match, {n} != {first}"
+                )
             if size.get(c, 1) != 1 and n not in (1, size[c]):
                 raise RuntimeError(
                     f"einsum(): subscript {c} has size {n} for operand {k} which does not broadcast with previously seen "
@@ -391,15 +415,10 @@ def _in_order(x: Tensor, names: str, letters: list[str]) -> tuple[Tensor, str]:
     while len(set(names)) < len(names):
         c = next(c for c in names if names.count(c) > 1)
         i, j = (k for k, d in enumerate(names) if d == c and names[:k].count(c) < 2)
-        if x._data.shape[i] != x._data.shape[j]:
-            raise RuntimeError(
-                f"einsum(): subscript {c} is repeated for operand 0 but the sizes don't match, {x._data.shape[j]} != "
-                f"{x._data.shape[i]}"
-            )
         x = x.diagonal(0, i, j)
         names = "".join(d for k, d in enumerate(names) if k not in (i, j)) + c
     order = sorted(range(len(names)), key=lambda k: letters.index(names[k]))
-    return x.permute(order), "".join(names[k] for k in order)
+    return table.permute(x, tuple(order)), "".join(names[k] for k in order)
 
 
 def _arranged(x: Tensor, names: str, letters: list[str]) -> Tensor:
@@ -416,6 +435,8 @@ def _summed_away(x: Tensor, dims: list[int]) -> Tensor:
 def _contracted(x: Tensor, y: Tensor, gone: list[int]) -> Tensor:
     """x * y summed over the dimensions `gone`, by one batched matrix product."""
     a, b = x._data.shape, y._data.shape
+    if gone and x.dtype is not y.dtype:
+        raise RuntimeError(f"expected scalar type {x.dtype.tensor_name} but found {y.dtype.tensor_name}")
     x = _summed_away(x, [d for d in gone if b[d] == 1 != a[d]])
     y = _summed_away(y, [d for d in gone if a[d] == 1 != b[d]])
     a, b = x._data.shape, y._data.shape

@@ -99,7 +99,8 @@ def mean(
         input = input.to(dtype)
     if input._data.dtype.kind != "f":
         raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+            f"mean(): could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either a floating "
+            "point or complex dtype. "
             f"Got: {input.dtype.tensor_name}"
         )
     if dim is None and not keepdim:
@@ -159,7 +160,8 @@ def _spread_arguments(name: str, input: Tensor, dim: Any, unbiased: Any, correct
     if isinstance(dim, bool):  # var(x, False) means unbiased=False
         dim, unbiased = None, dim
     if input._data.dtype.kind != "f":
-        raise RuntimeError(f"{name}(): only support floating point and complex dtypes, got {input.dtype.tensor_name}")
+        own = name if name.endswith("mean") else "std and var"
+        raise RuntimeError(f"{own} only support floating point and complex dtypes")
     dims = check_dims(dim, input._data.ndim)
     amount = _corrected(unbiased, correction)
     if kernels.count(input._data.shape, dims) - amount <= 0 and input._data.size:

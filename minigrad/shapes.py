@@ -42,9 +42,11 @@ from minigrad.tensor import Tensor, method, wrap
 # ------------------------------------------------------------------------------------------- another shape
 
 
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *sizes: Any, shape: Any = ()) -> Tensor:
     """The elements in another shape: a view where memory allows, else a copy. One size may be -1."""
-    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = tuple(sizes[0])
+    sizes = sizes or tuple(shape)
     return _reshaped(input, errors.infer_size(tuple(sizes), int(input._data.size)))
 
 
@@ -177,16 +179,15 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 @method
-def expand(self: Tensor, *size: Any, implicit: bool = False) -> Tensor:
+def expand(self: Tensor, *sizes: Any, size: Any = (), implicit: bool = False) -> Tensor:
     """A view that repeats dimensions of size 1; -1 keeps a size.
 
     >>> torch.tensor([[1], [2]]).expand(2, 3)
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    sizes = ints(size)
-    kind = f"torch.{self.dtype.tensor_name}Tensor"
-    return table.expand(self, errors.expand_shape(tuple(self._data.shape), sizes, kind))
+    kind = "CPUBoolType" if self._data.dtype == bool else f"torch.{self.dtype.tensor_name}Tensor"
+    return table.expand(self, errors.expand_shape(tuple(self._data.shape), ints(sizes or (tuple(size),)), kind))
 
 
 @method
@@ -201,8 +202,15 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
     return expand(input, tuple(size))
 
 
+methods.broadcast_to = lambda self, *size, **keywords: expand(self, *size, **keywords)
+methods.broadcast_to.__doc__ = "`expand`, by its other name."
+
+
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, expanded to their common shape."""
+    for place, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise errors.element_must_be_tensor("broadcast_tensors", place, x)
     shape = errors.broadcast_shapes(*(tuple(t._data.shape) for t in tensors))
     return tuple(t if t._data.shape == shape else expand(t, shape) for t in tensors)
 
@@ -221,9 +229,9 @@ register(broadcast_shapes, "broadcast_shapes", method=False)
 # ------------------------------------------------------------------------------------------- order of dimensions
 
 
-def _permute(input: Tensor, *dims: Any) -> Tensor:
+def _permute(input: Tensor, *order: Any, dims: Any = ()) -> Tensor:
     """The dimensions in another order."""
-    order = ints(dims)
+    order = ints(order or (tuple(dims),))
     n = input._data.ndim
     if len(order) != n:
         raise RuntimeError(
@@ -539,11 +547,21 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     where = check_dim(dim, tensor._data.ndim)
     size = tensor._data.shape[where]
-    if isinstance(split_size_or_sections, (bool, float)):
+    if isinstance(split_size_or_sections, (bool, float, str)):
         kind = errors.type_name(split_size_or_sections)
         raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}")
     if isinstance(split_size_or_sections, (tuple, list)):
+        for at, n in enumerate(split_size_or_sections):
+            if isinstance(n, (float, str)):
+                raise TypeError(
+                    "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, but found element of type "
+                    f"{errors.type_name(n)} at pos {at}"
+                )
         sizes = [int(n) for n in split_size_or_sections]
+        if builtins.sum(sizes) == size and min(sizes, default=0) < 0:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sizes}"
+            )
         if builtins.sum(sizes) != size or builtins.any(n < 0 for n in sizes):
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
@@ -737,6 +755,8 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Every window of `size` elements, `step` apart, along a dimension: a view with the windows in a new last one."""
     where = check_dim(dimension, self._data.ndim)
     length = self._data.shape[where] if self._data.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
     if size > length:
         raise RuntimeError(f"maximum size for tensor at dimension {where} is {length} but size is {size}")
     if step <= 0:
@@ -853,6 +873,8 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if input._data.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input._data.ndim}")
     i, j = dims
+    check_dim(i, input._data.ndim)
+    check_dim(j, input._data.ndim)
     if i == j or builtins.abs(i - j) == input._data.ndim:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {i} and dim1 = {j}")
     k %= 4
@@ -870,6 +892,10 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
     counts = ints(repeats)
     if len(counts) < self._data.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    if min(counts, default=0) < 0:
+        shape = (1,) * (len(counts) - self._data.ndim) + tuple(self._data.shape)
+        wanted = [n * size for n, size in zip(counts, shape, strict=True)]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {wanted}")
     return more.repeat(self, counts)
 
 
@@ -901,6 +927,11 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: Any = None, *, ou
         shape = x._data.shape
         apart = x.unsqueeze(where + 1).expand(*shape[: where + 1], repeats, *shape[where + 1 :])
         return apart.clone().view(*shape[:where], n * repeats, *shape[where + 1 :])
+    if times.size not in (1, n):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got "
+            f"repeats.size(0) = {times.size} and input.size({where}) = {n}"
+        )
     index = np.repeat(np.arange(n), np.broadcast_to(times, (n,)))
     return FUNCTIONS["index_select"](x, where, wrap(index))
 

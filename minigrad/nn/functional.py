@@ -254,35 +254,37 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 # --------------------------------------------------------------------------------------------------------- linear
 
 
-def _dtypes_must_match(input: Tensor, weight: Tensor) -> None:
-    if input._data.dtype is not weight._data.dtype:
-        raise RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {input.dtype.tensor_name} and {weight.dtype.tensor_name}"
-        )
-
-
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x @ weight.T + bias, for x of shape (..., in), weight (out, in) and bias (out)."""
-    if bias is not None and not isinstance(bias, Tensor):
-        raise errors.must_be_tensor("linear", "bias", 3, bias)
-    _dtypes_must_match(input, weight)
-    if bias is not None and bias._data.dtype is not input._data.dtype:
-        names = f"{bias.dtype.tensor_name} and {input.dtype.tensor_name}"
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {names}")
-    if bias is not None and weight.ndim == 1 and input.ndim == 2:
-        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
     if bias is None or weight.ndim != 2:
+        _check_linear(input, weight, bias)
         out = input.matmul(weight.t() if weight.ndim == 2 else weight)
         return out if bias is None else out + bias
-    size = input._data.shape
-    if not size or size[-1] != weight._data.shape[1]:
+    if not isinstance(bias, Tensor):
+        raise errors.must_be_tensor("linear", "bias", 3, bias)
+    x, w, b = input._data, weight._data, bias._data
+    if not (b.dtype is x.dtype is w.dtype and x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]):
+        _check_linear(input, weight, bias)
+    return (table.linear if len(x.shape) == 2 else rules.linear_rows)(bias, input, weight)
+
+
+def _check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """RuntimeError for what `linear` does not take, in PyTorch's order."""
+    size, sizes = input._data.shape, weight._data.shape
+    if not (size and sizes):
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {len(size)}D and {len(sizes)}D")
+    if len(sizes) > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(sizes)}D")
+    if bias is None:
+        return
+    if len(sizes) == 1 and len(size) == 2:
+        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
+    errors.check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
+    if len(sizes) == 2:
         rows = math.prod(size[:-1])
-        columns = size[-1] if size else 1
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and "
-            f"{weight._data.shape[1]}x{weight._data.shape[0]})"
-        )
-    return (table.linear if len(size) == 2 else rules.linear_rows)(bias, input, weight)
+        if size[-1] != sizes[1]:
+            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{size[-1]} and {sizes[1]}x{sizes[0]})")
+        errors.expand_shape(tuple(bias._data.shape), (rows, sizes[0]), f"torch.{bias.dtype.tensor_name}Tensor")
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
