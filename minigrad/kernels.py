@@ -555,8 +555,6 @@ class LinAlgError(RuntimeError):
 
 LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
 
-LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
-
 
 def det(x: Array) -> Array:
     """The determinant, by elimination with the largest pivot: exact where the arithmetic is."""

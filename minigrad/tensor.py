@@ -118,11 +118,7 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
-        if dim is None:
-            return self.shape
-        if not self.ndim and isinstance(dim, int):
-            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        return self.shape[check_dim(dim, self.ndim)]
+        return self.shape if dim is None else self.shape[check_dim(dim, self.ndim)]
 
     def numel(self) -> int:
         """The number of elements."""
