@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from minigrad.dtypes import DType
 from minigrad.hooks import unpacked
 from minigrad.tape import AccumulateGrad, Node, freed, is_grad_enabled
@@ -52,13 +54,14 @@ def _theirs(made: Any, ours: str) -> str:
 def saved(node: Node, ours: str) -> Any:
     """What the rules of this node keep under this name."""
     found: dict[str, Any] = {}
-    if node.kept is not None:
-        check_versions(node)
-        for names, args in zip(node.operation.arguments, node.lift(unpacked(node.kept)), strict=True):
-            found.update(zip(names, args or (), strict=False))
-    if ours not in found:
+    if node.kept is None:
         raise freed(node)
-    value = found[ours]
+    check_versions(node)
+    for names, args in zip(node.operation.arguments, node.lift(unpacked(node.kept)), strict=True):
+        found.update(zip(names, args or (), strict=False))
+    value = found.get(ours)  # None where nobody needs it: of x * 2, x
+    if ours in node.operation.inputs and isinstance(value, (int, float)):
+        return wrap(np.array(value))
     if not hasattr(value, "dtype"):
         return value
     source = node.parents[node.operation.inputs.index(ours)] if ours in node.operation.inputs else None

@@ -108,13 +108,18 @@ class saved_tensors_hooks:
         if last is not None:
             tape.record_with(last[1])
 
-    def pack(self, array: Any, node: Node | None = None) -> Packed:
-        """What stands in a node for this array: the pack hook's answer.  RuntimeError if the hook writes into it."""
-        tensor = wrap(array)
+    def pack(self, array: Any, node: Node | None = None, maker: Node | None = None) -> Packed:
+        """What stands in a node for this array, made by `maker`: the pack hook's answer.
+
+        RuntimeError if the hook writes into it.
+        """
+        tensor = wrap(array, maker)
         with no_grad():
             content = self.pack_hook(tensor)
         if tensor._counter[0]:
             raise RuntimeError(PACKED_IN_PLACE)
+        if content is tensor and maker is not None and maker.parents:
+            content = wrap(array)  # without its node: a node that keeps its own result would never go away
         return Packed(content, self.unpack_hook, node)
 
     def _pack(self, node: Node) -> None:
@@ -126,10 +131,10 @@ class saved_tensors_hooks:
         packed: dict[str, Packed] = {}  # a node saves a tensor once, however many of its rules need it
 
         def in_place_of(value: Any, name: str, place: int | None) -> Any:
-            if place is None or not isinstance(value, (np.ndarray, np.generic)):
+            if not isinstance(value, np.ndarray if place is None else (np.ndarray, np.generic)):
                 return value
             if name not in packed:
-                packed[name] = self.pack(value)
+                packed[name] = self.pack(value, maker=None if place is None else (*node.parents, node)[place])
             return packed[name]
 
         node.kept = tuple(

@@ -147,12 +147,12 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         _check_differentiable(differentiable)
-        if not (all(isinstance(b, float) for b in betas) or all(isinstance(b, Tensor) for b in betas)):
-            raise ValueError("betas must be either both floats or both Tensors")
         _check("learning rate", lr)
         _check("epsilon value", eps)
         _check_betas(betas)
         _check("weight_decay value", weight_decay)
+        if not (all(isinstance(b, float) for b in betas) or all(isinstance(b, Tensor) for b in betas)):
+            raise ValueError("betas must be either both floats or both Tensors")
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -58,6 +58,7 @@ class LRScheduler:
                 )
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
+        self._step_count, self._is_initial = 0, False
         self._get_lr_called_within_step = False  # in PyTorch's state dict, of no use here
         self._last_lr: list[float] = []
         if not hasattr(optimizer, "_step_at_first"):  # its first scheduler: from here on it is watched
@@ -136,7 +137,9 @@ class LambdaLR(LRScheduler):
         return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "lr_lambdas": [_held(f) for f in self.lr_lambdas]}
+        state = super().state_dict()
+        del state["lr_lambdas"]  # they come last
+        return {**state, "lr_lambdas": [_held(f) for f in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; the functions stay."""
@@ -506,7 +509,7 @@ class SequentialLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         if len(schedulers) < 1:
-            raise ValueError("SequentialLR expects at least one scheduler to be chained, but got no scheduler.")
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
         self._check_together(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
@@ -593,6 +596,8 @@ class ReduceLROnPlateau(LRScheduler):
         self.optimizer = optimizer
         self.factor, several = factor, isinstance(min_lr, (list, tuple))
         self.default_min_lr = None if several else min_lr
+        if several and len(min_lr) != len(optimizer.param_groups):
+            raise ValueError(f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}")
         self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
         self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = self._present()
@@ -600,7 +605,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
-    def step(self, metrics: Any = None, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at this epoch's metric, and lower the rates if it has been bad for too long."""
         current = float(metrics.item() if isinstance(metrics, Tensor) else metrics)
         self.last_epoch += 1

@@ -60,6 +60,8 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if self.defaults.get("fused") and self.defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def _set_up(self) -> None:
         self._state_hooks: dict[str, OrderedDict[int, Callable[..., Any]]] = defaultdict(OrderedDict)
@@ -136,8 +138,10 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient, once. Returns what `closure` (if given) returned."""
-        for pre in list(self._pre_hooks.values()):
-            pre(self, (closure,), {})
+        args: tuple[Any, ...] = (self,) if closure is None else (self, closure)
+        if self._pre_hooks:
+            args, kwargs = self._before_step(args, {})
+            closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -150,8 +154,20 @@ class Optimizer:
                 update(p, p._writable(), p._grad._data, group)
         self._stepped = True
         for post in list(self._post_hooks.values()):
-            post(self, (closure,), {})
+            post(self, args, {})
         return loss
+
+    def _before_step(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What `step` (the first of whose arguments is the optimizer) is called with, after the hooks had their say."""
+        for hook in list(self._pre_hooks.values()):
+            changed = hook(self, args, kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        f"{type(self).__name__}.step must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                    )
+                args, kwargs = changed
+        return args, kwargs
 
     def _update(self, p: Tensor, x: Array, g: Array, group: dict[str, Any]) -> None:
         """Change the numbers `x` of parameter `p` in place, given its gradient `g` (which must not change)."""
@@ -166,7 +182,7 @@ class Optimizer:
         return found
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step."""
+        """Call `hook(optimizer, args, kwargs)` before each step; a pair that it returns replaces the arguments."""
         return add_hook(self._pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -281,12 +297,11 @@ def _like(name: str, value: Any, p: Tensor) -> Any:
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def wrapped(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        for pre in list(self._pre_hooks.values()):
-            pre(self, args, kwargs)
-        result = step(self, *args, **kwargs)
+        given, kwargs = self._before_step((self, *args), kwargs)
+        result = step(*given, **kwargs)
         self._stepped = True
         for post in list(self._post_hooks.values()):
-            post(self, args, kwargs)
+            post(self, given, kwargs)
         return result
 
     return wrapped

@@ -524,6 +524,24 @@ F_ = t.autograd.functional; F_.jvp(lambda a, b: a * 2, (w, w), (w, w), strict=Tr
 t.autograd.gradcheck(t.sin, 3.0)
 B = type('B', (t.autograd.Function,), {'forward': staticmethod(lambda ctx, a, b: a * 2 + b * 3), 'backward': staticmethod(lambda ctx, g: (g, g))}); t.autograd.gradcheck(B.apply, (w.detach(), w))
 t.autograd.gradcheck(lambda a: a.float() * 2, t.tensor([0.5, 1.5], dtype=t.float64, requires_grad=True))
+log = []; h = t.autograd.graph.saved_tensors_hooks(lambda v: (log.append(str(v)), v)[1], lambda v: v); h.__enter__(); y = w.exp() * w; y = t.where(w > 0, w, 0.0), w.sort()[0]; h.__exit__(); log
+y = w * 2; y.grad_fn._saved_self, y.grad_fn._saved_other, (w * 2.5).grad_fn._saved_other, hasattr(y.grad_fn, '_saved_self')
+y = w * w; y.sum().backward(); y.grad_fn._saved_self
+seen = []; o = optim.SGD([w], lr=0.1); o.register_step_pre_hook(lambda o, a, k: seen.append((len(a), a[0] is o, k))); o.register_step_post_hook(lambda o, a, k: seen.append((len(a), k))); o.step(); o.step(lambda: 3); seen
+o = optim.SGD([w], lr=0.1); o.register_step_pre_hook(lambda o, a, k: (a[:1], {'closure': lambda: 7})); o.step(), o.step(lambda: 3)
+o = optim.SGD([w], lr=0.1); o.register_step_pre_hook(lambda o, a, k: 3); exec('try: o.step()\\nexcept RuntimeError as e: said = str(e).partition(" must")[2]', globals()); said
+optim.Adam([w], foreach=True, fused=True)
+optim.AdamW([w], betas=(0.9, 2))
+s = optim.lr_scheduler.StepLR(optim.SGD([w]), 2); str(s.state_dict()), str(optim.lr_scheduler.LambdaLR(optim.SGD([w]), lambda e: 1.0).state_dict())
+optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([w]), min_lr=[0.1, 0.2])
+optim.lr_scheduler.ReduceLROnPlateau(optim.SGD([w])).step()
+m = nn.Sequential(nn.Linear(1, 1)); m.set_submodule('0', nn.Tanh()); m.set_submodule('new', nn.ReLU()); m
+nn.Sequential(nn.Linear(1, 1)).set_submodule('', nn.Tanh())
+nn.Sequential(nn.Linear(1, 1)).set_submodule('1', nn.Tanh(), strict=True)
+nn.Sequential(nn.Linear(1, 1)).set_submodule('0.weight', nn.Tanh())
+nn.Linear(1, 1).set_submodule('a', 3)
+m = nn.Linear(1, 1); m.register_forward_pre_hook(lambda m, a, k: a, with_kwargs=True); m(t.zeros(1))
+nn.Linear(2, 3)(t.tensor(1.0))
 t.func.grad(lambda a: (a.sum(), {'k': a, 'n': 3}), has_aux=True)(w)
 t.func.functional_call(nn.Linear(3, 1), ({'weight': t.ones(1, 3)}, {'weight': t.ones(1, 3)}), w)
 t.func.functional_call(nn.Linear(3, 1), 3, w)

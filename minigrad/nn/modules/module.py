@@ -105,6 +105,10 @@ class Module:
                 if key in self._hooks_with_kwargs:
                     changed = hook(self, args, kwargs)
                     if changed is not None:
+                        if not isinstance(changed, tuple) or len(changed) != 2:
+                            raise RuntimeError(
+                                f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                            )
                         args, kwargs = changed
                 else:
                     changed = hook(self, args)
@@ -326,6 +330,20 @@ class Module:
             if not isinstance(module, Module):
                 raise AttributeError(f"`{part}` is not an nn.Module")
         return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a dotted path.  With `strict`, AttributeError where there was none."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if not isinstance(getattr(parent, name, module), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path."""
