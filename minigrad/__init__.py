@@ -108,7 +108,16 @@ _LAZY = {
 }
 
 
+# Methods that PyTorch offers as functions too.
+_WRITING = (
+    "addmv_", "clamp_", "clamp_max_", "clamp_min_", "clip_", "detach_", "fill_", "gcd_", "index_put_", "lcm_", "ldexp_",
+    "logit_", "nan_to_num_", "resize_as_", "round_", "xlogy_", "zero_",
+)  # fmt: skip
+
+
 def __getattr__(name: str) -> _Any:
+    if name in _WRITING:
+        return getattr(Tensor, name)
     if name in _ROOMS:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY:
@@ -123,4 +132,5 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({n for n in globals() if not n.startswith("_")} | set(_ROOMS) | set(_LAZY) | set(_public.LATER))
+    known = {n for n in globals() if not n.startswith("_")}
+    return sorted(known.union(_ROOMS, _LAZY, _WRITING, _public.LATER))

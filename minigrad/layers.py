@@ -195,6 +195,13 @@ def _convolve_back(n: int) -> Any:
                 f"{list(x._data.shape)} to have {weight._data.shape[0]} channels, but got {x._data.shape[1]} channels "
                 "instead"
             )
+        if weight._data.dtype != x._data.dtype:
+            raise RuntimeError(f"expected scalar type {x.dtype.tensor_name} but found {weight.dtype.tensor_name}")
+        if bias is not None and bias._data.shape != (weight._data.shape[1] * groups,):
+            raise RuntimeError(
+                f"Given transposed=1, weight of size {list(weight._data.shape)}, expected bias to be 1-dimensional with "
+                f"{weight._data.shape[1] * groups} elements, but got bias of size {list(bias._data.shape)} instead"
+            )
         sizes = tuple(
             (s - 1) * t - 2 * p + d * (k - 1) + e + 1
             for s, t, p, d, k, e in zip(x._data.shape[2:], steps, edges, gaps, weight._data.shape[2:], extra)
@@ -352,6 +359,8 @@ avg_pool1d, avg_pool2d, avg_pool3d = map(_avg_pool, (1, 2, 3))
 
 def _target_size(name: str, x: Tensor, output_size: Any, n: int) -> Shape:
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    if n > 1 and wanted is output_size and x._data.ndim <= n:
+        raise ValueError(f"Input dimension should be at least {n + 1}")
     if builtins.any(isinstance(w, (bool, float)) for w in wanted):
         kind = errors.type_name(output_size)
         raise TypeError(f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not {kind}")
@@ -359,18 +368,26 @@ def _target_size(name: str, x: Tensor, output_size: Any, n: int) -> Shape:
         if n == 1:
             raise RuntimeError(f"{name}() argument 'output_size' should contain one int (got {len(wanted)})")
         raise RuntimeError(f"{name}: output_size must be {n}")
-    sizes = tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
-    if min(sizes) < 0:
-        received = f"{{{', '.join(map(str, sizes))}}}"
-        raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {received}")
-    return sizes
+    found = tuple(s if w is None else int(w) for w, s in zip(wanted, x._data.shape[-n:]))
+    if builtins.any(size < 0 for size in found):
+        two = (1, *found) if n == 1 else found  # PyTorch pools one dimension as two
+        if "max" in name:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {min(found)}: {[*x._data.shape[:-n], *two]}"
+            )
+        shown = ", ".join(map(str, two)) if len(two) == 2 else f"{two[0]}, {two[1]},{two[2]}"
+        raise RuntimeError(
+            f"adaptive_avg_pool{max(n, 2)}d: elements of output_size must be greater than or equal to 0 but received "
+            f"{{{shown}}}"
+        )
+    return found
 
 
 def _adaptive_avg(n: int) -> Any:
     def call(input: Tensor, output_size: Any) -> Tensor:
+        counts = _target_size(f"adaptive_avg_pool{n}d", input, output_size, n)
         _pool_input(f"adaptive_avg_pool{n}d", input, n)
         _not_empty(f"adaptive_avg_pool{n}d", input, n)
-        counts = _target_size(f"adaptive_avg_pool{n}d", input, output_size, n)
         if counts == (1,) * n:
             return input.mean(tuple(range(-n, 0)), keepdim=True)
         sizes = input._data.shape[-n:]
@@ -388,9 +405,10 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = map(_adaptive_av
 
 def _adaptive_max(n: int) -> Any:
     def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+        counts = _target_size(f"adaptive_max_pool{n}d", input, output_size, n)
         _pool_input(f"adaptive_max_pool{n}d", input, n)
         _not_empty(f"adaptive_max_pool{n}d", input, n + 1)
-        index = windows.adaptive_max_indices(input._data, _target_size(f"adaptive_max_pool{n}d", input, output_size, n))
+        index = windows.adaptive_max_indices(input._data, counts)
         out = _pooled(more.adaptive_max_pool2d(input, index, n), "AdaptiveMax", n)
         return (out, wrap(index)) if return_indices else out
 
@@ -451,10 +469,17 @@ def _max_unpool(n: int) -> Any:
         wanted = sizes if output_size is None else _unpooled_size(sizes, steps, tuple(output_size))
         if indices.dtype is not dtypes.int64:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype.tensor_name}")
-        if indices.shape != input.shape:
+        shown = [list(t._data.shape) + [1] * (n == 1) for t in (input, indices)]  # PyTorch pools one dimension as two
+        if len(shown[0]) not in (max(n, 2) + 1, max(n, 2) + 2):
+            dims = max(n, 2)
             raise RuntimeError(
-                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
-                f"tensor with shape: {list(indices.shape)}"
+                f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got a tensor with "
+                f"{len(shown[0])} dimensions."
+            )
+        if shown[0] != shown[1]:
+            raise RuntimeError(
+                f"Expected shape of indices to be same as that of the input tensor ({shown[0]}) but got indices tensor "
+                f"with shape: {shown[1]}"
             )
         index = index_array(indices)
         wrong = index[(index < 0) | (index >= math.prod(wanted))]

@@ -510,6 +510,11 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The dot product along one dimension."""
+    if x._data.dtype != y._data.dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {x.dtype.tensor_name} and y of "
+            f"type {y.dtype.tensor_name} instead"
+        )
     return (x * y).sum(dim)
 
 

@@ -20,6 +20,7 @@ from minigrad import dtypes, errors, gathering, indexing, inplace, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
 from minigrad.public import (
+    accepting_out,
     as_one_node,
     converted,
     function,
@@ -475,6 +476,11 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source._data.size}, index.numel() = {index._data.size}"
         )
+    if source._data.dtype != input._data.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{input.dtype.tensor_name} and source.dtype = {source.dtype.tensor_name}"
+        )
     changed = more.index_put(input.reshape(-1), source.reshape(index._data.shape), (index_array(index),), accumulate)
     return owned(table.reshape(changed, input._data.shape))
 
@@ -539,7 +545,7 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False, assume_uniq
     return wrapped(np.asarray(np.isin(raw(elements), raw(test_elements), invert=invert)))
 
 
-register(isin, "isin", method=False)
+register(accepting_out(isin), "isin", method=False)
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:

@@ -263,6 +263,8 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._data.shape[where]} and "
             f"{other._data.shape[where]}"
         )
+    if input._data.dtype != other._data.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.tensor_name} but found {other.dtype.tensor_name}")
     x, y = input.expand(shape), other.expand(shape)
     out = x.roll(-1, where) * y.roll(1, where) - x.roll(1, where) * y.roll(-1, where)
     return as_one_node(out, "LinalgCrossBackward0")

@@ -885,17 +885,21 @@ def _check_end(shape: tuple[int, ...], dim: int, end: tuple[int, ...]) -> None:
             )
 
 
-def _check_places(name: str, y: Tensor, x: Any) -> None:
-    if x is not None and not isinstance(x, Tensor):
-        types = f"{errors.type_name(y)}, {errors.type_name(x)}"
-        raise TypeError(f"{name}() received an invalid combination of arguments - got ({types}), but expected one of:\n")
+def _check_places(name: str, y: Tensor, x: Tensor | None, dim: int) -> None:
+    either = "`y`" if x is None else "`x` or `y`"
+    if "b" in [t._data.dtype.kind for t in (y, x) if t is not None]:
+        raise RuntimeError(f"{name}: received a bool input for {either}, but bool is not supported")
+    if x is not None and x._data.ndim == 1 and len(x) != y._data.shape[dim]:
+        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+    if x is not None and x._data.ndim > 1:
+        errors.broadcast_shapes(x._data.shape, y._data.shape)
 
 
 @function(names=("trapz",))
 def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral of samples y along `dim`, by trapezia."""
-    _check_places("trapezoid", y, x)
     where = check_dim(dim, y._data.ndim)
+    _check_places("trapezoid", y, x, where)
     n = y._data.shape[where]
     if n == 0:
         return sum(y, where)
@@ -911,8 +915,8 @@ def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tens
 @function
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral of samples y along `dim`."""
-    _check_places("cumulative_trapezoid", y, x)
     where = check_dim(dim, y._data.ndim)
+    _check_places("cumulative_trapezoid", y, x, where)
     n = y._data.shape[where]
     if n == 0:
         return y.clone()

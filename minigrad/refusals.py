@@ -26,7 +26,7 @@ EXACT = frozenset(
     """
     matmul mm bmm addmm addbmm baddbmm addmv gather softmax log_softmax tril triu where clamp index_select masked_select norm
     dot searchsorted bucketize argmax argmin sort topk max min median mode kthvalue cummax cummin nonzero argwhere isposinf
-    isneginf logcumsumexp frexp quantile nanquantile
+    isneginf aminmax logcumsumexp frexp quantile nanquantile
     """.split()  # noqa: SIM905
 )
 

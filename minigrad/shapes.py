@@ -24,6 +24,7 @@ from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import reshaped_in_place
 from minigrad.public import (
     FUNCTIONS,
+    accepting_out,
     as_one_node,
     check_out,
     converted,
@@ -515,7 +516,7 @@ def column_stack(tensors: Any) -> Tensor:
 for _call, *_names in (
     (hstack, "hstack"), (vstack, "vstack", "row_stack"), (dstack, "dstack"), (column_stack, "column_stack")
 ):  # fmt: skip
-    register(_call, *_names, method=False)
+    register(accepting_out(_call), *_names, method=False)
 
 # ------------------------------------------------------------------------------------------- splitting
 
@@ -685,6 +686,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
+    if isinstance(start, Tensor) and (start._data.ndim or start._data.dtype.kind not in "iu"):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     start = int(start)
     if not -size <= start <= size:
         raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad import errors
 from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
-from minigrad.public import FUNCTIONS, as_float_like, floating_input, function, return_type
+from minigrad.public import FUNCTIONS, accepting_out, as_float_like, floating_input, function, return_type, told
 from minigrad.tensor import Tensor, wrap
 
 # How PyTorch calls them here, and what they are: names of this file's rows, or of functions at top level.
@@ -57,6 +57,8 @@ def ndtr(input: Tensor) -> Tensor:
 @function(name="mvlgamma", inplace=True)
 def _public_mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of p dimensions."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
     if np.any(input._data <= (p - 1) / 2):
         raise RuntimeError("All elements must be greater than (p-1)/2")
     return rows.mvlgamma(input, p)
@@ -74,4 +76,5 @@ _public("i0", rows.i0, "The modified Bessel function of order 0.", top=True)
 _public("igamma", rows.igamma, "The share of the gamma function of `input` that lies below `other`, from 0 to 1.", top=True)
 _public("igammac", rows.igammac, "The share of the gamma function of `input` that lies above `other`, from 0 to 1.", top=True)
 globals().update({name: _public(name, getattr(rows, name)) for name in HERE})
+ndtr = told(accepting_out(ndtr), "special_ndtr")
 globals().update({name: FUNCTIONS[known] for name, known in ELSEWHERE.items()})

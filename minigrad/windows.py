@@ -190,6 +190,8 @@ def max_pool_indices(x: Array, kernel: Shape, stride: Shape, padding: Shape, dil
     places = pad_constant(np.arange(math.prod(sizes)).reshape(sizes), widths[x.ndim - n :], -1)
     w = view_windows(padded, kernel, stride, dilation, counts)
     flat = w.reshape(x.shape[: x.ndim - n] + (math.prod(kernel), *counts))
+    if not flat.size:
+        return np.zeros(x.shape[: x.ndim - n] + counts, np.int64)
     at = view_windows(places, kernel, stride, dilation, counts).reshape((math.prod(kernel), *counts))
     # Elements of the padding never win, not even over -inf.
     if x.dtype.kind == "f" and np.isneginf(flat).any():
@@ -218,8 +220,8 @@ def take_places(x: Array, index: Array, n: int) -> Array:
     """The elements of the n last dimensions (flattened) at `index` (..., *counts)."""
     lead = x.shape[: x.ndim - n]
     flat = x.reshape((*lead, math.prod(x.shape[x.ndim - n :])))
-    rows = index.reshape((*lead, math.prod(index.shape[index.ndim - n :])))
-    return np.take_along_axis(flat, rows, -1).reshape(index.shape)
+    places = index.reshape((*lead, math.prod(index.shape[index.ndim - n :])))
+    return np.take_along_axis(flat, places, -1).reshape(index.shape)
 
 
 def put_places(g: Array, index: Array, sizes: Shape) -> Array:

@@ -26,7 +26,7 @@ from minigrad.dtypes import promote_types
 from minigrad.inplace import write
 from minigrad.kernels import largest
 from minigrad.nn import rules
-from minigrad.public import as_one_node, floating_input, told
+from minigrad.public import accepting_out, as_one_node, floating_input, told
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor, wrap
 
@@ -542,6 +542,11 @@ def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
             raise RuntimeError(f"mixed dtype (CPU): {why}")
 
 
+def _beside_float32(input: Tensor, *parameters: Tensor | None) -> bool:
+    """Whether the input is in half precision and all the parameters in single, as PyTorch takes them."""
+    return input.dtype is mg.float16 and {p.dtype for p in parameters if p is not None} == {mg.float32}
+
+
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -550,10 +555,6 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean) / std over the last dimensions, which have `normalized_shape`; then * weight + bias."""
-    if not isinstance(normalized_shape, (tuple, list)):
-        kind = errors.type_name(normalized_shape)
-        raise TypeError(f"layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {kind}")
-    _check_tensors("layer_norm", input, None, weight, bias)
     shape = tuple(normalized_shape)
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and given._data.shape != shape:
@@ -567,7 +568,7 @@ def layer_norm(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], "
             f"but got input of size{list(input.shape)}"
         )
-    if input.dtype is mg.float16 and {p.dtype for p in (weight, bias) if p is not None} == {mg.float32}:
+    if _beside_float32(input, weight, bias):
         return layer_norm(input.float(), normalized_shape, weight, bias, eps).half()
     _check_types(input, weight, bias)
     for name, each in (("weight", weight), ("bias", bias)):
@@ -623,15 +624,13 @@ def batch_norm(
     In training the running statistics move by `momentum` towards those of the batch, in place.
     """
     x = input._data
-    for place, (name, given) in enumerate((("weight", weight), ("bias", bias))):
-        if given is not None and not isinstance(given, Tensor):
-            raise errors.must_be_tensor("batch_norm", name, place + 2, given)
-    if type(training) is not bool:
-        raise TypeError(f"batch_norm(): argument 'training' (position 6) must be bool, not {errors.type_name(training)}")
+    if _beside_float32(input, weight, bias, running_mean, running_var):
+        return batch_norm(input.float(), running_mean, running_var, weight, bias, training, momentum, eps).half()
     _check_types(input, weight, bias, running_mean, running_var)
     for name, each in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if each is not None and each._data.size != x.shape[1]:
             raise RuntimeError(f"{name} should contain {x.shape[1]} elements not {each._data.size}")
+    floating_input("batch_norm", input)
     if training:
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
@@ -713,6 +712,8 @@ def group_norm(
             f"{list(input.shape)} and num_groups={num_groups}"
         )
     x = input._data
+    if _beside_float32(input, weight, bias):
+        return group_norm(input.float(), num_groups, weight, bias, eps).half()
     _check_types(input, weight, bias)
     for name, each in (("weight", weight), ("bias", bias)):
         if each is not None and each._data.shape != x.shape[1:2]:
@@ -1279,6 +1280,9 @@ def multilabel_soft_margin_loss(
     return _reduced(loss, _legacy(size_average, reduce, reduction))
 
 
+_NO_ROWS = "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+
+
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -1292,7 +1296,24 @@ def multi_margin_loss(
     """The mean over the wrong classes of max(0, margin - x[target] + x[class]) ** p."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
     rows = input.reshape((1, -1)) if input.ndim < 2 else input
+    if rows.ndim != 2 or not rows.shape[1]:
+        raise RuntimeError(f"{_NO_ROWS}{list(input.shape)}")
+    if target._data.size != len(rows):
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            f"Expected target size [{len(rows)}], but got {list(target.shape)}. Input has shape {list(input.shape)}."
+        )
+    if target._data.dtype != LONG:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.tensor_name}")
+    if np.any((target._data < 0) | (target._data >= rows.shape[1])):
+        raise RuntimeError("target out of range")
+    if weight is not None and len(weight) != rows.shape[1]:
+        raise RuntimeError(f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}")
     index = np.asarray(target._data).reshape(-1, 1)
     own = rows.gather(1, wrap(index))
     gap = (margin - own + rows).clamp_min(0)
@@ -1303,7 +1324,6 @@ def multi_margin_loss(
     wrong = np.ones(rows.shape, rows._data.dtype)
     np.put_along_axis(wrong, index, 0, 1)
     loss = (gap * wrap(wrong)).sum(1) / rows.shape[1]
-    reduction = _legacy(size_average, reduce, reduction)
     return as_one_node(_reduced(loss if input.ndim > 1 else loss.reshape(()), reduction), "MultiMarginLossBackward0")
 
 
@@ -1316,6 +1336,13 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """The mean over the classes of max(0, 1 - x[target] + x[class]); a row of `target` ends at its first -1."""
     reduction = _legacy(size_average, reduce, reduction)
+    _check_reduction(reduction)
+    if input.ndim > 2 or 0 in input.shape[-1:]:
+        raise RuntimeError(f"{_NO_ROWS}{list(input.shape)}")
+    if target.shape != input.shape and (input.ndim > 1 or target._data.size != input._data.size):
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    if target._data.dtype != LONG:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.tensor_name}")
     rows, wanted = (t.reshape((1, -1)) if t.ndim < 2 else t for t in (input, target))
     losses = []
     for row, labels in zip(rows, np.asarray(wanted._data), strict=True):
@@ -1472,6 +1499,8 @@ for _name in (
     "one_hot", "pairwise_distance", "prelu", "scaled_dot_product_attention", "softplus", "softshrink",
 ):  # fmt: skip
     globals()[_name] = told(globals()[_name], _name)
+for _name in ("avg_pool2d", "avg_pool3d", "gelu", "hardshrink", "logsigmoid", "normalize", "softplus", "softshrink"):
+    globals()[_name] = accepting_out(globals()[_name])
 
 # Those that are written in Python there too: the arguments that they hand on, and to which function if not to their own.
 for _name, _order in {
