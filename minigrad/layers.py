@@ -658,6 +658,12 @@ def interpolate(
             raise RuntimeError(f"Input and output sizes should be greater than 0, but got input ({had}) output ({wanted})")
     else:
         scales = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * n
+        if len(scales) != n:
+            raise ValueError(
+                "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial "
+                f"dimensions of {list(sizes)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, "
+                "d1, d2, ...,dK) format and scale_factor in (s1, s2, ...,sK) format."
+            )
         counts = tuple(math.floor(s * f) for s, f in zip(sizes, scales))
     if mode in ("nearest", "nearest-exact", "area") and align_corners is not None:
         raise ValueError(

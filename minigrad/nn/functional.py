@@ -747,6 +747,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (|x1| |x2|) along a dimension."""
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     together = promote_types(x1.dtype, x2.dtype)
     if not together.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {together.tensor_name}")
@@ -1125,8 +1127,11 @@ def gaussian_nll_loss(
     spread = var if isinstance(var, Tensor) else mg.full_like(input, var)
     if (spread._data < 0).any():
         raise ValueError("var has negative entry/entries")
-    if spread.ndim == input.ndim - 1:
-        spread = spread.unsqueeze(-1)
+    if spread.shape != input.shape:
+        if spread.shape == input.shape[:-1]:
+            spread = spread.unsqueeze(-1)
+        elif spread.ndim != input.ndim or sum(a for a, b in zip(spread.shape, input.shape, strict=True) if a != b) != 1:
+            raise ValueError("var is of incorrect size")  # one dimension of size 1 may stand for a longer one
     floor = (spread.detach().clamp(min=eps) - spread.detach()) + spread  # the cut-off has no influence on the gradient
     loss = 0.5 * (floor.log() + (input - target) ** 2 / floor)
     if full:
@@ -1204,6 +1209,13 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """1 - cos(x1, x2) where y = 1, max(0, cos(x1, x2) - margin) where y = -1."""
     dim = target.ndim
+    if dim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == dim + 1:
+        raise RuntimeError(
+            f"{dim}D target tensor expects {dim + 1}D input tensors, but found inputs with sizes {list(input1.shape)} and "
+            f"{list(input2.shape)}."
+        )
     dot, first, second = ((a * b).sum(dim) for a, b in ((input1, input2), (input1, input1), (input2, input2)))
     cosine = dot / ((first + 1e-12) * (second + 1e-12)).sqrt()
     zeros = mg.zeros_like(cosine)

@@ -588,11 +588,81 @@ e = nn.EmbeddingBag.from_pretrained(t.arange(12.).reshape(6, 2), mode='sum', pad
 e = nn.EmbeddingBag.from_pretrained(t.arange(12.).reshape(6, 2), max_norm=1.0, mode='sum', include_last_offset=True); e(t.tensor([1, 2]), t.tensor([0, 2])), e.weight
 nn.EmbeddingBag(6, 2, _weight=t.ones(2, 2))
 """.strip().splitlines()
+LAYERED = """
+m = nn.MultiheadAttention(4, 2); m(t.ones(4, 4), t.ones(3, 3, 4), t.ones(3, 3, 4))
+m = nn.MultiheadAttention(4, 2); m(t.ones(4, 4), t.ones(3, 4), t.ones(3, 3, 4))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 4), t.ones(3, 4))
+m = nn.MultiheadAttention(4, 2); m(t.ones(4), t.ones(4), t.ones(4))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(5, 2, 4), t.ones(6, 2, 4))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(5, 1, 4), t.ones(5, 1, 4))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 5), t.ones(3, 2, 5), t.ones(3, 2, 5))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), attn_mask=t.zeros(2, 3))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), attn_mask=t.zeros(2, 3, 3))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), attn_mask=t.zeros(3))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), attn_mask=t.zeros(3, 3, dtype=t.int64))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), key_padding_mask=t.zeros(3, 2, dtype=t.bool))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), key_padding_mask=t.zeros(3, dtype=t.bool))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 4), t.ones(3, 4), t.ones(3, 4), key_padding_mask=t.zeros(1, 3, dtype=t.bool))
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), is_causal=True)
+m = nn.MultiheadAttention(4, 2); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), is_causal=True, attn_mask=nn.Transformer.generate_square_subsequent_mask(3))
+m = nn.MultiheadAttention(4, 2).eval(); m(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4), is_causal=True, attn_mask=t.zeros(3, 3), need_weights=False)
+m = nn.MultiheadAttention(4, 2); m.half()(t.ones(3, 2, 4), t.ones(3, 2, 4), t.ones(3, 2, 4))
+nn.MultiheadAttention(4, 0)
+nn.TransformerEncoderLayer(4, 2, 8)(t.ones(3, 2, 5))
+nn.TransformerEncoderLayer(4, 2, 8)(t.ones(3, 2, 4), src_key_padding_mask=t.zeros(2, 3))[0, 0]
+nn.TransformerEncoderLayer(4, 2, 8)(t.ones(4))
+nn.Transformer(4, 2, 1, 1, 8)(t.ones(3, 2, 4), t.ones(3, 1, 4))
+nn.Transformer(4, 2, 1, 1, 8)(t.ones(3, 2, 4), t.ones(3, 2, 5))
+nn.Transformer(4, 2, 1, 1, 8)(t.ones(3, 2, 4), t.ones(3, 4))
+nn.TransformerEncoderLayer(4, 2, 8, activation='tanh')
+import pickle; m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)); pickle.dumps(m)
+m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)); io.BytesIO, t.save(m, io.BytesIO())
+m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)); copy.deepcopy(m)(t.ones(1, 2)), type(copy.deepcopy(m)).__name__
+K = nn.utils.parametrize; m = nn.Linear(2, 2); w = m.weight; K.register_parametrization(m, 'weight', nn.Identity()); K.remove_parametrizations(m, 'weight', leave_parametrized=False); m.weight is w
+K = nn.utils.parametrize; m = nn.Linear(2, 2); w = m.weight; K.register_parametrization(m, 'weight', nn.Identity()); K.remove_parametrizations(m, 'weight'); m.weight is w
+K = nn.utils.parametrize; m = nn.Linear(2, 2).eval(); p = nn.Identity(); K.register_parametrization(m, 'weight', p); p.training, m.parametrizations.weight.training
+K = nn.utils.parametrize; m = nn.Linear(2, 2); K.type_before_parametrizations(m).__name__; K.register_parametrization(m, 'weight', nn.Identity()); K.type_before_parametrizations(m).__name__
+K = nn.utils.parametrize; m = nn.Linear(2, 2); P = type('P', (nn.Module,), {'forward': lambda s, x: x, 'right_inverse': lambda s, x: None}); K.register_parametrization(m, 'weight', P())
+K = nn.utils.parametrize; m = nn.Linear(2, 2); P = type('P', (nn.Module,), {'forward': lambda s, x: x.int(), 'right_inverse': lambda s, x: x}); K.register_parametrization(m, 'weight', P())
+K = nn.utils.parametrize; m = nn.Linear(2, 2); P = type('P', (nn.Module,), {'forward': lambda s, x: None}); K.register_parametrization(m, 'weight', P())
+K = nn.utils.parametrize; m = nn.Linear(2, 2); P = type('P', (nn.Module,), {'forward': lambda s, x: x, 'right_inverse': lambda s, x: x.int()}); K.register_parametrization(m, 'weight', P())
+K = nn.utils.parametrize; m = nn.Linear(2, 2); P = type('P', (nn.Module,), {'forward': lambda s, x: x, 'right_inverse': lambda s, x: (x, 3)}); K.register_parametrization(m, 'weight', P())
+K = nn.utils.parametrize; m = nn.Linear(2, 2); P = type('P', (nn.Module,), {'forward': lambda s, x: (x, x)}); Q = nn.Identity(); K.register_parametrization(m, 'weight', Q); K.register_parametrization(m, 'weight', P())
+R = nn.utils.rnn; R.pad_sequence(5)
+R = nn.utils.rnn; R.pack_padded_sequence(t.zeros(0, 0), [])
+R = nn.utils.rnn; R.pack_padded_sequence(t.zeros(3, 2), [3, 0])
+R = nn.utils.rnn; R.pack_padded_sequence(t.zeros(3, 2, 1), [2, 3])
+R = nn.utils.rnn; p = R.pack_padded_sequence(t.ones(3, 2, 1), [3, 2]); p.double().data, p.int().data, p.half().data, p.float().data, p.long().data
+R = nn.utils.rnn; p = R.pack_padded_sequence(t.ones(3, 2, 1), [3, 2]); p.to(t.float64).data, p.is_cuda, p.cpu().data, p.to('cpu') is p, p.to(t.float32) is p
+R = nn.utils.rnn; p = R.pack_sequence([t.ones(2), t.ones(3)], enforce_sorted=False); p.sorted_indices, p.unsorted_indices, p.batch_sizes, p.short().data
+R = nn.utils.rnn; R.unpad_sequence(t.ones(3, 2), t.tensor([3, 2])), R.unpack_sequence(R.pack_sequence([t.ones(2), t.ones(1)]))
+R = nn.utils.rnn; R.pad_packed_sequence(R.pack_sequence([t.ones(2), t.ones(1)]), total_length=1)
+R = nn.utils.rnn; R.pad_sequence([t.ones(2), t.ones(3)], padding_side='left', padding_value=7.)
+R = nn.utils.rnn; R.pad_sequence([t.ones(2), t.ones(3)], padding_side='up')
+F.gaussian_nll_loss(t.ones(3, 5), t.ones(3, 5), t.ones(3))
+F.gaussian_nll_loss(t.ones(3, 5), t.ones(3, 5), t.ones(3, 3))
+F.gaussian_nll_loss(t.ones(3, 5), t.ones(3, 5), t.ones(3, 1)), F.gaussian_nll_loss(t.ones(3, 5), t.ones(3, 5), 2.0), F.gaussian_nll_loss(t.ones(3, 5), t.ones(3, 5), t.ones(3, 5) * -1)
+F.gaussian_nll_loss(t.ones(3, 5), t.ones(3, 5), -1.0)
+F.cosine_embedding_loss(t.ones(3, 2), t.ones(3, 2), t.ones(2))
+F.cosine_embedding_loss(t.ones(3), t.ones(3), t.ones(3))
+F.cosine_embedding_loss(t.ones(3, 2), t.ones(3, 2), t.tensor(1))
+F.cosine_embedding_loss(t.ones(3), t.ones(3), t.tensor(1))
+F.cosine_similarity(t.ones(2), t.ones(2), eps=-1.0)
+F.cross_entropy(t.zeros(0, 3, 0), t.zeros(0, 0, dtype=t.int64))
+F.cross_entropy(t.zeros(0, 3), t.zeros(0, dtype=t.int64))
+F.cross_entropy(t.zeros(0, 0), t.zeros(0, 0))
+F.affine_grid(t.ones(2, 2, 3).int(), [2, 1, 3, 3])
+F.affine_grid(t.ones(2, 3), [2, 1, 3, 3])
+nn.Fold((4, 5), (2, 2))(t.ones(1, 5, 12))
+F.grid_sample(t.zeros(1, 1, 2, 2), t.zeros(2, 1, 1, 2), align_corners=False)
+F.grid_sample(t.zeros(1, 1, 2, 2), t.zeros(1, 1, 1, 3), align_corners=False)
+F.interpolate(t.ones(1, 1, 2, 2), scale_factor=(2., 2., 2.))
+""".strip().splitlines()
 
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
-    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED,
+    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED, "layered": LAYERED,
 }  # fmt: skip
 
 

@@ -42,6 +42,30 @@ def _widened(mask: Tensor | None, width: int) -> Tensor | None:
     return mask if mask is None else F.pad(mask, (0, width - mask.shape[-1]))
 
 
+def _check_dimensions(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None) -> bool:
+    """Whether the query is a batch: then everything else has to be one, too."""
+    if query.ndim not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
+        )
+    n, many = query.ndim, "batched" if query.ndim == 3 else "unbatched"
+    asked = f"For {many} ({n}-D) `query`, expected"
+    if not key.ndim == value.ndim == n:
+        raise AssertionError(
+            f"{asked} `key` and `value` to be {n}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively"
+        )
+    if padding is not None and padding.ndim != n - 1:
+        raise AssertionError(
+            f"{asked} `key_padding_mask` to be `None` or {n - 1}-D but found {padding.ndim}-D tensor instead"
+        )
+    if mask is not None and mask.ndim not in (2, 3):
+        raise AssertionError(f"{asked} `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead")
+    for name, given in (("key_padding_mask", padding), ("attn_mask", mask)):
+        if given is not None and given.dtype is not mg.bool and not given.dtype.is_floating_point:
+            raise AssertionError(f"only bool and floating types of {name} are supported")
+    return n == 3
+
+
 class MultiheadAttention(Module):
     """Attention in several heads: query (L, N, E), key and value (S, N, E), or batch first, or unbatched."""
 
@@ -116,14 +140,18 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         """The attended values and (unless `need_weights` is False) the attention weights."""
         if is_causal and attn_mask is None:
-            raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-        batched = query.ndim == 3
+            raise RuntimeError(
+                "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+                "`generate_square_subsequent_mask` to create this mask."
+            )
+        batched = _check_dimensions(query, key, value, key_padding_mask, attn_mask)
         if not batched:
             query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         elif self.batch_first:
             query, key, value = (t.transpose(0, 1) for t in (query, key, value))
         length, batch, _ = query.shape
+        self._check_sizes(query, key, value, key_padding_mask, attn_mask)
 
         q, k, v = self._projected(query, key, value)
         k, v = self._lengthened(k, self.bias_k), self._lengthened(v, self.bias_v)
@@ -152,6 +180,32 @@ class MultiheadAttention(Module):
             return out, None
         shown = weights.mean(1) if average_attn_weights else weights
         return out, shown if batched else shown.squeeze(0)
+
+    def _check_sizes(
+        self, query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None
+    ) -> None:
+        length, batch, width = query.shape
+        source = key.shape[0]
+        if width != self.embed_dim:
+            raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {width}")
+        if self._qkv_same_embed_dim and key.shape != value.shape:
+            raise AssertionError(f"key shape {key.shape!r} does not match value shape {value.shape!r}")
+        if key.shape[:2] != value.shape[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]!r} do not match value's {value.shape[:2]!r}"
+            )
+        if mask is not None:
+            wanted = (length, source) if mask.ndim == 2 else (batch * self.num_heads, length, source)
+            if mask.shape != wanted:
+                raise RuntimeError(
+                    f"The shape of the {mask.ndim}D attn_mask is {mask.shape!r}, but should be {wanted}."
+                )
+        if key.shape[1] != batch:
+            heads = [source, batch * self.num_heads, self.head_dim]
+            raise RuntimeError(f"shape '{heads}' is invalid for input of size {source * key.shape[1] * self.embed_dim}")
+        for d, size in enumerate((batch, source) if padding is not None else ()):
+            if padding is not None and padding.shape[d] != size:
+                raise AssertionError(f"Expected key_padded_mask.shape[{d}] to be {size}, but got {padding.shape[d]}")
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         weight, bias = self.in_proj_weight, self.in_proj_bias

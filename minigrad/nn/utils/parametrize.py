@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import copy
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from minigrad.nn.modules.container import ModuleDict, ModuleList
@@ -39,10 +40,30 @@ class ParametrizationList(ModuleList):
             for module in reversed(modules):
                 kept = module.right_inverse(kept) if hasattr(module, "right_inverse") else kept
         self.is_tensor = isinstance(kept, Tensor)
+        if not self.is_tensor and not isinstance(kept, Sequence):
+            raise ValueError(
+                "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got "
+                f"{type(kept).__name__}"
+            )
+        for i, each in enumerate(() if self.is_tensor else kept):
+            if not isinstance(each, Tensor):
+                raise ValueError(
+                    "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got element "
+                    f"{i} of the sequence with type {type(each).__name__}."
+                )
+        if self.is_tensor and kept.dtype is not original.dtype:
+            raise ValueError(
+                "When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {kept.dtype}"
+            )
         self.ntensors = 1 if self.is_tensor else len(kept)
         for name, value in zip(self._names(), [kept] if self.is_tensor else kept, strict=True):
             value = value.detach()
-            if isinstance(original, Parameter):
+            if isinstance(original, Parameter) and self.is_tensor:  # the same parameter: an optimiser may hold it
+                with no_grad():
+                    original.data = value
+                self.register_parameter(name, original)
+            elif isinstance(original, Parameter):
                 self.register_parameter(name, Parameter(value, original.requires_grad))
             else:
                 self.register_buffer(name, value)
@@ -87,6 +108,33 @@ def _property(name: str) -> property:
     return property(get, set_)
 
 
+def _not_saved(self: Module) -> Any:
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(). See:\n"
+        "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+        "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training"
+    )
+
+
+def _copied(self: Module, memo: dict[int, Any]) -> Module:
+    """A copy of the module has a class of its own, too."""
+    kind = type(self)
+    twin: Module = object.__new__(type(kind.__name__, kind.__bases__, dict(vars(kind))))
+    memo[id(self)] = twin
+    twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return twin
+
+
+def _check_is_tensor(value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(value).__name__}.")
+
+
+def type_before_parametrizations(module: Module) -> type:
+    """The class of the module before it got its first parametrization."""
+    return type(module)._unparametrized if is_parametrized(module) else type(module)  # type: ignore[attr-defined]
+
+
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether any tensor of the module (or this one) is parametrized."""
     found = module._modules.get("parametrizations")
@@ -107,6 +155,7 @@ def register_parametrization(
         if not unsafe:
             now = getattr(module, tensor_name)
             then = parametrization(now)
+            _check_is_tensor(then)
             for what in ("dtype", "shape"):
                 if getattr(now, what) != getattr(then, what):
                     raise ValueError(
@@ -114,6 +163,7 @@ def register_parametrization(
                         f"enabled.\nmodule.{tensor_name}.{what}: {getattr(now, what)}\n"
                         f"parametrization(module.{tensor_name}).{what}: {getattr(then, what)}"
                     )
+        parametrization.train(module.training)
         chain.append(parametrization)  # the original stays as it is
         return module
     held = module._parameters if tensor_name in module._parameters else module._buffers
@@ -123,19 +173,24 @@ def register_parametrization(
             f"'{tensor_name}'"
         )
     original: Any = held[tensor_name]
+    parametrization.train(module.training)
     chain = ParametrizationList([parametrization], original)
     if not unsafe:
         with no_grad():
             changed = chain()
-        if changed.shape != original.shape or changed.dtype != original.dtype:
-            raise ValueError(
-                "Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
-                f"unparametrized shape: {original.shape}\nparametrized shape: {changed.shape}"
-            )
+        _check_is_tensor(changed)
+        for what in ("dtype", "shape"):
+            if getattr(changed, what) != getattr(original, what):
+                raise ValueError(
+                    f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is "
+                    f"enabled.\nunparametrized {what}: {getattr(original, what)}\n"
+                    f"parametrized {what}: {getattr(changed, what)}"
+                )
     del held[tensor_name]
     if not is_parametrized(module):
         kind = type(module)
-        module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), {"_unparametrized": kind})
+        names = {"_unparametrized": kind, "__getstate__": _not_saved, "__deepcopy__": _copied}
+        module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), names)
         module.add_module("parametrizations", ModuleDict())
     setattr(type(module), tensor_name, _property(tensor_name))
     module._modules["parametrizations"][tensor_name] = chain  # type: ignore[index]
@@ -161,10 +216,14 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     first = getattr(chain, chain._names()[0])
     delattr(type(module), tensor_name)
     del chains[tensor_name]
-    if isinstance(first, Parameter):
-        module.register_parameter(tensor_name, Parameter(value, first.requires_grad))
-    else:
+    if not isinstance(first, Parameter):
         module.register_buffer(tensor_name, value)
+    elif chain.is_tensor:
+        with no_grad():
+            first.data = value
+        module.register_parameter(tensor_name, first)
+    else:
+        module.register_parameter(tensor_name, Parameter(value, first.requires_grad))
     if not len(chains):
         del module._modules["parametrizations"]
         module.__class__ = type(module)._unparametrized  # type: ignore[attr-defined]

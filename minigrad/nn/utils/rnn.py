@@ -6,12 +6,12 @@ that is what the recurrent layers take and give.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import composed, creation, shapes
+from minigrad import composed, creation, dtypes, shapes
 from minigrad.tensor import Tensor, wrap
 
 
@@ -24,8 +24,37 @@ class PackedSequence(NamedTuple):
     unsorted_indices: Tensor | None = None
 
     def to(self, *args: Any, **keywords: Any) -> PackedSequence:
-        """The numbers in another type."""
-        return self._replace(data=composed.to(self.data, *args, **keywords))
+        """The numbers in another type; this very sequence if they have it already."""
+        data = composed.to(self.data, *args, **keywords)
+        return self if data is self.data else self._replace(data=data)
+
+    @property
+    def is_cuda(self) -> bool:
+        """False: everything is on the CPU."""
+        return False
+
+    def cpu(self) -> PackedSequence:
+        """This very sequence."""
+        return self
+
+    def pin_memory(self) -> PackedSequence:
+        """This very sequence."""
+        return self
+
+
+def _cast(name: str) -> Any:
+    def cast(self: PackedSequence) -> PackedSequence:
+        return self.to(getattr(dtypes, name))
+
+    cast.__doc__ = f"The numbers as {name}."
+    return cast
+
+
+for _method, _type in (
+    ("double", "float64"), ("float", "float32"), ("half", "float16"), ("long", "int64"), ("int", "int32"),
+    ("short", "int16"), ("char", "int8"), ("byte", "uint8"),
+):  # fmt: skip
+    setattr(PackedSequence, _method, _cast(_type))
 
 
 def _lengths(lengths: Any) -> np.ndarray[Any, Any]:
@@ -37,7 +66,11 @@ def pad_sequence(
 ) -> Tensor:
     """Sequences (length, ...) filled up to the longest and stacked: (longest, batch, ...), or batch first."""
     if padding_side not in ("left", "right"):
-        raise RuntimeError(f"expected padding_side to be either 'left' or 'right', but got {padding_side}")
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     items = list(sequences)
     longest = max(s.shape[0] for s in items)
     rows = []
@@ -70,6 +103,8 @@ def pack_padded_sequence(
         order = np.argsort(-sizes, kind="stable")
         sizes = sizes[order]
         input = input.index_select(0 if batch_first else 1, wrap(order))
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     if sizes.size and sizes[-1] <= 0:
         raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
     steps = input.transpose(0, 1) if batch_first else input
