@@ -551,6 +551,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = No
     start, end, step = _numbers("arange", ["start", "end", "step"], [start, end, step])
     _check_step(start, end, step)
     found = as_dtype(dtype, "arange", options, dtypes.result_type(start, end, step))
+    if not found.category:
+        raise errors.not_implemented("arange_cpu", "Bool")
     if found.is_floating_point:
         count = math.ceil((end - start) / step)
         return finish(_along(_rising(start, step, count, found), options), **options)

@@ -381,7 +381,8 @@ def logaddexp(x: Array, y: Array) -> Array:
 
 
 def xlogy(x: Array, y: Array) -> Array:
-    return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * np.log(y))[()]
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 * log(0), which is not used
+        return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * np.log(y))[()]
 
 
 def lerp(x: Array, y: Array, weight: Any) -> Array:

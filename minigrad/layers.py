@@ -206,6 +206,14 @@ def _convolve_back(n: int) -> Any:
             (s - 1) * t - 2 * p + d * (k - 1) + e + 1
             for s, t, p, d, k, e in zip(x._data.shape[2:], steps, edges, gaps, weight._data.shape[2:], extra)
         )
+        if builtins.any(e >= t and e >= d for e, t, d in zip(extra, steps, gaps)):
+            given = (("output_padding", extra, 0), ("stride", steps, 1), ("dilation", gaps, 1))
+            words = " ".join(  # one dimension counts as two
+                f"{what}_{axis}: {each}"
+                for what, sides, alone in given
+                for axis, each in zip(("depth", "height", "width")[-max(n, 2) :], (alone, *sides) if n == 1 else sides)
+            )
+            raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {words}")
         out = more.conv_input(x, weight, sizes, steps, edges, gaps, groups)
         if bias is not None:
             out = out + bias.reshape((-1,) + (1,) * n)

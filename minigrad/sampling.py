@@ -34,16 +34,24 @@ def _source(generator: Generator | None) -> Generator:
     return random.default_generator if generator is None else generator
 
 
+def _floating(name: str, dtype: Any, options: Any, kernel: str) -> Any:
+    """The numpy type of the numbers to draw; NotImplementedError for integers."""
+    found = as_dtype(dtype, name, options)
+    if not found.is_floating_point:
+        raise errors.not_implemented(kernel, found.tensor_name)
+    return found.numpy
+
+
 def rand(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1)."""
     shape = as_size("rand", size_keyword(size, options))
-    return finish(_source(generator).rand(shape, as_dtype(dtype, "rand", options).numpy), **options)
+    return finish(_source(generator).rand(shape, _floating("rand", dtype, options, "check_uniform_bounds")), **options)
 
 
 def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the normal distribution with mean 0 and standard deviation 1."""
     shape = as_size("randn", size_keyword(size, options))
-    return finish(_source(generator).randn(shape, as_dtype(dtype, "randn", options).numpy), **options)
+    return finish(_source(generator).randn(shape, _floating("randn", dtype, options, "normal_kernel_cpu")), **options)
 
 
 def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:

@@ -468,6 +468,8 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequ
         noise = np.zeros((), input._data.dtype)
     else:
         keep = random.default_generator.keep(shape, 1 - p)
+        if input._data.dtype.kind != "f":
+            raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.tensor_name}")
         noise = keep.astype(input._data.dtype)
         noise /= 1 - p
     return _applied(table.mul, input, inplace, wrap(noise))
@@ -481,6 +483,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    _check_probability(p)
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
@@ -556,6 +559,11 @@ def layer_norm(
 ) -> Tensor:
     """(x - mean) / std over the last dimensions, which have `normalized_shape`; then * weight + bias."""
     shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and given._data.shape != shape:
             raise RuntimeError(
@@ -772,9 +780,11 @@ def _legacy(size_average: bool | None, reduce: bool | None, reduction: str) -> s
     if size_average is None and reduce is None:
         return reduction
     averaged, reduced = size_average is None or bool(size_average), reduce is None or bool(reduce)
-    if not reduced:
-        return "none"
-    return "mean" if averaged else "sum"
+    meant = ("mean" if averaged else "sum") if reduced else "none"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.", stacklevel=3
+    )
+    return meant
 
 
 def _check_reduction(reduction: str) -> None:
@@ -868,8 +878,10 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
     if not have:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if len(have) > 1 and have[:1] != (want[:1] or (1,)):
-        batch = want[0] if want else 1
+        batch = want[0] if want else 0
         raise ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
+    if len(have) == len(want) == 1 and want[0] != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     if len(have) <= 2 and len(want) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target._data.dtype.str[1:] not in ("i8", "u1"):
@@ -931,7 +943,9 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     else:
         grid = np.ogrid[tuple(map(slice, classes.shape))]
         loss = rules.nll_grid(rows, (grid[0], classes, *grid[1:]), share, total)
-    return loss.reshape(()) if total is None and input._data.ndim == 1 else loss
+    if total is None and input._data.ndim == 1:
+        return as_one_node(loss.reshape(()), "NllLossBackward0")
+    return as_one_node(loss, "ViewBackward0") if total is None and len(shape) not in (2, 4) else loss
 
 
 @lru_cache(maxsize=16)
@@ -972,7 +986,7 @@ def cross_entropy(
     if size_average is not None or reduce is not None:
         reduction = _legacy(size_average, reduce, reduction)
     _check_reduction(reduction)
-    if not 0.0 <= label_smoothing <= 1.0:
+    if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if input._data.ndim <= 1 else 1
     if input._data.shape == target._data.shape and input._data.ndim:
@@ -988,7 +1002,7 @@ def cross_entropy(
     plain = input._data.ndim and input._data.dtype.kind == "f"
     log_probabilities = (table if plain else mg).log_softmax(input, class_dim)
     hard = _nll(log_probabilities, target, weight, ignore_index, reduction)
-    if label_smoothing == 0.0:
+    if label_smoothing <= 0.0:
         return hard
 
     scaled = log_probabilities
@@ -1042,11 +1056,12 @@ def binary_cross_entropy(
         )
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}")
-    values = input._data
-    if values.size and not ((values >= 0) & (values <= 1)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    floating_input("binary_cross_entropy", input)
+    for name, values in (("input", input._data), ("target", target._data)):
+        if values.size and not ((values >= 0) & (values <= 1)).all():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is not None:
-        weight = weight.expand(np.broadcast_shapes(weight.shape, input.shape))
+        weight = weight.expand(mg.broadcast_shapes(weight.shape, input.shape))
     return more.bce_loss(input, target, weight, reduction)
 
 
@@ -1064,6 +1079,11 @@ def binary_cross_entropy_with_logits(
     _check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    if pos_weight is not None:
+        errors.broadcast_shapes(tuple(pos_weight.shape), tuple(target.shape))
+    if target._data.dtype.kind != "f" and input._data.dtype.kind == "f":
+        names = f"{input.dtype.tensor_name} can't be cast to the desired output type {target.dtype.tensor_name}"
+        raise RuntimeError(f"result type {names}")
     return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction).to(target.dtype)  # also PyTorch's type
 
 

@@ -296,6 +296,11 @@ TAKEN = [
     ('t.tensordot(t.ones(2, 3), t.ones(3, 4), ([-1], [-2]))', 'tensor([[3., 3., 3., 3.],\n        [3., 3., 3., 3.]])'),
     ('t.einsum(",->", t.tensor(2.0), t.tensor(3.0))', 'tensor(6.)'),
     ('t.tensordot(t.tensor(2.0), t.tensor(3.0), 0)', 'tensor(6.)'),
+    ('t.nn.functional.cross_entropy(t.ones(2, 3), t.tensor([0, 1]), label_smoothing=-0.1)', 'tensor(1.0986)'),
+    ('t.nn.functional.cross_entropy(t.zeros(3, requires_grad=True), t.tensor(1), reduction="none")', 'tensor(1.0986, grad_fn=<NllLossBackward0>)'),
+    ('t.nn.functional.cross_entropy(t.zeros(1, 2, 2, requires_grad=True), t.zeros(1, 2, dtype=t.int64), reduction="none")', 'tensor([[0.6931, 0.6931]], grad_fn=<ViewBackward0>)'),
+    ('t.nn.functional.cross_entropy(t.zeros(1, 2, 1, 1, requires_grad=True), t.zeros(1, 1, 1, dtype=t.int64), reduction="none")', 'tensor([[[0.6931]]], grad_fn=<NllLoss2DBackward0>)'),
+    ('t.arange(False, True)', 'tensor([0])'),
 ]
 
 REFUSED = [
@@ -448,6 +453,21 @@ REFUSED = [
     ('t.nn.functional.linear(t.zeros(2, 3).double(), t.zeros(2, 3))', RuntimeError, 'expected m1 and m2 to have the same dtype, but got: double != float'),
     ('t.nn.functional.linear(t.zeros(2, 3).double(), t.zeros(2, 3), t.zeros(2))', RuntimeError, 'mat1 and mat2 must have the same dtype, but got Double and Float'),
     ('t.nn.functional.linear(t.tensor(1.0), t.zeros(2, 3))', RuntimeError, 'both arguments to linear need to be at least 1D, but they are 0D and 2D'),
+    ('t.nn.functional.binary_cross_entropy_with_logits(t.tensor([0.5]), t.tensor([1]))', RuntimeError, "result type Float can't be cast to the desired output type Long"),
+    ('t.nn.functional.binary_cross_entropy_with_logits(t.ones(2), t.ones(2), pos_weight=t.ones(3))', RuntimeError, 'The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 0'),
+    ('t.nn.functional.binary_cross_entropy(t.tensor([0.5]), t.tensor([2.0]))', RuntimeError, 'all elements of target should be between 0 and 1'),
+    ('t.nn.functional.binary_cross_entropy(t.tensor([1]), t.tensor([1]))', NotImplementedError, '"binary_cross_entropy" not implemented for \'Long\''),
+    ('t.nn.functional.conv_transpose1d(t.ones(1, 1, 3), t.ones(1, 1, 2), output_padding=1)', RuntimeError, 'output padding must be smaller than either stride or dilation, but got output_padding_height: 0 output_padding_width: 1 stride_height: 1 stride_width: 1 dilation_height: 1 dilation_width: 1'),
+    ('t.nn.functional.conv_transpose2d(t.ones(1, 1, 3, 3), t.ones(1, 1, 2, 2), output_padding=1)', RuntimeError, 'output padding must be smaller than either stride or dilation, but got output_padding_height: 1 output_padding_width: 1 stride_height: 1 stride_width: 1 dilation_height: 1 dilation_width: 1'),
+    ('t.nn.functional.layer_norm(t.ones(2, 3), ())', RuntimeError, 'Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []'),
+    ('t.nn.functional.cross_entropy(t.ones(2, 3), t.tensor([0, 1]), label_smoothing=1.5)', RuntimeError, 'label_smoothing must be between 0.0 and 1.0. Got: 1.5'),
+    ('t.nn.functional.cross_entropy(t.ones(2, 3), t.tensor(0))', ValueError, 'Expected input batch_size (2) to match target batch_size (0).'),
+    ('t.nn.functional.nll_loss(t.ones(3), t.tensor([1, 2]))', ValueError, 'For 1D input, 1D target must have size 1, but got target size: 2'),
+    ('t.nn.functional.dropout(t.tensor([1, 2]), 0.5)', RuntimeError, "result type Float can't be cast to the desired output type Long"),
+    ('t.nn.functional.dropout2d(t.ones(2), 1.5)', ValueError, 'dropout probability has to be between 0 and 1, but got 1.5'),
+    ('t.rand(2, dtype=t.bool)', NotImplementedError, '"check_uniform_bounds" not implemented for \'Bool\''),
+    ('t.randn(2, dtype=t.int64)', NotImplementedError, '"normal_kernel_cpu" not implemented for \'Long\''),
+    ('t.arange(2, dtype=t.bool)', NotImplementedError, '"arange_cpu" not implemented for \'Bool\''),
 ]
 
 
