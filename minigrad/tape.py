@@ -14,7 +14,7 @@ from __future__ import annotations
 import _thread
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
@@ -367,7 +367,7 @@ TABLE: dict[str, Operation] = {}  # every operation of derivatives.py, by name
 
 
 def walk(
-    roots: Iterable[tuple[Node, Any]],
+    roots: Sequence[tuple[Node, Any]],
     create_graph: bool = False,
     retain_graph: bool = False,
     targets: dict[Node, Any] | None = None,
@@ -391,21 +391,21 @@ def walk(
         else:
             heappush(heap, node.seq)
         arrived[node.seq] = node, g
-    starts = [node for node, _ in arrived.values()]
-    speakers, useful = (None, None) if targets is None else on_the_way(starts, targets)
-    watch = Watch(ancestors(starts, 0) if useful is None else useful) if watched else None
+    speakers, useful = (None, None) if targets is None else on_the_way([node for node, _ in roots], targets)
+    watch = Watch(ancestors([node for node, _ in roots], 0) if useful is None else useful) if watched else None
     checking = anomaly.state.enabled
 
     while heap:
         node, g = arrived.pop(heappop(heap))
-        if node.hooks is not None and watch is not None:
-            node, g = watch.first(node, g, heap, arrived)
-        whole = g
         if node.hooks is not None:
-            g = node.hooks.arriving(g, create_graph, deposit)
+            if watch is not None:
+                node, g = watch.first(node, g, heap, arrived)
+            if targets is not None and node in targets and node in speakers:  # type: ignore[operator]
+                targets[node] = g  # as in PyTorch, where a node on the way to another target has not heard its hooks yet
+            g = node.hooks.arriving(g, create_graph, deposit)  # type: ignore[union-attr]
         if targets is not None:
-            if node in targets:
-                targets[node] = whole if node in speakers else g  # type: ignore[operator]  # as in PyTorch
+            if node in targets and targets[node] is None:
+                targets[node] = g
             if node not in speakers:  # type: ignore[operator]
                 continue
         parents = node.parents
