@@ -340,6 +340,11 @@ def resized(shape: tuple[int, ...], needed: tuple[int, ...]) -> str:
     )
 
 
+SAVED_AS_IS = (
+    "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+    "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the "
+    "forward function itself."
+)
 MODES = ("no_grad", "with grad mode enabled", "no_grad"), ("inference", "in normal mode", "inference_mode")
 
 

@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from minigrad.autograd.gradients import grad as _grad
 from minigrad.autograd.gradients import zeros_like
 from minigrad.autograd.graph import disable_saved_tensors_hooks
@@ -39,7 +41,9 @@ def _leaves(tree: Any) -> list[Any]:
 def _mapped(change: Func, tree: Any) -> Any:
     """The same containers, with what is in them changed."""
     if isinstance(tree, dict):
-        return {name: _mapped(change, part) for name, part in tree.items()}
+        made = tree.copy()  # an OrderedDict, or one with a default, stays one
+        made.update((name, _mapped(change, part)) for name, part in tree.items())
+        return made
     if isinstance(tree, (tuple, list)):
         parts = [_mapped(change, part) for part in tree]
         return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
@@ -424,8 +428,33 @@ def jacrev(
 
 
 def jacfwd(func: Func, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error") -> Func:
-    """The same Jacobian as `jacrev`, by pushing each direction of the input forward (see `jvp`)."""
-    return _jacobian("jacfwd", "jvp(f, primals, tangents)", func, argnums, has_aux, None)
+    """The same Jacobian as `jacrev`, by pushing each direction of the input forward (see `jvp`).
+
+    `func` may draw random numbers only if `randomness` is "same" or "different"; it is called once either way.
+    """
+    _check_randomness(randomness)
+    jacobian = _jacobian("jacfwd", "jvp(f, primals, tangents)", func, argnums, has_aux, None)
+
+    @wraps(func)
+    def checked(*args: Any) -> Any:
+        state = get_rng_state()
+        answer = jacobian(*args)
+        _refuse_draws(randomness, state)
+        return answer
+
+    return checked
+
+
+def _check_randomness(randomness: str) -> None:
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def _refuse_draws(randomness: str, before: Tensor) -> None:
+    """RuntimeError if numbers were drawn though that was to be an error; they are put back."""
+    if randomness == "error" and bool((get_rng_state() != before).any()):
+        set_rng_state(before)
+        raise RuntimeError(RANDOM)
 
 
 def _jacobian(name: str, api: str, func: Func, argnums: Argnums, has_aux: bool, chunk_size: int | None) -> Func:
@@ -515,8 +544,7 @@ def vmap(
     >>> torch.func.vmap(torch.dot)(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 1.0], [0.0, 2.0]]))
     tensor([3., 8.])
     """
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    _check_randomness(randomness)
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     name = getattr(func, "__name__", repr(func))
@@ -533,20 +561,22 @@ def vmap(
                 "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
                 f"{sizes} for the mapped dimension"
             )
-        if not sizes[0]:
-            raise NotImplementedError("minigrad's vmap is a loop: over nothing it cannot know the shape of the result")
         state, results = get_rng_state(), []
-        for i in range(sizes[0]):
+        for i in range(sizes[0] or 1):
             if randomness == "same":
                 set_rng_state(state)
-            slices = (a if d is None else a.select(d, i) for a, d in zip(things, dims, strict=True))
+            slices = (a if d is None else _slice(a, d, i) for a, d in zip(things, dims, strict=True))
             with Mapping():
                 results.append(func(*_refilled(args, slices), **kwargs))
-        if randomness == "error" and bool((get_rng_state() != state).any()):
-            raise RuntimeError(RANDOM)
-        return _stacked(name, results, out_dims)
+        _refuse_draws(randomness, state)
+        return _stacked(name, results, out_dims, sizes[0])
 
     return mapped
+
+
+def _slice(a: Tensor, dim: int, i: int) -> Tensor:
+    """Slice number i; of nothing a slice of zeros, which shows what shape the result has."""
+    return a.select(dim, i) if a.shape[dim] else a.sum(dim).to(a.dtype)  # type: ignore[no-any-return]
 
 
 def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
@@ -587,8 +617,13 @@ def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
     return dims
 
 
-def _stacked(name: str, results: list[Any], out_dims: Any) -> Any:
+def _stacked(name: str, results: list[Any], out_dims: Any, size: int) -> Any:
     first = results[0]
+    if not all(dim is None or isinstance(dim, int) for dim in _leaves(out_dims)):
+        raise ValueError(
+            f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
     dims = (out_dims,) if isinstance(first, Tensor) and not isinstance(out_dims, tuple) else out_dims
     try:
         where = list(_spread(dims, (first,) if isinstance(first, Tensor) else first))
@@ -599,13 +634,25 @@ def _stacked(name: str, results: list[Any], out_dims: Any) -> Any:
         ) from None
     columns = []
     for dim, column in zip(where, zip(*map(_leaves, results), strict=True), strict=True):
-        if dim is not None and not isinstance(column[0], Tensor):
+        if dim is None:
+            if not all(x is column[0] or _equal(x, column[0]) for x in column):
+                raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+            columns.append(column[0])
+            continue
+        if not isinstance(column[0], Tensor):
             raise ValueError(
                 f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
                 "out_dims= to None for output?"
             )
-        columns.append(column[0] if dim is None else stack(column, dim))
+        columns.append(stack(column, dim) if size else stack(column, dim).narrow(dim, 0, 0))
     return _refilled(first, columns)
+
+
+def _equal(x: Any, y: Any) -> bool:
+    """Whether two slices gave the same: then it did not come from the slice."""
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        return np.array_equal(x._data, y._data, equal_nan=x.dtype.is_floating_point)
+    return bool(x == y)
 
 
 # ------------------------------------------------------------------------------------------- modules as functions

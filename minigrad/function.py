@@ -192,6 +192,9 @@ class FunctionCtx(Node):
             if not isinstance(out, Tensor) or _is_one_of(out, self._dirty):
                 continue
             if _is_one_of(out, args):
+                saved = *self._to_save, *self.__dict__.get("_for_jvp", ())
+                if _is_one_of(out, saved) and self.function.setup_context is not Function.setup_context:
+                    raise RuntimeError(errors.SAVED_AS_IS)
                 outputs[i] = out.detach()
                 if _is_one_of(out, self._constant):
                     self._constant += (outputs[i],)
@@ -355,18 +358,15 @@ class Function:
         recording = is_grad_enabled() and any(ctx.needs_input_grad)
         with no_grad():
             result = cls.forward(*args) if separate else lent(ctx, cls.forward, *args)
-        several = isinstance(result, tuple)
-        outputs = list(result) if several else [result]
+            if separate:
+                lent(ctx, cls.setup_context, args, result)
+        outputs = list(result) if isinstance(result, tuple) else [result]
         ctx._count_writes(args, outputs, recording)
         ctx._claim(args, outputs)
         if recording:
             ctx._record(parents, outputs)
-        final = tuple(outputs) if several else outputs[0]
-        if separate:
-            lent(ctx, cls.setup_context, args, final)
-        if recording:
             ctx._save(outputs)
-        return final
+        return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:

@@ -248,6 +248,43 @@ def test_a_view_made_without_recording_is_nobodys_once_its_memory_is_written_to(
     assert part.tolist() == [0.5] and w.grad is None and "no_grad" in mg.explain(part)
 
 
+def _with_setup(compute: Any, setup: Any) -> Any:
+    class Made(mg.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return compute(x)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            assert not mg.is_grad_enabled()
+            setup(ctx, inputs[0], output)
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return 10 * gradients[0]
+
+    return Made.apply
+
+
+def test_setup_context_may_mark_what_forward_did() -> None:
+    x = leaf(1.0, 2.0)
+    double = _with_setup(lambda t: t.mul_(2), lambda ctx, t, out: ctx.mark_dirty(t))
+    y = x.clone()
+    assert double(y) is y and y.grad_fn.name() == "MadeBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"):
+        double(x)
+    pair = _with_setup(lambda t: (t * 2, t * 3), lambda ctx, t, out: ctx.mark_non_differentiable(out[1]))
+    assert [t.requires_grad for t in pair(leaf(1.0))] == [True, False]
+    forgotten = _with_setup(lambda t: t * 2, lambda ctx, t, out: ctx.mark_dirty(t))
+    with pytest.raises(RuntimeError, match="Some elements marked as dirty during the forward method were not returned"):
+        forgotten(leaf(1.0).clone())
+    for save in (lambda ctx, t, out: ctx.save_for_backward(t), lambda ctx, t, out: ctx.save_for_backward(out)):
+        with pytest.raises(RuntimeError, match="An input that has been returned as-is as output is being saved for backward"):
+            _with_setup(lambda t: t, save)(leaf(1.0))
+
+
 def test_a_function_that_returns_a_view_under_no_grad_returns_a_view() -> None:
     class Alias(mg.autograd.Function):
         @staticmethod

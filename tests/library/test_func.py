@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -85,6 +86,17 @@ def test_vmap_takes_containers_of_dimensions_and_keywords() -> None:
     same = vmap(lambda x: x + mg.rand(3), randomness="same")(mg.zeros(2, 3))
     other = vmap(lambda x: x + mg.rand(3), randomness="different")(mg.zeros(2, 3))
     assert same[0].tolist() == same[1].tolist() and other[0].tolist() != other[1].tolist()
+
+
+def test_vmap_over_nothing_knows_the_shape() -> None:
+    nothing = mg.zeros(4, 0, 3)
+    assert vmap(lambda t: t * 2, in_dims=1)(nothing).shape == (0, 4, 3)
+    assert vmap(lambda t: t.argmax(), in_dims=1, out_dims=0)(nothing).dtype is mg.int64
+
+
+def test_results_keep_their_kind_of_dictionary() -> None:
+    found = vmap(lambda t: OrderedDict(b=t, a=t.sum()))(mg.ones(2, 3))
+    assert type(found) is OrderedDict and list(found) == ["b", "a"] and found["a"].tolist() == [3.0, 3.0]
 
 
 def test_an_ensemble_runs_as_one() -> None:
@@ -321,6 +333,10 @@ ATTEMPTS = [
     ),
     (lambda: vmap(lambda x: 3.0)(X), "vmap(<lambda>, ...): `<lambda>` must only return Tensors, got type"),
     (lambda: vmap(lambda x: x + mg.rand(()))(X), "vmap: called random operation while in randomness error mode."),
+    (lambda: jacfwd(lambda x: x * mg.rand(()))(X), "vmap: called random operation while in randomness error mode."),
+    (lambda: jacfwd(mg.sin, randomness="any")(X), "Only allowed values for randomness are 'error', 'different', or 'same'."),
+    (lambda: vmap(mg.sin, out_dims="0")(X), "vmap(sin, ..., out_dims=0): `out_dims` must be an int, None or a python"),
+    (lambda: vmap(mg.sin, out_dims=None)(X), "vmap(sin, ...): `sin` can not return a BatchedTensor when out_dim is None"),
 ]
 
 
