@@ -325,10 +325,10 @@ class Tensor:
         return printing.shown(self)
 
     def __format__(self, spec: str) -> str:
-        if self._data.ndim == 0:
+        if self._data.ndim == 0 and type(self) is Tensor:
             return format(self.item(), spec)
         if spec:
-            raise TypeError("unsupported format string passed to Tensor.__format__")
+            raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
         return repr(self)
 
 

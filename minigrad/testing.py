@@ -49,8 +49,10 @@ def _difference(
     """What is wrong, or None."""
     where = f"\n\nThe failure occurred for item {place}" if place else ""
     settings = (tolerance, equal_nan, check_dtype)
-    if actual is None and expected is None:
-        return None
+    if actual is None or expected is None:
+        return None if actual is expected else f"None mismatch: {actual} is not {expected}{where}"
+    if isinstance(actual, bool) and isinstance(expected, bool):
+        return None if actual is expected else f"Booleans mismatch: {actual} is not {expected}{where}"
     if _is(actual, expected, Sequence):
         if len(actual) != len(expected):
             return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
@@ -69,6 +71,8 @@ def _difference(
             raise TypeError(
                 f"No comparison pair was able to handle inputs of type {_type(actual)} and {_type(expected)}.{where}"
             )
+        if numbers and check_dtype and type(actual) is not type(expected):
+            return f"The (d)types do not match: {type(actual)} != {type(expected)}.{where}"
         found = _apart(actual, expected, numbers, *settings)
         return found and found + where
     return next((found for a, b, at in pairs if (found := _difference(a, b, *settings, at))), None)

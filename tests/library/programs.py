@@ -542,6 +542,13 @@ nn.Sequential(nn.Linear(1, 1)).set_submodule('0.weight', nn.Tanh())
 nn.Linear(1, 1).set_submodule('a', 3)
 m = nn.Linear(1, 1); m.register_forward_pre_hook(lambda m, a, k: a, with_kwargs=True); m(t.zeros(1))
 nn.Linear(2, 3)(t.tensor(1.0))
+t.testing.assert_close(1, 1.0)
+t.testing.assert_close(True, False)
+t.testing.assert_close(t.ones(2), None)
+t.testing.assert_close([None, True, 1], [None, True, 1]), t.testing.assert_close(1, 1.0, check_dtype=False)
+f'{nn.Parameter(t.tensor(2.5))}', f'{nn.Parameter(t.ones(2))}', f'{t.tensor(2.5, requires_grad=True):.2f}'
+f'{nn.Parameter(t.tensor(2.5)):.2f}'
+m = nn.Linear(3, 1).double(); m.register_full_backward_hook(lambda m, gi, go: gi + gi); m(x).sum().backward()
 t.func.grad(lambda a: (a.sum(), {'k': a, 'n': 3}), has_aux=True)(w)
 t.func.functional_call(nn.Linear(3, 1), ({'weight': t.ones(1, 3)}, {'weight': t.ones(1, 3)}), w)
 t.func.functional_call(nn.Linear(3, 1), 3, w)

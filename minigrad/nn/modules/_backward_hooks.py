@@ -104,7 +104,13 @@ class Boundary:
         for hook in list(self.module._backward_hooks.values()):
             changed = hook(self.module, answer, self.grad_output)
             if changed is not None:
-                answer = changed if isinstance(changed, tuple) else (changed,)
+                changed = changed if isinstance(changed, tuple) else (changed,)
+                if len(changed) != len(answer):
+                    raise RuntimeError(
+                        f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
+                        f"{len(answer)}"
+                    )
+                answer = changed
         self.grad_output = None
         return tuple(
             None if g is None else answer[place] for place, g in zip(self.input_places, grad_inputs, strict=True)
