@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
+from minigrad.dtypes import native
 from minigrad.tensor import Array, Tensor
 
 
@@ -68,6 +69,7 @@ def rebuild(
 ) -> Tensor:
     """A leaf at this place of this memory."""
     tensor = object.__new__(cls)
+    memory = native(memory)
     ordered = memory if memory.flags.c_contiguous else memory.T
     tensor._data = memory if shape is None else np.ndarray(shape, memory.dtype, ordered, offset, strides)
     tensor._node, tensor._counter = None, [0]

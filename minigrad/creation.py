@@ -164,7 +164,7 @@ def to_array(data: Any, dtype: DType | None = None) -> Array:
             raise ValueError("Overflow when unpacking long long")
         array = array.astype(np.float64)
     _check_range(array, inferred)
-    return dtypes.cast(array.reshape(shape), inferred)
+    return dtypes.native(dtypes.cast(array.reshape(shape), inferred))
 
 
 def _is_sequence(data: Any) -> bool:
@@ -306,7 +306,7 @@ def _ordinary(array: Any) -> Array:
             "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
             "currently supported. (You can probably work around this by making a copy of your array  with array.copy().) "
         )
-    return np.asarray(array)
+    return dtypes.native(np.asarray(array))
 
 
 @method

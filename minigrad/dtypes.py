@@ -127,6 +127,12 @@ def left_out(name: str) -> LeftOut:
     return LeftOut({"cfloat": "complex64", "cdouble": "complex128"}.get(name, name))
 
 
+def native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array with numpy's one object for its type, as types are compared by identity: a file brings another one."""
+    kind = of(array.dtype).numpy
+    return array if array.dtype is kind else array.view(kind)
+
+
 def of(numpy_dtype: np.dtype[Any]) -> DType:
     """The `DType` of a numpy dtype; one that PyTorch or minigrad lacks raises TypeError."""
     found = _BY_NUMPY.get(numpy_dtype)

@@ -464,3 +464,25 @@ def test_a_tensor_as_a_subclass_of_its_own() -> None:
     assert x.grad.tolist() == [4, 8]
     with pytest.raises(TypeError):
         x.as_subclass(int)
+
+
+def test_an_array_from_a_file_has_numbers_of_the_same_type() -> None:
+    """Types are compared by identity; what was pickled, or turned to this machine's bytes, brings an object of its own."""
+    single = np.ones((2, 2), np.dtype(np.float32).newbyteorder("="))
+    assert single.dtype == np.float32 and single.dtype is not np.dtype(np.float32)
+    file = io.BytesIO()
+    mg.save(mg.ones(2, 2), file)
+    file.seek(0)
+    layer = pickle.loads(pickle.dumps(mg.nn.Linear(2, 2)))
+    for x in (
+        mg.load(file),
+        pickle.loads(pickle.dumps(mg.ones(2, 2))),
+        mg.from_numpy(single),
+        mg.tensor(single),
+        mg.tensor([single[0], single[1]]),
+        mg.from_numpy(pickle.loads(pickle.dumps(single))),
+    ):
+        assert x._data.dtype is np.dtype(np.float32)
+        assert (x @ mg.ones(2, 2)).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+        assert layer(mg.ones(1, 2)).shape == (1, 2) and layer(x).shape == (2, 2)
+        assert mg.cat([x, mg.ones(1, 2)]).shape == (3, 2)
