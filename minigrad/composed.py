@@ -393,8 +393,11 @@ def angle(input: Tensor) -> Tensor:
 
 @function(inplace=True)
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
-    """A copy, through which gradients flow."""
-    return table.clone(input)
+    """A copy, through which gradients flow; laid out in memory as `input` is, or in order (contiguous_format)."""
+    copy = table.clone(input)
+    if str(memory_format).endswith("contiguous_format") and copy._data.ndim:
+        copy._data = kernels.in_order(copy._data)
+    return copy
 
 
 @function(name="round", inplace=True)
@@ -874,9 +877,9 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtypes.DType:
+def result_type(tensor: Any, other: Any) -> dtypes.DType:
     """The type of the result of an operation on these two tensors or numbers."""
-    return dtypes.result_type(*(t._data if isinstance(t, Tensor) else plain(t) for t in (tensor1, tensor2)))
+    return dtypes.result_type(*(t._data if isinstance(t, Tensor) else plain(t) for t in (tensor, other)))
 
 
 def is_inference(tensor: Tensor) -> bool:

@@ -176,7 +176,7 @@ def set_default_dtype(d: DType) -> None:
     """Change the type that `tensor([1.0])`, `zeros(2)` and integer division give; a floating-point type."""
     global _default
     if not isinstance(d, DType):
-        raise TypeError("invalid dtype object")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     _default = resolve(d)
@@ -356,7 +356,7 @@ class finfo:
     def __init__(self, type: DType | None = None) -> None:
         found = _default if type is None else type
         if not isinstance(found, DType) or not found.is_floating_point:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{found}'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         limits = np.finfo(found.numpy)
         self.bits = found.itemsize * 8
         self.dtype = found.name
@@ -378,7 +378,11 @@ class iinfo:
 
     def __init__(self, type: DType) -> None:
         if not isinstance(type, DType) or type.category != INTEGER:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
+            raise TypeError(
+                "torch.bool is not supported by torch.iinfo"
+                if type is bool_
+                else "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
+            )
         limits = np.iinfo(type.numpy)
         self.bits = type.itemsize * 8
         self.dtype = type.name

@@ -152,19 +152,19 @@ def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any =
     if wrong_type and (index._data.size or index._data.dtype.kind == "f"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     array = np.asarray(index._data, np.int64)
-    x = input._data
+    x, reads = input._data, name == "gather"
     if source is not None and not array.ndim:
         array = array.reshape(1)
     if array.size:
         held, asked = x.shape or (1,), array.shape or (1,)
         given = asked if source is None else source.shape or (1,)
-        for shape, name in ((held, "input" if source is None else "self"), (given, "src")):
+        for shape, other in ((held, "input" if reads else "self"), (given, "src")):
             if len(shape) != len(asked):
-                raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+                raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
         size = held[dim]
         for d, n in enumerate(asked):
             if (d != dim and n > held[d]) or n > given[d]:
-                words = f"Size does not match at dimension {d} expected" if source is None else "Expected"
+                words = f"Size does not match at dimension {d} expected" if reads else "Expected"
                 raise RuntimeError(
                     f"{words} index {list(index._data.shape)} to be no larger than self "
                     f"{list(x.shape)} apart from dimension {dim}"
@@ -285,6 +285,8 @@ def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
     if name == "index_copy" and kind is not dtypes.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind.tensor_name}")
     if kind is not dtypes.int64 and kind is not dtypes.int32:
+        if name == "index_add":
+            raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {kind.tensor_name}")
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
     array = index_array(index).reshape(-1)
     size = input._data.shape[where] if input._data.ndim else 1
@@ -463,8 +465,11 @@ def take(input: Tensor, index: Tensor) -> Tensor:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype.tensor_name}")
     array = index_array(index)
     size = input._data.size
-    if array.size and (array.min() < -size or array.max() >= size):
-        raise IndexError("out of range: tried to access index out of range")
+    if array.size and not size:
+        raise IndexError("take(): tried to take from an empty tensor")
+    outside = array[(array < -size) | (array >= size)]
+    if outside.size:
+        raise IndexError(f"out of range: tried to access index {outside[0]} on a tensor of {size} elements.")
     return more.take(input.reshape(-1), (array,))
 
 
@@ -515,9 +520,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         names = f"{input.dtype.tensor_name} and {source.dtype.tensor_name}"
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{names}")
     if source._data.size < count:
-        raise RuntimeError(
-            f"number of elements of source < number of ones in mask ({source._data.size} < {count})"
-        )
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     return more.masked_scatter(x, source.reshape(-1).narrow(0, 0, count), index, False)
 
 

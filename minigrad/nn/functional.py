@@ -443,8 +443,6 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
-    elif num_classes < 1:
-        raise RuntimeError("num_classes should be positive")
     elif index.size and index.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     out = np.zeros((*index.shape, num_classes), np.int64)

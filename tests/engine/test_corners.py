@@ -301,6 +301,9 @@ TAKEN = [
     ('t.nn.functional.cross_entropy(t.zeros(1, 2, 2, requires_grad=True), t.zeros(1, 2, dtype=t.int64), reduction="none")', 'tensor([[0.6931, 0.6931]], grad_fn=<ViewBackward0>)'),
     ('t.nn.functional.cross_entropy(t.zeros(1, 2, 1, 1, requires_grad=True), t.zeros(1, 1, 1, dtype=t.int64), reduction="none")', 'tensor([[[0.6931]]], grad_fn=<NllLoss2DBackward0>)'),
     ('t.arange(False, True)', 'tensor([0])'),
+    ('t.zeros(2, 3).t().clone(memory_format=t.contiguous_format).stride()', '(2, 1)'),
+    ('t.zeros(2, 3).t().clone().stride()', '(1, 3)'),
+    ('t.result_type(tensor=t.tensor([1]), other=2.5)', 'torch.float32'),
 ]
 
 REFUSED = [
@@ -468,6 +471,16 @@ REFUSED = [
     ('t.rand(2, dtype=t.bool)', NotImplementedError, '"check_uniform_bounds" not implemented for \'Bool\''),
     ('t.randn(2, dtype=t.int64)', NotImplementedError, '"normal_kernel_cpu" not implemented for \'Long\''),
     ('t.arange(2, dtype=t.bool)', NotImplementedError, '"arange_cpu" not implemented for \'Bool\''),
+    ('t.zeros(3).scatter(0, t.tensor([[0]]), 1.0)', RuntimeError, 'Index tensor must have the same number of dimensions as self tensor'),
+    ('t.zeros(2, 3).scatter(1, t.tensor([[0], [1], [2]]), 1.0)', RuntimeError, 'Expected index [3, 1] to be no larger than self [2, 3] apart from dimension 1'),
+    ('t.zeros(3).take(t.tensor([-4]))', IndexError, 'out of range: tried to access index -4 on a tensor of 3 elements.'),
+    ('t.zeros(0).take(t.tensor([0]))', IndexError, 'take(): tried to take from an empty tensor'),
+    ('t.zeros(3).masked_scatter(t.tensor([True, True, False]), t.zeros(1))', RuntimeError, 'Number of elements of source < number of ones in mask'),
+    ('t.zeros(3).index_add(0, t.tensor([0.0]), t.zeros(1))', RuntimeError, 'index_add_(): Expected dtype int32/int64 for index but got: Float'),
+    ('t.nn.functional.one_hot(t.tensor([0]), 0)', RuntimeError, 'Class values must be smaller than num_classes.'),
+    ('t.iinfo(t.bool)', TypeError, 'torch.bool is not supported by torch.iinfo'),
+    ('t.finfo(t.int64)', TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"),
+    ('t.set_default_dtype("a")', TypeError, 'invalid dtype object: only floating-point types are supported as the default type'),
 ]
 
 
