@@ -119,7 +119,7 @@ def _moved(node: Any, tangents: Sequence[Tensor | None]) -> tuple[Tensor | None,
             )
         if t is None or meta is None:
             continue
-        if node._dirty and not any(t is each for each in given):
+        if node._dirty and not any(t is each and t._counter[0] for each in given):
             raise RuntimeError(NOT_IN_PLACE)
         if i in node._views and t._view is None:
             raise RuntimeError(NO_VIEW)

@@ -277,6 +277,7 @@ ATTEMPTS = [
         lambda: _jvp_says(lambda t: (t, t), lambda ctx, x: (x * 1, x.long())),
         "Function's jvp returned a gradient at position 1, but  the corresponding forward output is not a differentiable",
     ),
+    (lambda: _jvp_says(lambda t: t, _doubled), "An inplace custom Function is not modifying the forward mode gradients"),
     (lambda: _jvp_says(lambda t: 2 * t, _doubled), "An inplace custom Function is not modifying the forward mode gradients"),
     (
         lambda: _jvp_says(lambda t: t[:1] * 1, lambda ctx, x: x[:1]),
