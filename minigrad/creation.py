@@ -112,6 +112,8 @@ def as_size(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
                 f'"type must be tuple of ints,but got {kind}"'
             )
         sizes.append(n.__index__())
+    if any(n < 0 for n in sizes) and function != "zeros":
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(n for n in sizes if n < 0)}: {sizes}")
     if any(n < 0 for n in sizes):
         raise RuntimeError(f"{function}: Dimension size must be non-negative.")
     return tuple(sizes)

@@ -62,6 +62,13 @@ def type_name(value: Any) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
+def sized_dim(dim: int, ndim: int) -> int:
+    """The dimension whose size is asked for."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return check_dim(dim, ndim)
+
+
 def cannot_save(i: int, value: Any) -> TypeError:
     return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(value)}")
 

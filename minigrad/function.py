@@ -349,8 +349,7 @@ class Function:
             args, kwargs = bound.args, bound.kwargs
         args = by_place(cls.forward, 0 if separate else 1, args, kwargs) if kwargs else args
         ctx: FunctionCtx = object.__new__(cls._node)
-        ctx.seq = ctx.at = 0
-        ctx.kept = ctx.guards = ctx.code = ctx.shape = ctx.dtype = ()  # type: ignore[assignment]  # until it is recorded
+        ctx.seq = ctx.at = ctx.kept = ctx.guards = ctx.code = ctx.shape = ctx.dtype = ()  # type: ignore[assignment]
         ctx.parents = parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
         ctx._is_tensor = tuple(isinstance(a, Tensor) for a in args)
         ctx.call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)

@@ -56,7 +56,9 @@ def matmul(input: Tensor, other: Any) -> Tensor:
             row = table.squeeze_dim(product, (*product._data.shape[:-2], product._data.shape[-1]))
             return as_one_node(row, "SqueezeBackward4" if n == 2 else "UnsafeViewBackward0")
         return table.batch_mm(input, other)
-    except (ValueError, RuntimeError):
+    except (ValueError, RuntimeError) as error:
+        if str(error) == errors.INFERENCE_SAVED:
+            raise
         raise errors.matmul_mismatch(tuple(a.shape), tuple(b.shape)) from None
 
 

@@ -76,7 +76,7 @@ def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, *
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """The integers 0 to n - 1 in random order."""
     if n < 0:
-        raise RuntimeError("n must be non-negative, got" + str(n))
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     kind = as_dtype(dtype, "randperm", options, dtypes.int64)
     return finish(_source(generator).randperm(n).astype(kind.numpy), **options)
 

@@ -494,7 +494,8 @@ def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
         if over is None:
             raise _misfit(have, node, giver)
         if isinstance(g, Tensor):
-            g = g.sum(over, keepdim=True).reshape(shape)
+            g = g.sum(over, keepdim=True) if shape else g.sum()
+            g = g if g._data.shape == shape else g.reshape(shape)
         else:
             g = total(g, over) if len(have) - len(over) == len(shape) else total(g, over, True).reshape(shape)
     if isinstance(g, Tensor):

@@ -46,7 +46,7 @@ class Tensor:
     __module__ = "minigrad"  # where users find it
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_node")
     __array_priority__ = 1000  # so that numpy leaves `array * tensor` to us (and we refuse it, as PyTorch does)
-    __hash__ = object.__hash__
+    __hash__ = lambda self: id(self)  # a tensor is itself
 
     _data: Array
     _node: Node | None
@@ -118,7 +118,7 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
-        return self.shape if dim is None else self.shape[check_dim(dim, self.ndim)]
+        return self.shape if dim is None else self.shape[errors.sized_dim(dim, self.ndim)]
 
     def numel(self) -> int:
         """The number of elements."""
