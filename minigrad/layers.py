@@ -747,6 +747,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(*, C * r * r, H, W) to (*, C, H * r, W * r)."""
     *lead, c, h, w = input._data.shape
     r = upscale_factor
+    if r <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     if c % (r * r):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
@@ -763,6 +765,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """The inverse of `pixel_shuffle`."""
     *lead, c, h, w = input._data.shape
     r = downscale_factor
+    if r <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     x = input.reshape((*lead, c, h // r, r, w // r, r))
     k = len(lead)
     turned = x.permute(*range(k), k, k + 2, k + 4, k + 1, k + 3)

@@ -1385,6 +1385,32 @@ def multilabel_margin_loss(
     return as_one_node(loss, "MultilabelMarginLossBackward0")
 
 
+def _check_ctc_lengths(x: Tensor, labels: Any, steps: Any, sizes: Any, in_one_row: bool) -> None:
+    """RuntimeError unless each sequence has a length, and the labels that its length speaks of."""
+    where = " (while checking arguments for ctc_loss_allocate_outputs)"
+    for name, lengths in (("input_lengths", steps), ("target_lengths", sizes)):
+        if lengths.dtype.kind not in "iu" and lengths.size:
+            raise RuntimeError(f"{name} must be integral")
+        if lengths.size != x.shape[1]:
+            raise RuntimeError(f"{name} must be of size batch_size")
+        if lengths.size and lengths.min() < 0:
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {lengths.min()}{where}")
+    if steps.size and steps.max() > x.shape[0]:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {steps.max()}{where}"
+        )
+    if in_one_row and labels.size != sizes.sum():
+        raise RuntimeError(
+            f"Expected tensor to have size {sizes.sum()} at dimension 0, but got size {labels.size} for argument #2 "
+            f"'targets'{where}"
+        )
+    if not in_one_row and sizes.size and sizes.max() > labels.shape[-1]:
+        raise RuntimeError(
+            f"Expected tensor to have size at least {sizes.max()} at dimension 1, but got size {labels.shape[-1]} for "
+            f"argument #2 'targets'{where}"
+        )
+
+
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -1404,16 +1430,13 @@ def ctc_loss(
     x = log_probs if batched else log_probs.unsqueeze(1)
     steps, sizes = (np.asarray(getattr(n, "_data", n)).reshape(-1) for n in (input_lengths, target_lengths))
     labels = np.asarray(targets._data)
+    _check_ctc_lengths(x, labels, steps, sizes, labels.ndim == 1 and batched)
     if labels.ndim == 1 and batched:
         rows = np.split(labels, np.cumsum(sizes)[:-1])
     else:
         rows = [row[:n] for row, n in zip(labels.reshape((x.shape[1], -1)), sizes, strict=True)]
     if not 0 <= blank < x.shape[-1]:
         raise RuntimeError("blank must be in label range")
-    if steps.size and steps.max() > x.shape[0]:
-        raise RuntimeError(
-            f"Expected input_lengths to have value at most {x.shape[0]}, but got value {steps.max()}"
-        )
     loss = rules.ctc(x, tuple(rows), tuple(steps.tolist()), blank, zero_infinity)
     loss = loss if batched else loss.squeeze(0)
     if reduction == "mean":

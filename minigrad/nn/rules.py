@@ -108,11 +108,13 @@ def _ctc_slope(x: Any, rows: Any, steps: Any, blank: int, zero_infinity: bool) -
     """The gradient by the logits behind x: each class's probability less the share of the paths that pass there."""
     slope = np.zeros_like(x)
     for n, (labels, length) in enumerate(zip(rows, steps, strict=True)):
+        if not length:
+            continue
         here = x[:length, n]
         path, _ = _places(labels, blank)
         first = _beginnings(here, labels, blank)
         last = _beginnings(here[::-1], labels[::-1], blank)[::-1, ::-1]
-        whole = np.logaddexp.reduce(first[-1, -2:]) if length else -np.inf
+        whole = np.logaddexp.reduce(first[-1, -2:])
         if zero_infinity and np.isinf(whole):
             continue
         shares = np.exp(first + last - here[:, path] - whole)

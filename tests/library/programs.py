@@ -665,11 +665,48 @@ F.grid_sample(t.zeros(1, 1, 2, 2), t.zeros(2, 1, 1, 2), align_corners=False)
 F.grid_sample(t.zeros(1, 1, 2, 2), t.zeros(1, 1, 1, 3), align_corners=False)
 F.interpolate(t.ones(1, 1, 2, 2), scale_factor=(2., 2., 2.))
 """.strip().splitlines()
+ALIGNED = """
+import pickle; m = pickle.loads(pickle.dumps(nn.Linear(2, 2).double())); m(t.ones(1, 2).double())
+import pickle; m = pickle.loads(pickle.dumps(nn.Linear(2, 2))); m(t.ones(1, 2))
+import pickle; m = nn.Linear(2, 2); m(pickle.loads(pickle.dumps(t.ones(1, 2))))
+m = nn.Module(); m.x = 1; m.register_buffer('x', t.ones(1))
+m = nn.Module(); m.register_parameter('x', nn.Parameter(t.ones(1))); m.register_buffer('x', t.ones(1))
+m = nn.Module(); m.add_module('x', nn.Module()); m.register_buffer('x', t.ones(1))
+m = nn.Module(); m.register_buffer('x', t.ones(1)); m.register_buffer('x', t.zeros(1)); m.x
+m = nn.Module(); m.register_buffer('forward', t.ones(1))
+m = nn.Sequential(nn.Linear(1, 1)); m.set_submodule('0', nn.ReLU()); m
+m = nn.Sequential(nn.Sequential(nn.Linear(1, 1))); m.set_submodule('0.0', nn.ReLU()); m
+m = nn.Module(); m.set_submodule('a.b', nn.ReLU())
+m = nn.Module(); m.set_submodule('', nn.ReLU())
+m = nn.Module(); m.set_submodule('x', nn.ReLU()); m
+m = nn.Module(); m.set_submodule('x', nn.ReLU(), strict=True); m
+m = nn.Module(); m.x = nn.ReLU(); m.set_submodule('x', 3)
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([5, 6]), t.tensor([2, 2]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([5, 5]), t.tensor([2, 3]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([5, 5]), t.tensor([2, -1]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([1, 2, 1]), t.tensor([5, 5]), t.tensor([2, 2]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([5]), t.tensor([2, 2]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([5., 5.]), t.tensor([2, 2]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1., 2], [1, 3]]), t.tensor([5, 5]), t.tensor([2, 2]))
+F.ctc_loss(t.zeros(5, 2, 4).log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([5, 5]), t.tensor([2, 2]), blank=4)
+a = t.zeros(5, 2, 4, requires_grad=True); l = F.ctc_loss(a.log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([3, 5]), t.tensor([0, 2]), reduction='none'); l.sum().backward(); l, a.grad
+a = t.zeros(5, 2, 4, requires_grad=True); l = F.ctc_loss(a.log_softmax(2), t.zeros(2, 0, dtype=t.int64), t.tensor([3, 5]), t.tensor([0, 0]), reduction='sum'); l.backward(); l, a.grad
+a = t.zeros(5, 2, 4, requires_grad=True); l = F.ctc_loss(a.log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([1, 5]), t.tensor([2, 2]), reduction='none'); l.sum().backward(); l, a.grad
+a = t.zeros(5, 2, 4, requires_grad=True); l = F.ctc_loss(a.log_softmax(2), t.tensor([[1, 2], [1, 3]]), t.tensor([1, 5]), t.tensor([2, 2]), reduction='mean', zero_infinity=True); l.backward(); l, a.grad
+F.pixel_shuffle(t.randn(2, 16, 9, 8), 0)
+F.pixel_unshuffle(t.randn(2, 16, 9, 8), -1)
+l = nn.ModuleList([nn.ReLU()]); l2 = l + nn.ModuleList([nn.Tanh()]); l += [nn.Tanh()]; l, l2, type(l2).__name__
+l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); l.insert(1, nn.Sigmoid()); l.pop(0), l, l[:1], l[-1]
+l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); del l[0]; l.extend(nn.Sequential(nn.SELU())); l
+l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); del l[-1:]; l.extend(3)
+l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); l[5]
+l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); l[0] = nn.SELU(); l[-1] = nn.ELU(); l, nn.ReLU() in l
+""".strip().splitlines()
 
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
-    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED, "layered": LAYERED,
+    "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED, "layered": LAYERED, "aligned": ALIGNED,
 }  # fmt: skip
 
 

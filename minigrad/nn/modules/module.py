@@ -500,6 +500,7 @@ class Module:
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Change parameters and floating-point buffers to a dtype; a device other than the CPU raises."""
+        Tensor().to(*args, **kwargs)  # refuses what no tensor takes
         dtype = kwargs.get("dtype")
         device = kwargs.get("device")
         for arg in args:
