@@ -155,7 +155,10 @@ def to_array(data: Any, dtype: DType | None = None) -> Array:
     if type(data) is float:  # the most common leaf of all
         return np.array(data, (dtype or dtypes.get_default_dtype()).numpy)
     shape = _shape(data)
-    inferred = dtype or _infer(data) or dtypes.get_default_dtype()
+    try:
+        inferred = dtype or _infer(data) or dtypes.get_default_dtype()
+    except RecursionError:
+        raise TypeError("new(): self-referential lists are incompatible") from None
     _check_shape(data, shape, inferred)
     try:
         array = np.array(_unwrapped(data))
@@ -190,6 +193,8 @@ def _shape(data: Any) -> tuple[int, ...]:
         shape += (len(data),)
         if not len(data):
             break
+        if len(shape) > 64:  # numpy's limit, and that of a list that holds itself
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
         data = data[0]
     if isinstance(data, str) and shape:
         raise ValueError("too many dimensions 'str'")
@@ -274,7 +279,16 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
-    """As `as_tensor`, with `copy=True` to force a copy and `copy=False` to refuse one; ValueError where it takes one."""
+    """As `as_tensor`, with `copy=True` to force a copy and `copy=False` to refuse one; ValueError where it takes one.
+
+    A buffer (a memoryview, a bytearray) is read as numbers of the type asked for, and its memory is shared.
+    """
+    if isinstance(obj, (bytearray, memoryview)):
+        from minigrad.exchange import frombuffer
+
+        obj = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
+    if copy is False and isinstance(obj, np.generic):
+        raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
     made = as_tensor(obj, dtype, device)
     if copy is False and not isinstance(obj, (Tensor, np.ndarray)):
         raise ValueError("can't alias arbitrary sequence into a tensor.")

@@ -926,6 +926,13 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: Any = None, *, ou
     x = ravel(input) if dim is None else input
     where = 0 if dim is None else check_dim(dim, input._data.ndim)
     n = x._data.shape[where]
+    if times.size not in (1, n):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {times.size} and "
+            f"input.size({where}) = {n}"
+        )
+    if output_size is not None and output_size != np.broadcast_to(times, (n,)).sum():
+        raise RuntimeError("allocated size does not match required size")
     if isinstance(repeats, int) and x._data.ndim:
         shape = x._data.shape
         apart = x.unsqueeze(where + 1).expand(*shape[: where + 1], repeats, *shape[where + 1 :])

@@ -478,6 +478,11 @@ REFUSED = [
     ('t.einsum("1", x[0])', RuntimeError, "einsum(): invalid subscript given at index 0 in the equation string, subscripts must be in [a-zA-Z]"),
     ('t.einsum("..a", x[0])', RuntimeError, "einsum(): found '.' for operand 0 that is not part of any ellipsis"),
     ('t.einsum("i->i.", x[0])', RuntimeError, "einsum(): found '.' for output that is not part of any ellipsis (...)"),
+    ("t.tensor((lambda z: (z.append(z), z)[1])([]))", ValueError, "too many dimensions 'list'"),
+    ("t.tensor((lambda z: (z.append(z), z)[1])([1]))", TypeError, "new(): self-referential lists are incompatible"),
+    ("t.repeat_interleave(x, t.tensor([1, 2, 3]), dim=0)", RuntimeError, "repeats must have the same size as input along dim, but got repeats.size(0) = 3 and input.size(0) = 2"),
+    ("t.repeat_interleave(x, t.tensor([1, 2]), dim=0, output_size=4)", RuntimeError, "allocated size does not match required size"),
+    ("t.asarray(np.float64(0.5), copy=False)", RuntimeError, "can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. "),
     ("t.igamma(x, 1.0)", TypeError, "igamma(): argument 'other' (position 2) must be Tensor, not float"),
 ]
 TAKEN = [
@@ -565,6 +570,8 @@ TAKEN = [
     ("t.baddbmm(input=x[None, :, :2], batch1=x[None], batch2=x.T[None])", "tensor([[[ 5., 15.],\n         [17., 54.]]])"),
     ("t.linalg.cond(x, -2), t.linalg.cond(t.ones(2, 2), 1), t.linalg.cond(t.ones(0, 0)), t.linalg.tensorinv(t.ones(0, 0), ind=1).shape", "(tensor(0.1361), tensor(inf), tensor(0.), torch.Size([0, 0]))"),
     ("t.cholesky(t.eye(2) * 4, True), t.nuclear_norm(t.eye(2), out=t.zeros(())), t.linalg.cross(x, x + 1)", "(tensor([[2., 0.],\n        [0., 2.]]), tensor(2.), tensor([[-1.,  2., -1.],\n        [-1.,  2., -1.]]))"),
+    ("(a := np.arange(3, dtype=np.float32), t.asarray(memoryview(a)).mul_(2), a)[2].tolist(), t.asarray(bytearray(b'ab'), dtype=t.uint8)",
+     "([0.0, 2.0, 4.0], tensor([97, 98], dtype=torch.uint8))"),
     ("t.float_power(2.7, t.tensor([8.5]))", "tensor([4640.7908], dtype=torch.float64)"),
     ("t.lerp(t.tensor([6e4]).half(), t.tensor([-6e4]).half(), 0.5)", "tensor([0.], dtype=torch.float16)"),
     ("x[1, 1:].storage_offset(), x[1].untyped_storage().nbytes()", "(4, 24)"),
