@@ -75,14 +75,9 @@ def function(
                 if not args or not isinstance(args[0], Tensor):
                     return implementation(*_with_a_number_first(own, args))
                 return implementation(*args)
-            except Exception:
-                reason = _refused(name, args, keywords, as_method)
-                named = None if reason else _by_old_form(name, args, keywords, as_method)
-                if reason is None and named is None:
-                    raise
-            if reason is not None:
-                raise reason
-            return _call_with(own, implementation, (), named or {})
+            except Exception as error:
+                args, keywords = _again(error, name, args, keywords, as_method)
+            return _call_with(own, implementation, args, keywords)
 
         return _named(call, name, implementation)
 
@@ -99,10 +94,21 @@ def _refused(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_meth
     return refusals.why(name, args, keywords, as_method)
 
 
-def _by_old_form(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> dict[str, Any] | None:
+def _again(
+    error: Exception, name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same arguments in our order and names, where PyTorch has others too; else raises why they were refused."""
     from minigrad import refusals
 
-    return refusals.by_old_form(name, args, keywords, as_method)
+    reason = refusals.why(name, args, keywords, as_method)
+    if reason is not None:
+        raise reason from None
+    found = refusals.by_old_form(name, args, keywords, as_method)
+    if found is None and isinstance(error, TypeError):
+        found = refusals.in_places(name, args, keywords, as_method)
+    if found is None:
+        raise error
+    return found
 
 
 def _look(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> None:
@@ -131,10 +137,13 @@ def told(call: Any, name: str, as_method: bool = False, order: str = "") -> Any:
             seen.add(kinds)
             try:
                 return call(*args, **keywords)
-            except Exception:
+            except Exception as error:
                 reason = refused(args, keywords)
-                if reason is None:
+                if reason is None and order:
                     raise
+                if reason is None:
+                    args, keywords = _again(error, name, args, keywords, as_method)
+                    return call(*args, **keywords)
         raise reason
 
     return _named(with_reason, call.__name__ if order else name, call)

@@ -322,7 +322,24 @@ def within(
     return why(own, tuple(1 if n == "reduction" else bound.arguments[n] for n in order.split()), {})
 
 
-def by_old_form(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> dict[str, Any] | None:
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def in_places(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> Arguments | None:
+    """The same arguments, those that PyTorch's form names in their places: `addmv(x, mat=a, vec=b)`; None if none is."""
+    given = args[1:] if as_method else args
+    for form in forms(own, as_method):
+        if not form.hidden and _tried(own, form, given, keywords) is None:
+            left, moved = dict(keywords), list(args)
+            for p in form.parameters[len(given) : form.places]:
+                if p.name not in left:
+                    break
+                moved.append(left.pop(p.name))
+            return (tuple(moved), left) if len(left) < len(keywords) else None
+    return None
+
+
+def by_old_form(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> Arguments | None:
     """The arguments by name, if they fit a form that PyTorch no longer lists, as `x.add(alpha, y)`; with its warning."""
     known = forms(own, as_method)
     given = args[1:] if as_method else args
@@ -336,7 +353,7 @@ def by_old_form(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_me
                 stacklevel=4,
             )
             named = dict(zip((p.name for p in old.parameters), given, strict=False))
-            return {**({"input": args[0]} if as_method else {}), **named, **keywords}
+            return (), {**({"input": args[0]} if as_method else {}), **named, **keywords}
     return None
 
 
