@@ -26,10 +26,21 @@ class _State:
 state = _State()
 
 
+def evaluated(node: Any, g: Any, create_graph: bool) -> Any:
+    """The contributions of `node`, looked at; where it fails, a warning first says which line made it."""
+    try:
+        with np.errstate(all="ignore"):  # who looks for a nan needs no warning of numpy's beside it
+            found = node.evaluate(g, create_graph)
+        if state.check_nan:
+            check(node, [share for (share,) in found[1]])
+    except Exception:
+        tell(node)
+        raise
+    return found
+
+
 def check(node: Any, shares: list[Any]) -> None:
     """Raise if a contribution of `node` holds a nan."""
-    if not state.check_nan:
-        return
     for place, share in enumerate(shares):
         raw = share._data if isinstance(share, Tensor) else share
         if raw is None or raw.dtype.kind != "f" or not np.isnan(raw).any():
@@ -37,7 +48,6 @@ def check(node: Any, shares: list[Any]) -> None:
         error = RuntimeError(f"Function '{node.owner.name()}' returned nan values in its {place}th output.")
         where = quoted(node.code, node.at)
         error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {_origin(node)}")
-        tell(node)
         raise error
 
 

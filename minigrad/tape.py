@@ -245,8 +245,6 @@ class Node:
         shares = tuple(s if s is None else fit(s, p, self) for s, p in zip(shares, self.parents, strict=True))
         if self.hooks is not None:
             shares = self.hooks.after_node(g, shares, create_graph)
-        if anomaly.state.enabled:
-            anomaly.check(self, list(shares))
         return (_given,) * len(shares), tuple((share,) for share in shares)
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
@@ -414,11 +412,13 @@ def walk(
             continue
         kept, rules, part = node.kept, node.rules, node.part
         if kept is None and type(node).rules is not None:  # a custom Function may do without what it saved
+            if checking:
+                anomaly.tell(node)
             raise freed(node)
         if node.seq > last_write:
             check_versions(node)
         if rules is None or checking:
-            (rules, kept), part = node.evaluate(g, create_graph), False
+            (rules, kept), part = (anomaly.evaluated if checking else type(node).evaluate)(node, g, create_graph), False
         elif create_graph:
             kept, part = node.lift(kept), False
 
