@@ -33,7 +33,15 @@ class autocast(contextlib.ContextDecorator):
 class GradScaler:
     """Scales losses for half precision; without a GPU it is disabled, and each method does the plain thing."""
 
-    def __init__(self, device: str = "cuda", init_scale: float = 65536.0, *args: Any, enabled: bool = True) -> None:
+    def __init__(
+        self,
+        device: str = "cuda",
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
         if enabled:
             text = "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling."
             warnings.warn(text, UserWarning, stacklevel=2)

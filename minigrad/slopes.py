@@ -68,6 +68,7 @@ def _between_equal_steps(x: Tensor, dim: int, step: Any, edge_order: int) -> Ten
 
 
 def _between_coordinates(x: Tensor, dim: int, coordinates: Tensor, edge_order: int) -> Tensor:
+    x = x.to(dtypes.promote_types(x.dtype, coordinates.dtype))
     part, gaps = _parts(x, dim), np.diff(coordinates._data).astype(x._data.dtype)
 
     def along(weights: Any) -> Tensor:
