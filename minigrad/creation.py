@@ -284,9 +284,7 @@ def asarray(
     A buffer (a memoryview, a bytearray) is read as numbers of the type asked for, and its memory is shared.
     """
     if isinstance(obj, (bytearray, memoryview)):
-        from minigrad.exchange import frombuffer
-
-        obj = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
+        obj = np.frombuffer(obj, dtypes.resolve(dtype or dtypes.get_default_dtype(), "asarray").numpy)
     if copy is False and isinstance(obj, np.generic):
         raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
     made = as_tensor(obj, dtype, device)
