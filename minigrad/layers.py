@@ -599,6 +599,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             )
         if mode == "circular" and (before > size or after > size):
             raise RuntimeError("Padding value causes wrapping around more than once.")
+        if mode == "circular" and size + before + after < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
         if mode == "circular":
             rest = size + min(before, 0) + min(after, 0)
             places = np.arange(-max(before, 0), rest + max(after, 0)) % rest + max(-before, 0)

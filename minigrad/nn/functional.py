@@ -811,6 +811,18 @@ def _same_shape(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return first, second
 
 
+def _weighted(loss: Tensor, weight: Tensor) -> Tensor:
+    if weight._data.shape != loss._data.shape:
+        raise ValueError("Weights and input must have the same size.")
+    return loss * weight
+
+
+def _weighted_mean(loss: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """Reduced; the mean is over all weights."""
+    weighted = _weighted(loss, weight)
+    return weighted.sum() / weight.sum() if reduction == "mean" else _reduced(weighted, reduction)
+
+
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -825,8 +837,7 @@ def mse_loss(
     _check_reduction(reduction)
     if weight is None:
         return more.mse_loss(input, target, reduction)
-    loss = more.mse_loss(input, target, "none") * weight
-    return loss.sum() / weight.expand_as(loss).sum() if reduction == "mean" else _reduced(loss, reduction)
+    return _weighted_mean(more.mse_loss(input, target, "none"), weight, reduction)
 
 
 def l1_loss(
@@ -835,10 +846,13 @@ def l1_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
-    """The mean (or sum, or each) of |input - target|."""
+    """The mean (or sum, or each) of |input - target|; with `weight`, a number for each, the weighted mean."""
     input, target = _same_shape(input, target)
-    return _reduced((input - target).abs(), _legacy(size_average, reduce, reduction))
+    reduction = _legacy(size_average, reduce, reduction)
+    loss = (input - target).abs()
+    return _reduced(loss, reduction) if weight is None else _weighted_mean(loss, weight, reduction)
 
 
 def smooth_l1_loss(
@@ -861,13 +875,17 @@ def smooth_l1_loss(
     return more.smooth_l1_loss(input, target, reduction, beta)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2), for d = input - target."""
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2), for d = input - target; times `weight` if given."""
     input, target = _same_shape(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _check_reduction(reduction)
     floating_input("huber_cpu", input if input._data.dtype.kind == "f" else target)
+    if weight is not None:
+        return _reduced(_weighted(more.huber_loss(input, target, "none", delta).to(input.dtype), weight), reduction)
     return more.huber_loss(input, target, reduction, delta).to(input.dtype)
 
 

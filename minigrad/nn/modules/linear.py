@@ -278,9 +278,14 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
-                "unflattened_size must be a tuple of ints or a tuple of tuples, "
-                f"but found type {type(unflattened_size).__name__}"
+                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
             )
+        for place, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {place}"
+                )
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
