@@ -69,7 +69,7 @@ def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, *
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = as_dtype(dtype, "randint", options, dtypes.int64)
-    numbers = _source(generator).randint(int(low), int(high), tuple(size))
+    numbers = _source(generator).randint(int(low), int(high), as_size("randint", (size,)))
     return finish(numbers.astype(kind.numpy), **options)
 
 
@@ -130,7 +130,7 @@ def normal(
         raise RuntimeError(f"normal expects {found}")
     if size is not None:
         kind = as_dtype(dtype, "normal", options).numpy
-        return finish(_source(generator).normal(tuple(size), mean, std, kind), **options)
+        return finish(_source(generator).normal(as_size("normal", (size,)), mean, std, kind), **options)
     means = mean._data if isinstance(mean, Tensor) else np.float32(mean)
     stds = std._data if isinstance(std, Tensor) else std
     if not (np.asarray(stds) >= 0).all():
