@@ -891,8 +891,6 @@ def _check_places(name: str, y: Tensor, x: Tensor | None, dim: int) -> None:
         raise RuntimeError(f"{name}: received a bool input for {either}, but bool is not supported")
     if x is not None and x._data.ndim == 1 and len(x) != y._data.shape[dim]:
         raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
-    if x is not None and x._data.ndim > 1:
-        errors.broadcast_shapes(x._data.shape, y._data.shape)
 
 
 @function(names=("trapz",))

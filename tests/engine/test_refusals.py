@@ -684,6 +684,7 @@ TAKEN = [
     ("t.movedim(x, source=0, destination=1)", "tensor([[0., 3.],\n        [1., 4.],\n        [2., 5.]])"),
     ("t.roll(x, shifts=1, dims=0)", "tensor([[3., 4., 5.],\n        [0., 1., 2.]])"),
     ("x.reshape(shape=(3,2))", "tensor([[0., 1.],\n        [2., 3.],\n        [4., 5.]])"),
+    ("t.trapezoid(t.ones(2, 0), x)", "tensor([0., 0.])"),
     ("t.cov(x)", "tensor([[1., 1.],\n        [1., 1.]])"),
 ]
 
