@@ -628,7 +628,9 @@ _add: Any = np.add.reduce
 
 
 def laid_as(x: Array, like: Array) -> Array:
-    """A copy of x that lies in memory as `like` does."""
+    """A copy of x that lies in memory as `like` does, if that has no gaps; else row by row."""
+    if np.empty_like(like).strides != like.strides:
+        return np.array(x, order="C")
     out = np.empty_like(like, x.dtype)
     out[...] = x
     return out
