@@ -185,9 +185,9 @@ def _check_view(target: Tensor) -> None:
         view, *_, recorded = view._view or (None, recorded)
         if recorded and name is None:
             continue
-        place = f"Output {target.output_nr} of {name} is a view and is being modified inplace. "
+        kind = name if itself else type(target._node).__name__.split("Backward")[0].rstrip("0")
+        place = f"Output {target.output_nr} of {kind} is a view and is being modified inplace. "
         if not recorded:
-            kind = type(target._node).__name__.split("Backward")[0]
             place = "A view was" if itself else f"Output {target.output_nr} of {kind} is a view of a view which was"
             place += " created in {} mode and is being modified inplace {}. ".format(*errors.MODES[inference][:2])
         if function and not several:
@@ -464,7 +464,7 @@ def _is_view(self: Tensor) -> bool:
 @method
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor itself off from its graph: it becomes a leaf that requires no gradient."""
-    if self._view is not None:
+    if self._view is not None and not self.is_inference():
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, "
             "and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "

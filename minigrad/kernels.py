@@ -486,6 +486,7 @@ def bce_with_logits(x: Array, y: Array, weight: Array | None, positive: Array | 
         losses = (1 - y) * x - logsigmoid(x)
     else:
         losses = (1 - y) * x - ((positive - 1) * y + 1) * logsigmoid(x)
+    losses = losses.astype(y.dtype, copy=False) if y.dtype.kind == "f" else losses  # PyTorch writes into 1 - y
     return losses if weight is None else losses * weight
 
 

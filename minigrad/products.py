@@ -245,7 +245,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     b = (1,) * (n - other._data.ndim) + tuple(other._data.shape)
     left = input.reshape(tuple(s for size in a for s in (size, 1)))
     right = other.reshape(tuple(s for size in b for s in (1, size)))
-    return (left * right).reshape(tuple(p * q for p, q in zip(a, b)))
+    return owned((left * right).reshape(tuple(p * q for p, q in zip(a, b))))
 
 
 @function

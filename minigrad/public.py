@@ -387,6 +387,7 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
                 return self
             chosen = functools.partial(operation, **keywords) if keywords else operation
             if name in AT_INDICES:
+                inplace.check_history(self)
                 inplace.check_apart(self, *map(raw, args))
             if name in inplace.STRETCHABLE:
                 inplace.warn_if_stretched(self, name)

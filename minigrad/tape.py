@@ -462,7 +462,7 @@ def walk(
 def on_the_way(roots: list[Node], targets: dict[Node, Any]) -> tuple[set[Node], set[Node]]:
     """The nodes that must speak, for a target is among their ancestors; and the nodes that they must speak to."""
     seen = ancestors(roots, max((t.seq for t in targets), default=0))
-    speakers, useful = set(), set(targets)
+    speakers, useful = set(), seen & targets.keys()
     for node in sorted(seen, key=lambda node: node.seq, reverse=True):  # oldest first
         if not useful.isdisjoint(node.parents):
             speakers.add(node)
@@ -576,7 +576,7 @@ def _start(root: Tensor, gradient: Tensor | None) -> Tensor:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         return wrap(np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1))
     same = gradient._data.dtype == array.dtype
-    return gradient if same else wrap(gradient._data.astype(array.dtype)[()], None)
+    return gradient if same else gradient.to(root.dtype)  # type: ignore[attr-defined, no-any-return]
 
 
 def check_graphs(roots: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
@@ -694,7 +694,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if requires_grad and self.is_inference() and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    if self.is_leaf and requires_grad != (self._node is not None):
+    if self.is_leaf and requires_grad != (self._node is not None and not getattr(self._node, "lost", False)):
         frozen = self.__dict__.pop("_frozen", None)  # its hooks, and graphs from before it was frozen, belong to its old node
         if frozen is not None:
             frozen.shape, frozen.dtype = self._data.shape, self._data.dtype

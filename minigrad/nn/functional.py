@@ -1004,8 +1004,8 @@ def cross_entropy(
     _check_reduction(reduction)
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    class_dim = 0 if input._data.ndim <= 1 else 1
-    if input._data.shape == target._data.shape and input._data.ndim:
+    class_dim = 0 if input._data.ndim == 1 else 1
+    if input._data.shape == target._data.shape:
         if target._data.dtype.kind != "f":
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {target.dtype.tensor_name}"
@@ -1013,7 +1013,7 @@ def cross_entropy(
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, class_dim)
-    if not (input._data.ndim and target._data.ndim):
+    if input._data.ndim and not target._data.ndim:
         _check_classes(input, target)
     plain = input._data.ndim and input._data.dtype.kind == "f"
     log_probabilities = (table if plain else mg).log_softmax(input, class_dim)
@@ -1039,7 +1039,7 @@ def cross_entropy(
 def _soft_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, class_dim: int
 ) -> Tensor:
-    classes = input._data.shape[class_dim]
+    classes = input.size(class_dim)
     if smoothing > 0:
         target = target * (1 - smoothing) + smoothing / classes
     product = mg.log_softmax(input, class_dim) * target
@@ -1100,7 +1100,7 @@ def binary_cross_entropy_with_logits(
     if target._data.dtype.kind != "f" and input._data.dtype.kind == "f":
         names = f"{input.dtype.tensor_name} can't be cast to the desired output type {target.dtype.tensor_name}"
         raise RuntimeError(f"result type {names}")
-    return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction).to(target.dtype)  # also PyTorch's type
+    return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction)
 
 
 def kl_div(

@@ -41,6 +41,8 @@ OTHER_NAMES = (  # one node there; another, or several, here
     "NextafterBackward0",
     "SgnBackward0",
     "AminmaxBackward0",
+    "DivBackward1",
+    "LeakyReluBackward1",
 )
 MATMUL = "UnsafeViewBackward0"  # products of more than two dimensions are folded another way
 OVERLAP = "some elements of the input tensor and the written-to tensor refer to a single memory"
@@ -51,6 +53,8 @@ KINKS = re.compile(
 STEPS = re.compile(  # of numbers that differ by a rounding
     r"floor|round|sign|arg|sort|[<>%]|//|==|std|where|long|int\(|byte|bool|frac|trunc|sgn|mod|nextafter|half"
 )
+WALKS = r"backward|grad|func\."  # statements that may run a backward pass
+NO_GRAPH = re.compile("(does not|doesn't) require grad|has requires_grad=False")
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5, "float16": 5e-3}
 
 
@@ -60,7 +64,8 @@ class Run:
 
     errors: list[tuple[str, str] | None] = field(default_factory=list)  # of each statement: type and message
     whole: list[bool] = field(default_factory=list)  # before it: whether integers require grad, as PyTorch lets them
-    rounded: list[bool] = field(default_factory=list)  # after it: whether there are numbers of less than 64 bits
+    rounded: list[str] = field(default_factory=list)  # after it: the type of numbers that it may have rounded to
+    stretched: list[bool] = field(default_factory=list)  # before it: whether elements of a tensor share their memory
     empty: list[bool] = field(default_factory=list)  # after it: whether there are tensors with nothing in them
     variables: dict[str, dict[str, Any] | None] = field(default_factory=dict)  # None: PyTorch refuses to look
     log: list[float] = field(default_factory=list)
@@ -107,11 +112,15 @@ class Program:
                 "requires_grad": value.requires_grad,
                 "is_leaf": value.is_leaf,
                 "grad_fn": None if value.grad_fn is None else type(value.grad_fn).__name__,
-                "value": np.array(value.detach().numpy()),
-                "grad": None if grad is None else np.array(grad.detach().numpy()),
-                "stretched": any(s == 0 and n > 1 for s, n in zip(value.stride(), value.shape, strict=True)),
+                "value": np.array(value.detach().numpy(force=True)),
+                "grad": None if grad is None else np.array(grad.detach().numpy(force=True)),
+                "stretched": stretched(value),
                 "writes": writes(value) - self.born.get(id(value), (None, 0))[1],
             }
+
+
+def stretched(value: Any) -> bool:
+    return any(s == 0 and n > 1 for s, n in zip(value.stride(), value.shape, strict=True))
 
 
 def writes(value: Any) -> int:
@@ -123,11 +132,13 @@ def ran(statements: list[str], library: Any, told: Callable[[str], None] = lambd
     program, run = Program(library), Run()
     for statement in statements:
         run.whole.append(any(asks(v) for v in program.tensors().values()))
+        run.stretched.append(any(stretched(v) for v in program.tensors().values()))
         told(statement)
         error = program.run(statement)
         run.errors.append(None if error is None else (type(error).__name__, str(error)))
         there = program.tensors().values()
-        run.rounded.append(any(v.dtype in (library.float32, library.float16, library.int64) for v in there))
+        kinds = {str(v.dtype).partition(".")[2] for v in there}  # of whole numbers `exp` makes float32
+        run.rounded.append("float16" if "float16" in kinds else "float32" if kinds - {"float64"} else "float64")
         run.empty.append(any(v.numel() == 0 for v in there))
     run.variables = {name: program.seen(v) for name, v in program.tensors().items()}
     run.log = [float(n) for n in program.names["log"]]
@@ -295,21 +306,23 @@ def agree(ours: Any, theirs: Any, tolerance: float) -> bool:
 def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
     """What differs first, in words, or None."""
     text = "\n".join(statements)
-    differentiated = re.search(r"autograd\.grad|func|checkpoint", text) is not None
-    overwritten = ".data" in text  # silently: by what a node keeps, and so by how it is computed
+    differentiated = re.search(r"autograd\.(grad\(|functional)|T\.func\.|checkpoint|create_graph", text) is not None
+    overwritten = re.search(r"\.data|save_on_cpu", text) is not None  # silently: by what a node keeps, so by how it computes
     failed = False
     for n, statement in enumerate(statements):
         expected, got = theirs.errors[n], ours.errors[n]
         if expected is None and got is None:
             continue
-        if pardoned(statement, expected, got, theirs.whole[n], theirs.empty[n]):
+        shared = theirs.stretched[n] and not ours.stretched[n]
+        if pardoned(statements[: n + 1], expected, got, theirs.whole[n], theirs.empty[n], shared):
             return None
         if expected is None or got is None or expected[0] != got[0]:
             return f"statement {n + 1}: PyTorch {described(expected)}, minigrad {described(got)}"
         if AUTOGRAD.search(expected[1]) and "multiple views" not in expected[1] and sentence(expected) != sentence(got):
             return f"statement {n + 1}, another message: PyTorch {described(expected)}, minigrad {described(got)}"
-        failed = True
-    rounded, empty = any(theirs.rounded), any(theirs.empty)
+        failed = failed or re.search(WALKS, statement) is not None
+    coarsest = max(theirs.rounded, key=lambda kind: TOLERANCE[kind])
+    rounded, empty = coarsest != "float64", any(theirs.empty)
     readable = {name: v for name, v in theirs.variables.items() if v is not None}
     finite = all(np.isfinite(v[k]).all() for v in readable.values() for k in ("value", "grad") if v[k] is not None)
     vague = failed or not finite or overwritten or (rounded and KINKS.search(text))
@@ -329,15 +342,15 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
                 continue
             if key == "grad" and vague:
                 continue  # nor the side of a kink a rounded number falls on, how far a walk came, whether 0 * nan is reached
-            tolerance = TOLERANCE.get(expect["dtype"], 0.0) if not rounded else TOLERANCE["float32"]
+            tolerance = TOLERANCE.get(expect["dtype"], 0.0) if not rounded else TOLERANCE[coarsest]
             same = agree(have[key], expect[key], tolerance) if key in ("value", "grad") else have[key] == expect[key]
             if not same and key == "value" and expect["stretched"] and not have["stretched"]:
                 return None  # PyTorch hands out a gradient that is one number, and lets tril_ write into it
             if not same:
                 return f"{name}: {key} is {expect[key]!r} in PyTorch, {have[key]!r} in minigrad"
-    if not vague and not empty and not KINKS.search(text) and "is_grads_batched" not in text:
+    if not vague and not empty and "is_grads_batched" not in text:
         heard, mine = (np.array(sorted(run.log)) for run in (theirs, ours))  # in which order is nobody's contract
-        if not agree(mine, heard, TOLERANCE["float32" if rounded else "float64"]):
+        if not agree(mine, heard, TOLERANCE[coarsest]):
             return f"what hooks were given: {heard.tolist()} in PyTorch, {mine.tolist()} in minigrad"
     return None
 
@@ -345,35 +358,49 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
 Error = tuple[str, str] | None
 
 
-def pardoned(statement: str, expected: Error, got: Error, whole: bool, empty: bool) -> bool:
+def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty: bool, shared: bool) -> bool:
     """Whether one may raise here and the other not: what follows is not compared."""
     theirs, ours = "" if expected is None else expected[1], "" if got is None else got[1]
-    if re.search("multiple views|created in no_grad mode", theirs) and "index" not in theirs:
+    walk = re.search(WALKS, program[-1]) is not None
+    if got is None and "its base or another view of its base has been modified" in theirs:
         return True  # a view that PyTorch no longer lets us look at
+    if "update to inference tensor" in theirs and "update to inference tensor" in ours:
+        return True  # PyTorch writes, and then says that it does not
     if expected is None and OVERLAP in ours:
         return True  # PyTorch overwrites what it has still to read: in which order is nobody's contract
-    if expected is None and re.search("dtype|scalar type|not implemented", ours) and empty:
+    if empty and expected is None and re.search("dtype|scalar type|not implemented", ours):
         return True  # PyTorch looks less closely at what has nothing in it
-    if "does not require grad" in theirs and empty:
+    if empty and (NO_GRAPH.search(theirs) or NO_GRAPH.search(ours)):
         return True  # PyTorch's `cat` overlooks what is empty, and a rule may give a constant for it
-    if "broadcast shape" in theirs and "broadcast shape" in ours and "backward" in statement:
+    if "over nothing it cannot know" in ours or "reads memory of a tensor's own only" in ours:
+        return True  # vmap is a loop here, and as_strided sees no other tensor's memory: both say so
+    if "invalid gradient" in theirs + ours and re.search(r"no_grad\(\):\n    \w\.t_", "".join(program)):
+        return True  # a leaf that was turned: with which shape it was used first is nobody's contract
+    if "broadcast shape" in theirs and "broadcast shape" in ours and walk:
         return True  # a gradient that was turned in place: numpy's ValueError here
     if "functions with out=" in theirs and got is not None:
         return True  # which of two reasons is named
-    if "more than one element" in theirs and got is None:
+    if "more than one element" in theirs and got is None and (walk or shared):
         return True  # PyTorch cannot walk back over a write into an expanded tensor, and hands out expanded gradients
     if "does not require grad" in ours and expected is None and whole:
         return True  # written into from something that requires grad, PyTorch's integers require grad
     if "Autograd not support dtype" in theirs and whole:
         return True
-    # PyTorch's rule of atan2 negates a boolean and fails; ours has made a number of it
-    return "Negation" in theirs and got is None and re.search("backward|grad", statement) is not None
+    if got is None and walk and re.search("Negation|derivative for .* is not implemented|Found dtype", theirs):
+        return True  # rules of PyTorch's that fail: atan2's negates a boolean, cdist's has no derivative, huber_loss's one type
+    if got is None and "_will_engine_execute_node" in theirs:
+        return True  # PyTorch's hooks for several gradients do not know what to do in autograd.grad
+    if got is None and re.search("not implemented for '(Half|Long|Int|Bool|Byte)'", theirs):
+        return True  # a kernel that PyTorch has not: numpy has
+    # PyTorch's kron keeps views whose writes nobody counts: its gradient is wrong then, and ours an error
+    return expected is None and "modified by an inplace" in ours and "T.kron(" in "".join(program)
 
 
 def sentence(error: tuple[str, str]) -> str:
     """The message, without what depends on how an operation is composed: the saved tensor's type and maker."""
     line = error[1].split("\n")[0].replace("minigrad", "torch")
     line = line.replace("a view of a leaf Variable", "a leaf Variable")  # x[:] is x itself in PyTorch
+    line = re.sub("inference(_| )mode|normal mode", "mode", line).replace("no_grad mode", "mode")
     return "modified in place" if "modified by an inplace operation" in line else line
 
 

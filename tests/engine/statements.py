@@ -10,7 +10,7 @@ import random
 
 import numpy as np
 
-SHAPES = [(), (1,), (3,), (2, 3), (3, 1), (1, 3), (3, 3), (2, 1, 3), (2, 3, 4), (4,), (0, 3)]
+SHAPES = [(), (1,), (3,), (2, 3), (3, 1), (1, 3), (3, 3), (2, 1, 3), (2, 3, 4), (4,), (0, 3), (2, 0), (1, 1, 3)]
 UNARY = [
     "sin()",
     "cos()",
@@ -81,14 +81,6 @@ UNARY = [
     "repeat(2,1)",
     "trace()",
     "count_nonzero()",
-    "celu()",
-    "silu()",
-    "leaky_relu()",
-    "hardtanh()",
-    "softplus()",
-    "elu()",
-    "logsigmoid()",
-    "gelu()",
     "cumprod(0)",
     "cumprod(-1)",
     "logcumsumexp(-1)",
@@ -135,8 +127,80 @@ UNARY = [
     "isnan()",
     "clone().detach_()",
     "long()",
+    "sum((0, -1), True)",
+    "sum((0, 1))",
+    "mean((0, 1), keepdim=True)",
+    "amax((0, -1), True)",
+    "amin((0, 1))",
+    "var((0, 1), keepdim=True)",
+    "std((0, -1), unbiased=False)",
+    "logsumexp((0, 1))",
+    "norm(dim=(0, 1))",
+    "norm(3, dim=-1, keepdim=True)",
+    "all((0, 1))",
+    "half()",
+    "bool()",
+    "int()",
+    "byte()",
+    "diff()",
+    "cumsum(0)",
+    "swapaxes(0, 1)",
+    "unflatten(0, (1, -1))",
+    "flatten(0, 1)",
+    "expand(3, *(-1,) * {a}.ndim)",
+    "view({a}.shape)",
+    "view(1, -1)",
+    "view_as({a})",
+    "tile(2)",
+    "repeat_interleave(2, 0)",
+    "index_select(0, T.tensor([0, 0]))",
+    "gather(-1, T.zeros_like({a}, dtype=T.int64))",
+    "nan_to_num()",
+    "log1p()",
+    "tan()",
+    "addcdiv({a}, {a})",
+    "broadcast_to((2, *{a}.shape))",
+    "vsplit(1)[0]",
+    "hsplit([1])[-1]",
+    "unfold(0, 2, 1)",
+    "topk(1).values",
+    "aminmax().max",
+    "softmax(0)",
+    "mm({a}.t())",
+    "quantile(0.5)",
+    "rot90()",
+    "frac()",
+    "trunc()",
+    "sgn()",
+    "logit(0.1)",
+    "xlogy({a})",
+    "as_strided((2,), (1,))",
+    "permute(*range({a}.ndim)[::-1])",
+    "unsqueeze(0).expand(2, *{a}.shape)",
+    "swapaxes(0, -1).reshape(-1)",
+    "view(T.int64)",
+    "to(T.float16).float()",
+    "type(T.float32).sum(-1)",
 ]
-FUNCTIONAL = {"celu()", "silu()", "leaky_relu()", "hardtanh()", "softplus()", "elu()", "logsigmoid()", "gelu()"}
+FUNCTIONAL = [
+    "celu",
+    "silu",
+    "leaky_relu",
+    "hardtanh",
+    "softplus",
+    "elu",
+    "logsigmoid",
+    "gelu",
+    "mish",
+    "selu",
+    "hardswish",
+    "softsign",
+    "tanhshrink",
+    "softshrink",
+    "normalize",
+    "relu6",
+    "glu",
+]  # of torch.nn.functional
 INDEX = [
     "0",
     "-1",
@@ -184,6 +248,42 @@ BINARY = [
     "T.einsum('i,i->', {a}, {b})",
     "T.bmm({a}, {b})",
     "{a}.type_as({b})",
+    "T.nn.functional.mse_loss({a}, {b})",
+    "T.nn.functional.smooth_l1_loss({a}, {b})",
+    "T.nn.functional.l1_loss({a}, {b})",
+    "T.nn.functional.huber_loss({a}, {b}, delta=0.5)",
+    "T.nn.functional.linear({a}, {b})",
+    "T.nn.functional.linear({a}, {b}, {b}[..., 0])",
+    "T.nn.functional.layer_norm({a}, {b}.shape)",
+    "T.nn.functional.cross_entropy({a}, {b}.softmax(-1))",
+    "T.nn.functional.binary_cross_entropy_with_logits({a}, {b}.sigmoid())",
+    "T.nn.functional.cosine_similarity({a}, {b}, dim=-1)",
+    "T.nn.functional.pad({a}, (1, 0), value=0.5)",
+    "T.nn.functional.kl_div({a}, {b}, reduction='sum')",
+    "T.tensordot({a}, {b}, 1)",
+    "T.kron({a}, {b})",
+    "T.hstack([{a}, {b}])",
+    "T.where({a} > 0, {b}, 0.5)",
+    "T.cdist({a}, {b})",
+    "T.addmm({a}, {b}, {a})",
+    "T.broadcast_tensors({a}, {b})[0]",
+    "T.meshgrid({a}, {b}, indexing='ij')[1]",
+    "T.einsum('...i,...i->...', {a}, {b})",
+    "{a}.masked_select({b} > 0)",
+    "{a}.scatter_add(-1, T.zeros_like({b}, dtype=T.int64), {b})",
+    "{a}.index_add(0, T.tensor([0]), {b})",
+    "{a} & {b}",
+    "({a} > 0) | ({b} > 0)",
+    "{a}.clamp({b})",
+    "{a}.nextafter({b})",
+    "{a}.copysign({b})",
+    "{a}.fmod({b})",
+    "{a}.fmax({b})",
+    "{a}.lerp({b}, {b})",
+    "{a}.reshape({b}.shape)",
+    "T.linalg.solve({a}, {b})",
+    "{a}.inner({b})",
+    "T.addmv({a}, {b}, {a})",
 ]
 NUMBER = [
     "{a} + {n}",
@@ -238,6 +338,53 @@ INPLACE = [
     "{a}.addcmul_({b}, {b})",
     "{a}.tril_()",
     "{a}.floor_()",
+    "{a}[{b} > 0] += 1",
+    "{a}[{a} > 0] *= 2",
+    "{a}[:, {b} > 0] = 0",
+    "{a}[{a} > 0] = {b}",
+    "{a}[0][..., 0].mul_(2)",
+    "{a}.t()[0].view(-1).add_(1)",
+    "{a}.unsqueeze(0).squeeze(0).mul_({b})",
+    "{a}.transpose(0, -1)[0].copy_({b})",
+    "{a}.expand(2, -1).sum(0)[:1].add_(1)",
+    "{a}[1:][:, 0].mul_({b})",
+    "{a}.split(1)[0].mul_(2)",
+    "{a}.unbind()[0].add_(1)",
+    "{a}.reshape(-1)[0].mul_(2)",
+    "{a}.view(-1, 1)[0] = {b}",
+    "{a}.narrow(0, 0, 1).fill_({b}.sum())",
+    "{a}.masked_scatter_({b} > 0, {b})",
+    "{a}.index_add_(0, T.tensor([0]), {b}[:1])",
+    "{a}.scatter_(-1, T.zeros_like({b}, dtype=T.int64), {b})",
+    "{a}.index_fill_(0, T.tensor([0]), 0.5)",
+    "{a}.lerp_({b}, 0.5)",
+    "{a}.remainder_(2)",
+    "{a}.cumsum_(-1)",
+    "{a}.clamp_(min={b})",
+    "{a}.addmm_({a}, {b})",
+    "{a} /= {b}",
+    "{a} -= 0.5",
+    "{a} **= 2",
+    "{a} @= {b}",
+    "{a}.swapdims_(0, 1)",
+    "{a}.square_()",
+    "{a}.log_()",
+    "{a}.reciprocal_()",
+    "{a}.sin_()",
+    "{a}.erf_()",
+    "{a}.triu_()",
+    "{a}.fill_diagonal_(0.5)",
+    "{a}.data[0] = 0.5",
+    "T.nn.functional.relu({a}, inplace=True)",
+    "T.nn.functional.leaky_relu_({a})",
+    "T.nn.init.constant_({a}, 0.5)",
+    "{a}.as_strided((2,), (1,)).mul_({b})",
+    "{a}.permute(*range({a}.ndim)[::-1])[0].add_({b})",
+    "{a}.view(-1)[1:].copy_({b}.reshape(-1)[:1])",
+    "{a}.detach().view(-1)[0] = 0.5",
+    "{a}.chunk(2)[1].exp_()",
+    "{a}[..., :1].transpose(0, -1).mul_({b})",
+    "{a}.addcdiv_({b}, {b})",
 ]
 # PyTorch 2.13 crashes where a hook is put on a view whose base was overwritten, unless one asks for its grad_fn first.
 AUTOGRAD_CALLS = [
@@ -289,6 +436,93 @@ AUTOGRAD_CALLS = [
     "{o} = {a}.to(T.float32)",
     "{o} = ({a} > 0) * {b}",
     "{o} = {a}.int() + {b}",
+    "{o} = {a}.half() * {b}",
+    "{o} = {a}.bool() * {b}",
+    "with T.inference_mode():\n    {o} = {a} * 2",
+    "with T.inference_mode():\n    {o} = {a}[0]",
+    "with T.inference_mode():\n    {a}.mul_(2)",
+    "with T.inference_mode(), T.enable_grad():\n    {o} = {a} * {b}",
+    "with T.no_grad(), T.enable_grad():\n    {a}.mul_({b})",
+    "with T.enable_grad(), T.no_grad():\n    {o} = {a}.view(-1)",
+    "with T.no_grad():\n    {a}.t_()",
+    "with T.no_grad():\n    {a}.copy_({b})",
+    "with T.no_grad():\n    {a}.view(-1)[0] = 0.5",
+    "{o} = T.utils.checkpoint.checkpoint(lambda x, y: (x * y).sin(), {a}, {b}, use_reentrant=False)",
+    "{o} = T.utils.checkpoint.checkpoint(lambda x: x.exp() * x, {a}, use_reentrant=True)",
+    "{o} = T.func.grad(lambda x: (x.sin() * {b}).sum())({a})",
+    "{o} = T.func.grad(T.func.grad(lambda x: (x * x * x).sum()))({a})",
+    "{o} = T.func.grad_and_value(lambda x: (x * {b}).sum())({a})[0]",
+    "{o} = T.func.vmap(lambda x: x.sin() * x.sum())({a})",
+    "{o} = T.func.vmap(lambda x, y: x @ y, in_dims=(0, None))({a}, {b})",
+    "{o} = T.func.vmap(T.func.grad(lambda x: (x * x).sum()))({a})",
+    "{o} = T.func.jacrev(lambda x: x.sin() * x.sum())({a})",
+    "{o} = T.func.jacfwd(lambda x: x * x)({a})",
+    "{o} = T.func.hessian(lambda x: x.pow(3).sum())({a})",
+    "{o} = T.func.vjp(lambda x: x * {b}, {a})[0]",
+    "{o}, = T.func.vjp(lambda x: x.exp(), {a})[1]({b})",
+    "{o} = T.func.jvp(lambda x: x.sin(), ({a},), ({b},))[1]",
+    "{o} = T.autograd.functional.hvp(lambda x: x.pow(3).sum(), {a}, {b})[1]",
+    "{o} = T.autograd.functional.jacobian(lambda x: x * {b}, {a})",
+    "{o} = T.autograd.functional.vjp(lambda x: x * x, {a}, {b}, create_graph=True)[1]",
+    "{a}.sum().backward(create_graph=True)",
+    "{o} = {a}.grad * {b}",
+    "{o}, = T.autograd.grad({a}.sum(), {b}, create_graph=True)",
+    "{o} = Cube.apply({a})",
+    "{o} = sum(o.sum() for o in Once.apply({a}, {b}))",
+    "{o} = Made.apply({a}, 2)",
+    "{a}.grad_fn.register_hook(lambda i, o: log.append(sum(float(g.sum()) for g in o if g is not None)))",
+    "{a}.grad_fn.register_hook(lambda i, o: tuple(None if g is None else g * 2 for g in i))",
+    "{a}.grad_fn; {a}.register_hook(lambda g: g.clamp(-1, 1))",
+    "{a}.grad_fn; {a}.register_hook(lambda g: None)",
+    "with T.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t):\n    {o} = {a} * {b}",
+    "with T.autograd.graph.save_on_cpu():\n    {o} = {a}.exp() * {b}",
+    "T.autograd.graph.register_multi_grad_hook([{a}, {b}], lambda g: log.append(sum(x is not None for x in g)))",
+    "{o} = T.nn.Parameter({a}.detach().clone())",
+    "{a}.requires_grad_()",
+    "{o} = T.zeros_like({a}).requires_grad_()",
+    "{o} = {a}.new_ones(2, 3)",
+    "{o} = {a}.clone().requires_grad_(False)",
+    "{o} = {a}.detach()[0]",
+    "{o} = T.add({a}, {b}, out={a}.detach().clone())",
+    "{o} = T.sum({a}, 0, out={a}.detach()[0].clone())",
+    "{a}.register_post_accumulate_grad_hook(lambda p: [p.grad.mul_(2)] and None)",
+    "{a}.register_post_accumulate_grad_hook(lambda p: setattr(p, 'grad', None))",
+    "{a}.grad_fn; {a}.register_hook(lambda g: g * {b}.detach())",
+    "{a}.grad_fn; {a}.register_hook(lambda g: (g * g).sum() * g)",
+    "{a}.grad_fn.register_prehook(lambda o: tuple(None if g is None else g * 2 for g in o))",
+    "T.autograd.graph.register_multi_grad_hook([{a}, {b}], lambda g: log.append(float(g.sum())), mode='any')",
+    "{a}.grad_fn; {a}.retain_grad(); {a}.register_hook(lambda g: g * 2)",
+    "{o}, _ = T.autograd.grad(({a} * {b}).sum(), [{a}, {b}], create_graph=True, allow_unused=True)",
+    "_, {o} = T.autograd.grad(({a}.sin() + {b}).sum(), [{a}, {b}], materialize_grads=True, retain_graph=True)",
+    "{o}, = T.autograd.grad([{a}.sum(), ({b} * {b}).sum()], [{b}], [None, T.tensor(2.0)], create_graph=True)",
+    "{o} = T.autograd.grad(T.autograd.grad({a}.pow(3).sum(), {a}, create_graph=True)[0].sum(), {a}, create_graph=True)[0]",
+    "{o} = T.autograd.grad({a}.exp().sum(), {a}, create_graph=True)[0] * {b}",
+    "{a}.exp().sum().backward(create_graph=True)",
+    "({a} * {b}).sum().backward(inputs=[{a}, {b}])",
+    "{o} = ({a} * {b}).sum(); {o}.backward(retain_graph=True); {o}.backward()",
+    "{o}, _ = Written.apply({a}, {b})",
+    "{o} = Looked.apply({a})",
+    "{o} = Swapped.apply({a}, {b})[0]",
+    "{o} = Again.apply({a})",
+    "{o} = T.utils.checkpoint.checkpoint(lambda x: x * T.utils.checkpoint.checkpoint(T.sin, x), {a}, use_reentrant=False)",
+    "{o} = T.utils.checkpoint.checkpoint(lambda x, y: (x * y, x + y), {a}, {b}, use_reentrant=False)[0]",
+    "{o} = T.utils.checkpoint.checkpoint_sequential([T.sin, T.exp], 2, {a}, use_reentrant=False)",
+    "with T.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):\n    {o} = {a}.tanh() * {b}",
+    "with T.autograd.graph.saved_tensors_hooks(lambda t: t.detach().numpy().copy(), T.from_numpy):\n    {o} = {a} * {b}",
+    "with T.autograd.graph.saved_tensors_hooks(lambda t: t.detach() * 2, lambda t: t):\n    {o} = {a}.exp() * {b}",
+    "with T.autograd.graph.disable_saved_tensors_hooks('none'):\n    {o} = {a} * {b}",
+    "{o} = {a}.data.requires_grad_()",
+    "{o} = {a}.detach(); {o}.mul_(2)",
+    "with T.no_grad():\n    {o} = {a}.detach().requires_grad_()",
+    "with T.inference_mode(False):\n    {o} = {a} * {b}",
+    "with T.inference_mode():\n    {o} = {a}.clone()",
+    "with T.inference_mode():\n    {o} = {a}.view(-1)",
+    "with T.inference_mode():\n    {a}.grad = None",
+    "with T.no_grad():\n    {o} = {a}.view(-1); {o}.requires_grad_()",
+    "{a}.data = {b}.detach().clone()",
+    "{o} = {a}.to({b}.dtype) + {b}",
+    "{o} = {a}.float() @ {b}.float()",
+    "{o} = ({a}.half() + {b}.float()).sum()",
 ]
 FUNCTIONS = {
     "Twice": """class Twice(T.autograd.Function):
@@ -321,6 +555,38 @@ FUNCTIONS = {
         x, y = ctx.saved_tensors
         log.append(sum(ctx.needs_input_grad))
         return (g * y + h) if ctx.needs_input_grad[0] else None, (g * x + h) if ctx.needs_input_grad[1] else None""",
+    "Cube": """class Cube(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * 3 * x**2""",
+    "Once": """class Once(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        ctx.made = x.sin()
+        return ctx.made * y, y.clone()
+    @staticmethod
+    @T.autograd.function.once_differentiable
+    def backward(ctx, g, h):
+        x, y = ctx.saved_tensors
+        return (g * y * x.cos()).sum_to_size(x.shape), (g * ctx.made).sum_to_size(y.shape) + h""",
+    "Made": """class Made(T.autograd.Function):
+    @staticmethod
+    def forward(x, n):
+        return x * n
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.n = inputs[1]
+        ctx.save_for_backward(output)
+    @staticmethod
+    def backward(ctx, g):
+        log.append(float(ctx.saved_tensors[0].detach().sum()))
+        return g * ctx.n, None""",
     "Sorted": """class Sorted(T.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -333,6 +599,42 @@ FUNCTIONS = {
     def backward(ctx, g, h):
         log.append(h is None)
         return None if g is None else g * ctx.saved_tensors[0]""",
+    "Written": """class Written(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        x.add_(1)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(y)
+        return x, x * y
+    @staticmethod
+    def backward(ctx, g, h):
+        y, = ctx.saved_tensors
+        return g + h * y, None""",
+    "Looked": """class Looked(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(-1)
+    @staticmethod
+    def backward(ctx, g):
+        return g.view_as(g) * 2""",
+    "Swapped": """class Swapped(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return y, x
+    @staticmethod
+    def backward(ctx, g, h):
+        log.append(float(g.sum() + h.sum()))
+        return h, g""",
+    "Again": """class Again(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sin() * x
+    @staticmethod
+    def backward(ctx, g):
+        with T.enable_grad():
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            return T.autograd.grad((x.sin() * x).sum(), x)[0] * g""",
 }
 NAMES = "abcdefgh"
 
@@ -341,19 +643,16 @@ def literal(rng: random.Random, shape: tuple[int, ...], kind: str) -> str:
     """Source of a tensor: short odd numbers, sometimes with a zero or a tie."""
     pool = [-1.31, -0.73, 0.41, 1.17, 0.97, -0.23, 2.39, 0.61] + ([0.0, 0.41, 1.0] if rng.random() < 0.3 else [])
     values = np.array([rng.choice(pool) for _ in range(int(np.prod(shape, dtype=int)))]).reshape(shape)
-    if kind == "int64":
-        return f"T.tensor({(values * 3).astype(int).tolist()}, dtype=T.int64)"
-    grad = ", requires_grad=True" if rng.random() < 0.75 else ""
-    body = values.tolist() if values.size else []
-    reshape = "" if values.size else f".reshape({shape})"
-    if reshape:
-        return f"T.zeros({shape}, dtype=T.{kind}{grad})"
-    return f"T.tensor({body}, dtype=T.{kind}{grad})"
+    if kind in ("int64", "bool"):
+        values = (values * 3).astype(int) if kind == "int64" else values > 0
+    grad = ", requires_grad=True" if "float" in kind and rng.random() < 0.75 else ""
+    made = f"T.tensor({values.tolist()}" if values.size else f"T.zeros({shape}"
+    return f"{made}, dtype=T.{kind}{grad})"
 
 
 def first(rng: random.Random, name: str) -> str:
     """A statement that makes a tensor out of nothing."""
-    kind = rng.choices(["float64", "float32", "int64"], [8, 1, 1])[0]
+    kind = rng.choices(["float64", "float32", "float16", "int64", "bool"], [32, 5, 1, 4, 2])[0]
     return f"{name} = {literal(rng, rng.choice(SHAPES), kind)}"
 
 
@@ -361,14 +660,12 @@ def step(rng: random.Random, have: list[str]) -> str:
     """A random statement over the variables there are."""
     a, b = rng.choice(have), rng.choice(have)
     out = rng.choice(NAMES[:6])
-    if rng.random() < 0.2:
+    if rng.random() < 0.25:
         return rng.choice(AUTOGRAD_CALLS).format(a=a, b=b, o=out)
     kind = rng.random()
     if kind < 0.38:
-        op = rng.choice(UNARY)
-        if op in FUNCTIONAL:
-            return f"{out} = T.nn.functional.{op.replace('()', f'({a})')}"
-        return f"{out} = {a}.{op}"
+        name = rng.choice(UNARY + FUNCTIONAL)
+        return f"{out} = T.nn.functional.{name}({a})" if name in FUNCTIONAL else f"{out} = {a}.{name.replace('{a}', a)}"
     if kind < 0.5:
         return f"{out} = {a}[{rng.choice(INDEX)}]"
     if kind < 0.72:
@@ -395,8 +692,16 @@ def ending(rng: random.Random, have: list[str]) -> list[str]:
     kind = rng.random()
     if kind < 0.55:
         return [f"z = {total}", "z.backward()"]
-    if kind < 0.75:
+    if kind < 0.65:
         return [f"z = {total}", "z.backward(retain_graph=True)", "z.backward()"]
+    if kind < 0.72:
+        write = rng.choice(INPLACE).format(a=rng.choice(have), b=rng.choice(have), i=rng.choice(INDEX[:7]))
+        return [f"z = {total}", "z.backward(retain_graph=True)", write, "z.backward()"]
+    if kind < 0.78:
+        x = rng.choice(have)
+        again = f"y, = T.autograd.grad((y * y * 0.3).sum(), {x}, create_graph=True, allow_unused=True)"
+        once = f"y, = T.autograd.grad(z, {x}, create_graph=True, allow_unused=True)"
+        return [f"z = {total}", once, again, again, "y.sum().backward()"]
     x = rng.choice(have)
     return [
         f"z = {total}",

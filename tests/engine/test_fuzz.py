@@ -47,6 +47,12 @@ FOUND = [
             ("d", "T.linalg.solve(c.detach(), b)"),
         )
     ),
+    # a hook hears nothing of a pass that its tensor has no part in
+    [X, "b = a.exp()", "b.register_hook(lambda g: g * 2)", "c, = T.autograd.grad(a.sum(), b, allow_unused=True)"],
+    # a view made without recording is a leaf of its own, once asked
+    [X, "with T.no_grad():\n    b = a.view(-1)", "b.requires_grad_()", "(b * 2 + a.sum()).sum().backward()"],
+    # a gradient of another type is cast, and not cut off
+    [X, "b = a.float().sum()", "c = T.func.jvp(T.sin, (a[0, 0],), (b,))[1]", "c.backward()"],
     # nothing is scattered into itself
     *(
         ["b = T.ones(2, 2)", f"b{place}.{call}"]
@@ -65,11 +71,15 @@ FOUND = [
     [X, "b = a.quantile(0.5)", "b.pow_(2)", "b.backward()"],
     [X, "b = a.repeat_interleave(2, 1)", "b.mul_(a.repeat_interleave(2, 1))", "b.sum().backward()"],
     ["b = T.tensor([1, 2, 3]).expand(2, 3).double()", "c = b.view(-1)"],
+    [X, "b = T.kron(a, a)", "b.exp_()"],
     [X, "b = T.cdist(a, a[:, :1])"],
     [X, "b = T.cdist(a[0], a)"],
     ["b = T.ones(())", "c = b.index_select(0, T.tensor([0, 0]))"],
     ["b = T.zeros(2, 0)", "c = T.nn.functional.cross_entropy(b, b)"],
     [X, "b = T.nn.functional.binary_cross_entropy_with_logits(a, a.detach().float().sigmoid())", "b.backward()"],
+    ["b = T.ones(())", "c = T.nn.functional.cross_entropy(b, b)"],
+    ["b = T.ones(())", "c = T.tensordot(b, b, 1)"],
+    ["b = T.zeros(4, 0)", "c = T.lerp(b, b[:2], b)"],
     ["b = T.tensor([1, 2])", "c = T.nn.functional.huber_loss(b, b)"],
     ["b = T.tensor([1, 2])", "c = T.nn.functional.smooth_l1_loss(b, b)"],
 ]
