@@ -158,10 +158,14 @@ class _Traced:
         self, api: str, func: Func, args: tuple[Any, ...], argnums: Argnums, has_aux: bool, keywords: dict[str, Any]
     ) -> None:
         places = _chosen(args, argnums)
+        forward = api.startswith(("jvp", "jacfwd", "linearize"))
+        for x in _leaves([args[i] for i in places]) if forward else ():
+            if isinstance(x, Tensor) and not x.is_floating_point():
+                raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
         with enable_grad(), Pushing() if api[0] in "jl" else Transform():
             own = {i: _mapped(_own, args[i]) for i in places}
             given = [own.get(i, a) for i, a in enumerate(args)]
-            if api.startswith(("jvp", "jacfwd", "linearize")):  # in forward mode the function may write into its inputs
+            if forward:  # there the function may write into its inputs
                 given = [_mapped(_stand_in, a) if i in own else a for i, a in enumerate(given)]
             answer = func(*given, **keywords)
         for x in _leaves([own[i] for i in places]):

@@ -364,7 +364,6 @@ class Nowhere(AccumulateGrad):
     """Where the gradient of a view made without recording goes: what is computed from it requires grad, but nobody gets any."""
 
     __slots__ = ()
-    lost = True  # until `requires_grad_` is called: then the view is a leaf of its own
 
     nowhere = True
 

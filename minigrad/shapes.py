@@ -128,9 +128,9 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions `start_dim` to `end_dim` as one."""
     shape = input._data.shape
+    first, last = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     if not shape:
         return table.reshape(input, (1,))
-    first, last = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if first == last:

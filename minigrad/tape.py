@@ -576,7 +576,7 @@ def _start(root: Tensor, gradient: Tensor | None) -> Tensor:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         return wrap(np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1))
     same = gradient._data.dtype == array.dtype
-    return gradient if same else gradient.to(root.dtype)  # type: ignore[attr-defined, no-any-return]
+    return gradient if same else gradient.to(root.dtype)
 
 
 def check_graphs(roots: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
@@ -649,6 +649,8 @@ def backward_all(
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
             node.accumulate(g if create_graph else g.copy(), create_graph)
+        elif g is not None and not retain and node.guards is not None:
+            node.kept = None  # as in PyTorch, which asks it too, though nobody waits for the answer
 
 
 def sequence(tensors: Any) -> tuple[Tensor, ...]:
@@ -694,7 +696,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if requires_grad and self.is_inference() and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    if self.is_leaf and requires_grad != (self._node is not None and not getattr(self._node, "lost", False)):
+    if self.is_leaf and requires_grad != (self._node is not None and not self._node.nowhere):
         frozen = self.__dict__.pop("_frozen", None)  # its hooks, and graphs from before it was frozen, belong to its old node
         if frozen is not None:
             frozen.shape, frozen.dtype = self._data.shape, self._data.dtype

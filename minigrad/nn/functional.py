@@ -886,7 +886,8 @@ def huber_loss(
     floating_input("huber_cpu", input if input._data.dtype.kind == "f" else target)
     if weight is not None:
         return _reduced(_weighted(more.huber_loss(input, target, "none", delta).to(input.dtype), weight), reduction)
-    return more.huber_loss(input, target, reduction, delta).to(input.dtype)
+    loss = more.huber_loss(input, target, reduction, delta)
+    return loss if loss.dtype is input.dtype else as_one_node(loss.to(input.dtype), "HuberLossBackward0")
 
 
 def _check_classes(input: Tensor, target: Tensor) -> None:

@@ -18,6 +18,7 @@ from minigrad.function import Function
 from minigrad.random import get_rng_state, set_rng_state
 from minigrad.tape import backward_all, enable_grad, is_grad_enabled, mode
 from minigrad.tensor import Tensor
+from minigrad.versions import modified
 
 __all__ = [
     "CheckpointError",
@@ -130,6 +131,7 @@ def checkpoint(
         return function(*args, **kwargs)
     state = get_rng_state() if preserve_rng_state else None
     during_first, during_second = context_fn()
+    versions = [(a, a._counter[0]) for a in args if isinstance(a, Tensor)]  # what the second run reads must be the same
     stops = early_stop if _early_stop is None else _early_stop
     first: list[tuple[Any, Any]] = []  # shape and type of each tensor of the first run
     runs: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()  # by backward pass: what it recomputed
@@ -140,6 +142,9 @@ def checkpoint(
 
     def run_again() -> dict[int, Any]:
         again: dict[int, Any] = {}
+        for tensor, version in versions:
+            if tensor._counter[0] != version:
+                raise modified(tensor._data, tensor._node, tensor._counter[0], version)
 
         def store(tensor: Tensor) -> Tensor:
             if len(again) == len(first):

@@ -39,9 +39,10 @@ OTHER_NAMES = (  # one node there; another, or several, here
     "Rot90Backward0",
     "CdistBackward0",
     "NextafterBackward0",
-    "SgnBackward0",
     "AminmaxBackward0",
     "DivBackward1",
+    "GluBackward0",
+    "AddmvBackward0",
     "LeakyReluBackward1",
 )
 MATMUL = "UnsafeViewBackward0"  # products of more than two dimensions are folded another way
@@ -322,7 +323,7 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
             return f"statement {n + 1}, another message: PyTorch {described(expected)}, minigrad {described(got)}"
         failed = failed or re.search(WALKS, statement) is not None
     coarsest = max(theirs.rounded, key=lambda kind: TOLERANCE[kind])
-    rounded, empty = coarsest != "float64", any(theirs.empty)
+    rounded, empty, whole = coarsest != "float64", any(theirs.empty), any(theirs.whole)
     readable = {name: v for name, v in theirs.variables.items() if v is not None}
     finite = all(np.isfinite(v[k]).all() for v in readable.values() for k in ("value", "grad") if v[k] is not None)
     vague = failed or not finite or overwritten or (rounded and KINKS.search(text))
@@ -336,15 +337,15 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
             if key == "grad_fn" and (differentiated or expect[key] in OTHER_NAMES or have[key] == MATMUL):
                 continue  # how gradients are computed is nobody's contract, nor what PyTorch writes inside an operation
             nothing = "float" not in expect["dtype"] or (differentiated and not expect["value"].size)
-            if nothing and key in ("requires_grad", "is_leaf", "grad_fn"):
+            if (nothing or whole) and key in ("requires_grad", "is_leaf", "grad_fn", "grad"):
                 continue  # written into from something that requires grad, PyTorch's integers require grad
-            if key == "value" and ((differentiated and not finite) or (rounded and STEPS.search(text))):
+            if key == "value" and ((differentiated and (overwritten or not finite)) or (rounded and STEPS.search(text))):
                 continue
             if key == "grad" and vague:
                 continue  # nor the side of a kink a rounded number falls on, how far a walk came, whether 0 * nan is reached
             tolerance = TOLERANCE.get(expect["dtype"], 0.0) if not rounded else TOLERANCE[coarsest]
             same = agree(have[key], expect[key], tolerance) if key in ("value", "grad") else have[key] == expect[key]
-            if not same and key == "value" and expect["stretched"] and not have["stretched"]:
+            if not same and key in ("value", "writes") and expect["stretched"] and not have["stretched"]:
                 return None  # PyTorch hands out a gradient that is one number, and lets tril_ write into it
             if not same:
                 return f"{name}: {key} is {expect[key]!r} in PyTorch, {have[key]!r} in minigrad"
@@ -382,14 +383,16 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
         return True  # which of two reasons is named
     if "more than one element" in theirs and got is None and (walk or shared):
         return True  # PyTorch cannot walk back over a write into an expanded tensor, and hands out expanded gradients
-    if "does not require grad" in ours and expected is None and whole:
+    if whole:
         return True  # written into from something that requires grad, PyTorch's integers require grad
-    if "Autograd not support dtype" in theirs and whole:
-        return True
     if got is None and walk and re.search("Negation|derivative for .* is not implemented|Found dtype", theirs):
         return True  # rules of PyTorch's that fail: atan2's negates a boolean, cdist's has no derivative, huber_loss's one type
-    if got is None and "_will_engine_execute_node" in theirs:
-        return True  # PyTorch's hooks for several gradients do not know what to do in autograd.grad
+    if got is None and re.search("_will_engine_execute_node|ZeroTensors are immutable", theirs):
+        return True  # PyTorch's hooks for several gradients stop at autograd.grad, and some of its zeros take no sum
+    if got is None and "multiple views" in theirs and re.search(r"func\.(jac|hess)", "".join(program)):
+        return True  # how a Jacobian is put together is nobody's contract
+    if expected is None and re.search("Inference tensors cannot|update to inference tensor", ours):
+        return True  # PyTorch's transforms and `detach` look past inference mode
     if got is None and re.search("not implemented for '(Half|Long|Int|Bool|Byte)'", theirs):
         return True  # a kernel that PyTorch has not: numpy has
     # PyTorch's kron keeps views whose writes nobody counts: its gradient is wrong then, and ours an error

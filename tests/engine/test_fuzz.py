@@ -53,6 +53,17 @@ FOUND = [
     [X, "with T.no_grad():\n    b = a.view(-1)", "b.requires_grad_()", "(b * 2 + a.sum()).sum().backward()"],
     # a gradient of another type is cast, and not cut off
     [X, "b = a.float().sum()", "c = T.func.jvp(T.sin, (a[0, 0],), (b,))[1]", "c.backward()"],
+    [X, "b = a.exp()", "(b * b).sum().backward(inputs=[b])", "b.sum().backward()"],
+    [X, "b = a.sgn()", "b.mul_(2)", "b.sum().backward()"],
+    [X, "b = T.nn.functional.huber_loss(a.float(), a.detach() * 3)"],
+    [X, "(a * a).sum().backward(inputs=[a, a])"],
+    # a checkpoint runs again on what it ran on
+    *(
+        [X, "b = a * 2", f"c = T.utils.checkpoint.checkpoint(T.sin, b, use_reentrant={way})", "b += 1", "c.sum().backward()"]
+        for way in (False, True)
+    ),
+    ["b = T.tensor([1, 2])", "c = T.func.jacfwd(T.sin)(b)"],
+    [X, "b = T.nn.functional.layer_norm(a, ())"],
     # nothing is scattered into itself
     *(
         ["b = T.ones(2, 2)", f"b{place}.{call}"]
@@ -78,6 +89,10 @@ FOUND = [
     ["b = T.zeros(2, 0)", "c = T.nn.functional.cross_entropy(b, b)"],
     [X, "b = T.nn.functional.binary_cross_entropy_with_logits(a, a.detach().float().sigmoid())", "b.backward()"],
     ["b = T.ones(())", "c = T.nn.functional.cross_entropy(b, b)"],
+    [X, FUNCTIONS["Written"], "b = Written.apply((a * 2)[0], a)"],
+    ["b = T.ones(())", "c = b.flatten(0, 1)"],
+    ["b = T.ones(1)", "c = T.nn.functional.linear(b, b[None, None])"],
+    ["b = T.tensor([[1]])", "c = T.cdist(b, b)"],
     ["b = T.ones(())", "c = T.tensordot(b, b, 1)"],
     ["b = T.zeros(4, 0)", "c = T.lerp(b, b[:2], b)"],
     ["b = T.tensor([1, 2])", "c = T.nn.functional.huber_loss(b, b)"],
