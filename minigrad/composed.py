@@ -375,7 +375,7 @@ _unary("trunc", more.trunc, "fix")
 _unary("abs", table.abs, "absolute")
 _unary("neg", __neg__, "negative")
 _unary("sign", table.sign)
-_unary("sgn", more.sgn)
+_unary("sgn", lambda x: as_one_node(table.sign(x), "SgnBackward0"))
 _unary("positive", __pos__)
 _unary("square", lambda x: table.power(x, 2))
 _unary("deg2rad", lambda x: as_one_node(x * (np.pi / 180), "Deg2RadBackward0"))
@@ -588,7 +588,7 @@ def _of_integers(ufunc: Any) -> Any:
 
 _binary_of_tensors("gcd", _of_integers(np.gcd))
 _binary_of_tensors("lcm", _of_integers(np.lcm))
-_binary_of_tensors("nextafter", lambda x, y: next_number(floating_input("nextafter_cpu", x), y))
+_binary_of_tensors("nextafter", lambda x, y: next_number(x if y.is_floating_point() else floating_input("nextafter_cpu", x), y))
 _binary_of_tensors("maximum", table.maximum)
 _binary_of_tensors("minimum", more.minimum)
 

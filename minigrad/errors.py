@@ -44,13 +44,6 @@ CYCLE = (
 BOTH_GRADIENTS = (
     "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`."
 )
-DIRTY_VIEW = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
-    "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view "
-    "(using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: "
-    "one doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the "
-    "forum https://discuss.pytorch.org/ if you need help to do this change."
-)
 DIRTY_NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
     "inplace must all be outputs of the Function."

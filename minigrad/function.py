@@ -182,8 +182,6 @@ class FunctionCtx(Node):
                 raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
             if recording and not _is_one_of(t, args):
                 warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=3)
-            if recording and t._view is not None and sum(isinstance(out, Tensor) for out in outputs) > 1:
-                raise RuntimeError(errors.DIRTY_VIEW)
 
     def _claim(self, args: Sequence[Any], outputs: list[Any]) -> None:
         """Make each output one that can have this node: no input as it came, and nobody's view."""

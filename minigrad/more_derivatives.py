@@ -164,7 +164,6 @@ hypot = operation("Hypot", kernels.hypot, lambda g, x, out: g * (x / out), lambd
 logaddexp = operation(
     "Logaddexp", kernels.logaddexp, lambda g, x, y: g / (1 + exp(y - x)), lambda g, x, y: g / (1 + exp(x - y))
 )
-sgn = operation("Sgn", kernels.sign, lambda g, x, out: zeros(g))  # sign for complex numbers too, in PyTorch: hence x, out
 logaddexp2 = operation(
     "Logaddexp2", np.logaddexp2, lambda g, x, y: g / (1 + exp2(y - x)), lambda g, x, y: g / (1 + exp2(x - y))
 )

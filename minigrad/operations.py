@@ -364,7 +364,6 @@ class Nowhere(AccumulateGrad):
     """Where the gradient of a view made without recording goes: what is computed from it requires grad, but nobody gets any."""
 
     __slots__ = ()
-
     nowhere = True
 
     def accumulate(self, g: Any, create_graph: bool) -> None:

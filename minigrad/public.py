@@ -453,7 +453,8 @@ def ints(values: tuple[Any, ...]) -> tuple[int, ...]:
 
 def owned(x: Tensor) -> Tensor:
     """The result of a composed operation whose last step was a view: nobody knows what of, so it is none."""
-    x._view, x._counter = None, [0]
+    if x._view is not None:  # else its counter may be watched: by a node that kept this result
+        x._view, x._counter = None, [0]
     return x
 
 

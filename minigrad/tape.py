@@ -649,8 +649,6 @@ def backward_all(
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
             node.accumulate(g if create_graph else g.copy(), create_graph)
-        elif g is not None and not retain and node.guards is not None:
-            node.kept = None  # as in PyTorch, which asks it too, though nobody waits for the answer
 
 
 def sequence(tensors: Any) -> tuple[Tensor, ...]:

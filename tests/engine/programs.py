@@ -308,7 +308,9 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
     """What differs first, in words, or None."""
     text = "\n".join(statements)
     differentiated = re.search(r"autograd\.(grad\(|functional)|T\.func\.|checkpoint|create_graph", text) is not None
-    overwritten = re.search(r"\.data|save_on_cpu", text) is not None  # silently: by what a node keeps, so by how it computes
+    overwritten = (
+        re.search(r"\.data|save_on_cpu", text) is not None
+    )  # silently: by what a node keeps, so by how it computes
     failed = False
     for n, statement in enumerate(statements):
         expected, got = theirs.errors[n], ours.errors[n]
@@ -339,7 +341,9 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
             nothing = "float" not in expect["dtype"] or (differentiated and not expect["value"].size)
             if (nothing or whole) and key in ("requires_grad", "is_leaf", "grad_fn", "grad"):
                 continue  # written into from something that requires grad, PyTorch's integers require grad
-            if key == "value" and ((differentiated and (overwritten or not finite)) or (rounded and STEPS.search(text))):
+            if key == "value" and (
+                (differentiated and (overwritten or not finite)) or (rounded and STEPS.search(text))
+            ):
                 continue
             if key == "grad" and vague:
                 continue  # nor the side of a kink a rounded number falls on, how far a walk came, whether 0 * nan is reached
@@ -371,7 +375,7 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
         return True  # PyTorch overwrites what it has still to read: in which order is nobody's contract
     if empty and expected is None and re.search("dtype|scalar type|not implemented", ours):
         return True  # PyTorch looks less closely at what has nothing in it
-    if empty and (NO_GRAPH.search(theirs) or NO_GRAPH.search(ours)):
+    if empty and (NO_GRAPH.search(theirs + ours) or (got is None and "modified by an inplace" in theirs)):
         return True  # PyTorch's `cat` overlooks what is empty, and a rule may give a constant for it
     if "over nothing it cannot know" in ours or "reads memory of a tensor's own only" in ours:
         return True  # vmap is a loop here, and as_strided sees no other tensor's memory: both say so
@@ -387,8 +391,14 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
         return True  # written into from something that requires grad, PyTorch's integers require grad
     if got is None and walk and re.search("Negation|derivative for .* is not implemented|Found dtype", theirs):
         return True  # rules of PyTorch's that fail: atan2's negates a boolean, cdist's has no derivative, huber_loss's one type
-    if got is None and re.search("_will_engine_execute_node|ZeroTensors are immutable", theirs):
-        return True  # PyTorch's hooks for several gradients stop at autograd.grad, and some of its zeros take no sum
+    if got is None and re.search(
+        "_will_engine_execute_node|ZeroTensors are immutable|cannot return more than one", theirs
+    ):
+        return True  # PyTorch's multi-gradient hooks, zeros in forward mode and Functions that write into views do less
+    if got is None and "graph a second time" in theirs and "inputs=" in "".join(program):
+        return True  # PyTorch asks the node of an input too, and frees what it kept, though nobody waits for the answer
+    if expected is None and "expected scalar type" in ours and "einsum" in program[-1]:
+        return True  # PyTorch multiplies, whatever the types, where the dimension that it sums over has size 1
     if got is None and "multiple views" in theirs and re.search(r"func\.(jac|hess)", "".join(program)):
         return True  # how a Jacobian is put together is nobody's contract
     if expected is None and re.search("Inference tensors cannot|update to inference tensor", ours):

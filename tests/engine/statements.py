@@ -609,7 +609,7 @@ FUNCTIONS = {
     @staticmethod
     def backward(ctx, g, h):
         y, = ctx.saved_tensors
-        return g + h * y, None""",
+        return g + h * y, h * 2""",
     "Looked": """class Looked(T.autograd.Function):
     @staticmethod
     def forward(ctx, x):

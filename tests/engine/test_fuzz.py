@@ -22,7 +22,14 @@ X = "a = T.tensor([[0.41, -0.73], [1.17, 0.61]], dtype=T.float64, requires_grad=
 # Programs that once disagreed, shrunk.
 FOUND = [
     # a view of what a Function overwrites follows it
-    [X, FUNCTIONS["Dirty"], "b = a.norm()", "c = b.view(b.shape)", "d = Dirty.apply(b)", "e, = T.autograd.grad(b - 3 * c, d)"],
+    [
+        X,
+        FUNCTIONS["Dirty"],
+        "b = a.norm()",
+        "c = b.view(b.shape)",
+        "d = Dirty.apply(b)",
+        "e, = T.autograd.grad(b - 3 * c, d)",
+    ],
     # a write to what a transform's rule looks at is seen
     [X, "b = a * 1", "c = T.func.jacrev(lambda x: x.sin())(b)", "b.pow_(2)", "c.sum().backward()"],
     [X, "b = T.ones((), dtype=T.float64)", "c = T.func.vjp(lambda x: x * a, b)[0]", "b += 1", "c.sum().backward()"],
@@ -36,7 +43,14 @@ FOUND = [
     ["with T.inference_mode():\n    b = T.ones(3)", "c = T.func.grad(lambda x: (x * x).sum())(b)"],
     # what PyTorch keeps must not be overwritten, though a rule could do without
     *(
-        [X, "b = a * 1", "c = a * 2", f"d = {operation}", f"with T.no_grad():\n    {name}.mul_(2)", "d.sum().backward()"]
+        [
+            X,
+            "b = a * 1",
+            "c = a * 2",
+            f"d = {operation}",
+            f"with T.no_grad():\n    {name}.mul_(2)",
+            "d.sum().backward()",
+        ]
         for name, operation in (
             ("b", "b.gather(0, T.tensor([[0, 1]]))"),
             ("b", "b.masked_select(b > 0)"),
@@ -53,13 +67,17 @@ FOUND = [
     [X, "with T.no_grad():\n    b = a.view(-1)", "b.requires_grad_()", "(b * 2 + a.sum()).sum().backward()"],
     # a gradient of another type is cast, and not cut off
     [X, "b = a.float().sum()", "c = T.func.jvp(T.sin, (a[0, 0],), (b,))[1]", "c.backward()"],
-    [X, "b = a.exp()", "(b * b).sum().backward(inputs=[b])", "b.sum().backward()"],
-    [X, "b = a.sgn()", "b.mul_(2)", "b.sum().backward()"],
     [X, "b = T.nn.functional.huber_loss(a.float(), a.detach() * 3)"],
     [X, "(a * a).sum().backward(inputs=[a, a])"],
     # a checkpoint runs again on what it ran on
     *(
-        [X, "b = a * 2", f"c = T.utils.checkpoint.checkpoint(T.sin, b, use_reentrant={way})", "b += 1", "c.sum().backward()"]
+        [
+            X,
+            "b = a * 2",
+            f"c = T.utils.checkpoint.checkpoint(T.sin, b, use_reentrant={way})",
+            "b += 1",
+            "c.sum().backward()",
+        ]
         for way in (False, True)
     ),
     ["b = T.tensor([1, 2])", "c = T.func.jacfwd(T.sin)(b)"],
@@ -89,7 +107,6 @@ FOUND = [
     ["b = T.zeros(2, 0)", "c = T.nn.functional.cross_entropy(b, b)"],
     [X, "b = T.nn.functional.binary_cross_entropy_with_logits(a, a.detach().float().sigmoid())", "b.backward()"],
     ["b = T.ones(())", "c = T.nn.functional.cross_entropy(b, b)"],
-    [X, FUNCTIONS["Written"], "b = Written.apply((a * 2)[0], a)"],
     ["b = T.ones(())", "c = b.flatten(0, 1)"],
     ["b = T.ones(1)", "c = T.nn.functional.linear(b, b[None, None])"],
     ["b = T.tensor([[1]])", "c = T.cdist(b, b)"],

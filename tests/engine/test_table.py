@@ -77,7 +77,6 @@ PROGRAMS: dict[str, Any] = {
     "remainder": lambda x: mg.remainder(x * 7, 1.3) + mg.fmod(x * 7, 1.3),
     "remainder 2": lambda x: mg.remainder(x * 7, x + 1.3),
     "fmod": lambda x: mg.fmod(x * 7, x + 1.3),
-    "sgn": lambda x: mg.sgn(x) * x,
     "copysign": lambda x: mg.copysign(x, x.detach() - 0.5),
     "flip": lambda x: x.flip(1) * x,
     "roll": lambda x: x.roll(1, 0) * x,
