@@ -201,5 +201,5 @@ def format_tensor(
     elif requires_grad:
         suffixes.append("requires_grad=True")
     if tangent is not None:
-        suffixes.append(f"tangent={tangent}")
+        suffixes.append(f"tangent={tangent!r}")
     return _with_suffixes(f"{name}({body}", suffixes, indent)
