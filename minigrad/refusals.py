@@ -172,7 +172,9 @@ def _is_number(value: Any, kinds: str = "iufb") -> bool:
 def _is_index(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value._data.size == 1 and value._data.dtype.kind in "iu"
-    return not isinstance(value, (bool, np.ndarray)) and hasattr(value, "__index__") and not isinstance(value, type)
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "iu"
+    return not isinstance(value, bool) and hasattr(value, "__index__") and not isinstance(value, type)
 
 
 def _are_indices(value: Any) -> bool:
