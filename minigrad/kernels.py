@@ -51,6 +51,27 @@ def rounded_once(function: Any) -> Any:
     return _taking_what(function, forward)
 
 
+FEW = 256  # numbers that somebody may look at: that they take a microsecond longer nobody notices
+
+
+def fine(function: np.ufunc) -> Callable[..., Array]:
+    """A function of numpy's that is right in the last place, where there are few numbers.
+
+    In float32 numpy's own are one off there for every third number, PyTorch's for one in a hundred.
+    """
+
+    def forward(x: Array) -> Array:
+        if x.dtype.char != "f" or x.size > FEW:
+            return function(x)
+        return function(x, dtype=np.float64).astype(np.float32)
+
+    return forward
+
+
+exp, expm1, log, log1p, log10 = map(fine, (np.exp, np.expm1, np.log, np.log1p, np.log10))
+sin, cos, tanh = map(fine, (np.sin, np.cos, np.tanh))
+
+
 def _taking_what(function: Any, forward: Any) -> Any:
     """`forward`, which takes what `function` does, under the names that rules use."""
     code = getattr(function, "__code__", None)
@@ -82,8 +103,7 @@ def softmax(x: Array, dim: int) -> Array:
     if x.size > 1000 and x.dtype.char in "fd" and smallest(x, None) > -40 and largest(x, None) < 40:
         y = np.exp(x)  # no power so large or small that it matters: nothing to subtract first
     else:
-        y = x - largest_of_rows(x, dim)
-        np.exp(y, y)
+        y = exp(x - largest_of_rows(x, dim))
     y /= total(y, dim, True)
     return in_order(y)
 
@@ -93,31 +113,31 @@ def log_softmax(x: Array, dim: int) -> Array:
     if not x.size:
         return x.copy()
     y = x - largest_of_rows(x, dim)
-    y -= np.log(total(np.exp(y), dim, True))
+    y -= log(total(exp(y), dim, True))
     return in_order(y)
 
 
 def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     if x.size == 0:
-        return np.log(total(x, dims, keepdim))
+        return log(total(x, dims, keepdim))
     top = largest(x, dims, None, None, True)
     top = np.where(np.isfinite(top), top, x.dtype.type(0))
     with np.errstate(divide="ignore"):
-        y = np.log(total(np.exp(x - top), dims, keepdim))
+        y = log(total(exp(x - top), dims, keepdim))
     return y + top.reshape(y.shape)
 
 
 @only_floats("log_sigmoid_cpu")
 @rounded_once
 def logsigmoid(x: Array) -> Array:
-    return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
+    return np.minimum(x, 0) - log1p(exp(-np.absolute(x)))
 
 
 @rounded_once
 def sigmoid(x: Array) -> Array:
     """1 / (1 + e^-x) without overflow."""
     with np.errstate(over="ignore"):
-        return np.reciprocal(1 + np.exp(-x))
+        return np.reciprocal(1 + exp(-x))
 
 
 # ------------------------------------------------------------------------------------------- division and powers
@@ -358,7 +378,7 @@ def logit(x: Array, eps: float | None) -> Array:
     x = dtypes.floating(x)
     if eps is not None:
         x = np.clip(x, eps, 1 - eps)
-    return np.log(x / (1 - x))
+    return log(x / (1 - x))
 
 
 def clear_of(x: Array, eps: float | None) -> Array:
@@ -382,7 +402,7 @@ def logaddexp(x: Array, y: Array) -> Array:
 
 def xlogy(x: Array, y: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 * log(0), which is not used
-        return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * np.log(y))[()]
+        return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * log(y))[()]
 
 
 def lerp(x: Array, y: Array, weight: Any) -> Array:
@@ -399,13 +419,13 @@ def lerp(x: Array, y: Array, weight: Any) -> Array:
 @rounded_once
 def softplus(x: Array, beta: float, threshold: float) -> Array:
     b = x * beta
-    return np.where(b > threshold, x, np.log1p(np.exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
+    return np.where(b > threshold, x, log1p(exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
 
 
 @only_floats("mish_cpu")
 @rounded_once
 def mish(x: Array) -> Array:
-    return x * np.tanh(softplus(x, 1.0, 20.0))
+    return x * tanh(softplus(x, 1.0, 20.0))
 
 
 @only_floats("GeluKernelImpl")
@@ -413,17 +433,17 @@ def mish(x: Array) -> Array:
 def gelu(x: Array, approximate: str) -> Array:
     if approximate == "none":
         return x * 0.5 * (1 + special_functions.erf(x * x.dtype.type(math.sqrt(0.5))))
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+    return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 @only_floats("elu_cpu")
 def elu(x: Array, alpha: float, gain: float, inner: float) -> Array:
-    return np.where(x > 0, x * gain, np.expm1(np.minimum(x, 0) * inner) * (alpha * gain))
+    return np.where(x > 0, x * gain, expm1(np.minimum(x, 0) * inner) * (alpha * gain))
 
 
 @only_floats("elu_cpu")
 def celu(x: Array, alpha: float) -> Array:
-    return np.where(x > 0, x, np.expm1(np.minimum(x, 0) / alpha) * alpha)
+    return np.where(x > 0, x, expm1(np.minimum(x, 0) / alpha) * alpha)
 
 
 @only_floats("hardsigmoid_cpu")
@@ -476,7 +496,7 @@ def huber(x: Array, y: Array, delta: float) -> Array:
 
 def bce(x: Array, y: Array, weight: Array | None) -> Array:
     """-(y log x + (1 - y) log(1 - x)), with the logarithms at least -100."""
-    losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
+    losses = (y - 1) * np.maximum(log1p(-x), -100) - y * np.maximum(log(x), -100)
     return losses if weight is None else losses * weight
 
 
