@@ -151,7 +151,8 @@ moves: Callable[[Any], tuple[Any, bool]] | None = None  # in a level of forward 
 
 
 def shown(tensor: Any) -> str:
-    """The printed form of a tensor of this engine; in a level of forward mode with its tangent."""
+    """The printed form of a tensor of this engine; in a level of forward mode with its tangent (which has none itself)."""
+    global moves
     requires_grad, tangent = tensor.requires_grad, None
     try:
         grad_fn_name = None if tensor.is_leaf else type(tensor._node.owner).__name__
@@ -161,7 +162,11 @@ def shown(tensor: Any) -> str:
         tangent, further = moves(tensor)
         if tangent is not None and not further:
             requires_grad, grad_fn_name = False, None
-    return format_tensor(tensor._data, requires_grad=requires_grad, grad_fn_name=grad_fn_name, tangent=tangent)
+    before, moves = moves, None
+    try:
+        return format_tensor(tensor._data, requires_grad=requires_grad, grad_fn_name=grad_fn_name, tangent=tangent)
+    finally:
+        moves = before
 
 
 def format_tensor(
@@ -201,5 +206,5 @@ def format_tensor(
     elif requires_grad:
         suffixes.append("requires_grad=True")
     if tangent is not None:
-        suffixes.append(f"tangent={tangent!r}")
+        suffixes.append(f"tangent={tangent}")
     return _with_suffixes(f"{name}({body}", suffixes, indent)

@@ -34,6 +34,7 @@ class Level(Transform):
 
     def __init__(self) -> None:
         self.duals: list[tuple[Tensor, Tensor, Any]] = []
+        self.busy = False
 
     def admit(self, function: Any, separate: bool) -> None:
         """Every Function is welcome."""
@@ -44,10 +45,16 @@ class Level(Transform):
         ctx._pushed = self, tuple(next(found) if isinstance(t, Tensor) else None for t in outputs)
 
     def push(self, tensors: list[Tensor]) -> list[Tensor | None]:
-        """How these tensors move."""
+        """How these tensors move.  What is computed to find that out, in a jvp too, does not move itself."""
         leaves, tangents = [d[0] for d in self.duals], [d[1] for d in self.duals]
+        if self.busy or not leaves:
+            return [None] * len(tensors)
         further = leads_further([*tensors, *tangents], leaves)
-        return pushed(tensors, tuple(leaves), tangents, further, self) if leaves else [None] * len(tensors)
+        self.busy = True
+        try:
+            return pushed(tensors, tuple(leaves), tangents, further, self)
+        finally:
+            self.busy = False
 
     def shown(self, tensor: Tensor) -> tuple[Tensor | None, bool]:
         """What is printed: how the tensor moves, and whether somebody besides this level wants its gradient."""
@@ -121,8 +128,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """(the tensor, how it moves): None for one that was not computed from a dual tensor, and once the level is closed."""
-    if not _levels:
+    """(the tensor, how it moves): None for one not computed from a dual tensor, in a jvp, and once the level is closed."""
+    if not _levels or _levels[-1].busy:
         return UnpackedDualTensor(tensor, None)
     if not is_grad_enabled() or (tensor._node is None and tensor.__dict__.get("_lost", ("",))[0] == "no_grad"):
         raise NotImplementedError(NOT_RECORDED)

@@ -59,8 +59,9 @@ def _expect_jvp(ctx: Any, outputs: Sequence[Any]) -> None:
     ctx._for_jvp = tuple(ctx._entry(t, outputs) for t in ctx.__dict__.get("_for_jvp", ()))
     ctx._constants = [i for i, t in tensors if t._node is None]
     ctx._views = [i for i, t in tensors if "_of_function" in t.__dict__]
-    for transform in mode.transforms:
-        transform.recorded(ctx, outputs)
+    if type(ctx).function.jvp is not None:
+        for transform in mode.transforms:
+            transform.recorded(ctx, outputs)
 
 
 class _TurnedRound(Function):
@@ -99,7 +100,7 @@ def _moved(node: Any, tangents: Sequence[Tensor | None]) -> tuple[Tensor | None,
     backward_keeps = node.kept
     node.kept = node._for_jvp
     try:
-        answer = node.function.jvp(node, *given)
+        answer = type(node).function.jvp(node, *given)
     finally:
         node.kept = backward_keeps
     answers = answer if isinstance(answer, tuple) else (answer,)

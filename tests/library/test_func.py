@@ -220,6 +220,55 @@ def test_a_dual_tensor_asks_at_once() -> None:
         assert forward_ad.unpack_dual(multiple).tangent.tolist() == [15.0, 25.0]
 
 
+def test_forward_mode_does_not_ask_about_its_own_work() -> None:
+    """The first backward pass depends on the dual tensor wherever an operation is not linear: nobody asks how it moves."""
+    seen = []
+
+    class Curious(Cube):
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            seen.append((str(x), forward_ad.unpack_dual(x).tangent))
+            return t * Curious.apply(x)
+
+    w = X.clone().requires_grad_()
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(w, W)
+        cubes = Cube.apply(dual)
+        Cube.apply(cubes)
+        norm = mg.linalg.norm(cubes)  # of (1, 8), which moves along (12, 80)
+        moved = forward_ad.unpack_dual(norm).tangent
+        assert moved.item() == pytest.approx(652 / 65**0.5)
+        assert forward_ad.unpack_dual(Cube.apply(norm)).tangent.item() == pytest.approx(4 * 65 * 652 / 65**0.5)
+        (slope,) = mg.autograd.grad(norm, w, create_graph=True)
+        assert slope.tolist() == pytest.approx([3 / 65**0.5, 96 / 65**0.5])
+        assert str(norm).endswith(f"grad_fn=<LinalgVectorNormBackward0>,\n       tangent={moved.item()})")
+        assert forward_ad.unpack_dual(Curious.apply(cubes).exp().log()).tangent.tolist() == pytest.approx([12.0, 80 * 512.0])
+        assert len(seen) == 1 and "tangent" not in seen[0][0] and seen[0][1] is None
+
+
+def test_hooks_do_not_hear_forward_mode() -> None:
+    heard = []
+
+    def f(x: Any) -> Any:
+        y = x * x
+        y.register_hook(lambda g: (heard.append("tensor"), 100 * g)[1])
+        y.grad_fn.register_hook(lambda gi, go: (heard.append("after"), (gi[0] * 100, None))[1])
+        y.grad_fn.register_prehook(lambda go: (heard.append("before"), (go[0] * 100,))[1])
+        y.retain_grad()
+        kept.append(y)
+        return y.sum()
+
+    kept: list[Any] = []
+    assert jvp(f, (X,), (W,))[1].item() == 26.0
+    assert jacfwd(f)(X).tolist() == [2.0, 4.0]
+    with forward_ad.dual_level():
+        assert forward_ad.unpack_dual(f(forward_ad.make_dual(X, W))).tangent.item() == 26.0
+    assert not heard and all(y.grad is None for y in kept)
+    grad(f)(X)
+    assert heard == ["tensor", "before", "after"]
+
+
 def test_gradcheck_proves_a_jvp() -> None:
     x = X.clone().requires_grad_()
     assert mg.autograd.gradcheck(Cube.apply, x) and mg.autograd.gradcheck(mg.sin, x, check_forward_ad=True)
