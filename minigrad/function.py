@@ -193,7 +193,7 @@ class FunctionCtx(Node):
                 continue
             if _is_one_of(out, args):
                 saved = *self._to_save, *self.__dict__.get("_for_jvp", ())
-                if _is_one_of(out, saved) and self.function.setup_context is not Function.setup_context:
+                if _is_one_of(out, saved) and type(self).function.setup_context is not Function.setup_context:
                     raise RuntimeError(errors.SAVED_AS_IS)
                 outputs[i] = out.detach()
                 if _is_one_of(out, self._constant):
