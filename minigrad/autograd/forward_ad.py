@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from minigrad import printing
-from minigrad.autograd.function import OTHER_SIZE
+from minigrad.autograd.function import OTHER_SIZE, Function
 from minigrad.func import Transform, leads_further, pushed
 from minigrad.public import owned
 from minigrad.tape import ancestors, enable_grad, is_grad_enabled, mode
@@ -27,6 +27,21 @@ class UnpackedDualTensor(NamedTuple):
 
     primal: Tensor
     tangent: Tensor | None
+
+
+class _Still(Function):
+    """The same tensor, but in this level it does not move; only backward passes lead further back from it."""
+
+    jvp = None
+
+    @staticmethod
+    def forward(ctx: Any, t: Tensor, level: Level) -> Tensor:
+        ctx.level = level
+        return t.detach()  # type: ignore[no-any-return]
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return None if mode.pushing is ctx.level else g, None
 
 
 class Level(Transform):
@@ -52,9 +67,15 @@ class Level(Transform):
         further = leads_further([*tensors, *tangents], leaves)
         self.busy = True
         try:
-            return pushed(tensors, tuple(leaves), tangents, further, self)
+            found = pushed(tensors, tuple(leaves), tangents, further, self)
+            return [t if t is None else self.still(t) for t in found]
         finally:
             self.busy = False
+
+    def still(self, tensor: Tensor) -> Tensor:
+        """This tensor, not moving."""
+        behind: set[Any] = set() if tensor._node is None else ancestors([tensor._node], 0)
+        return tensor if behind.isdisjoint(d[0]._node for d in self.duals) else _Still.apply(tensor, self)
 
     def shown(self, tensor: Tensor) -> tuple[Tensor | None, bool]:
         """What is printed: how the tensor moves, and whether somebody besides this level wants its gradient."""
@@ -110,13 +131,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
     if tensor.shape != tangent.shape:
         raise RuntimeError(OTHER_SIZE.format(list(tensor.shape), list(tangent.shape)))
-    behind: set[Any] = set() if tensor._node is None else ancestors([tensor._node], 0)
-    if not behind.isdisjoint(d[0]._node for d in _levels[-1].duals):
+    if tensor._node is not None and _levels[-1].push([tensor])[0] is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
         )
-    behind = set() if tangent._node is None else ancestors([tangent._node], 0)
-    if not behind.isdisjoint(d[0]._node for d in _levels[-1].duals):
+    if tangent._node is not None and _levels[-1].push([tangent])[0] is not None:
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level0 is not supported."
         )
@@ -135,10 +154,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise NotImplementedError(NOT_RECORDED)
     for own, tangent, node in _levels[-1].duals:
         if tensor._node is node:
-            return UnpackedDualTensor(own.detach(), tangent)
+            return UnpackedDualTensor(own.detach() if own.is_leaf else _levels[-1].still(own), tangent)
     (found,) = _levels[-1].push([tensor])
     further = leads_further([tensor], [d[0] for d in _levels[-1].duals])
-    return UnpackedDualTensor(tensor if further else tensor.detach(), found)
+    return UnpackedDualTensor(_levels[-1].still(tensor) if further else tensor.detach(), found)
 
 
 def __getattr__(name: str) -> Any:

@@ -247,6 +247,24 @@ def test_forward_mode_does_not_ask_about_its_own_work() -> None:
         assert len(seen) == 1 and "tangent" not in seen[0][0] and seen[0][1] is None
 
 
+@pytest.mark.parametrize("x", [X, X.clone().requires_grad_()], ids=["constant", "parameter"])
+def test_what_was_unpacked_does_not_move(x: Any) -> None:
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, W)
+        primal, tangent = forward_ad.unpack_dual(dual**3)
+        start = forward_ad.unpack_dual(dual).primal
+        assert tangent.tolist() == [9.0, 60.0]
+        assert all(forward_ad.unpack_dual(t).tangent is None for t in (primal, tangent, start))
+        assert all(t.requires_grad is x.requires_grad for t in (primal, tangent, start))
+        assert forward_ad.unpack_dual(tangent * dual).tangent.tolist() == [27.0, 300.0]
+        assert forward_ad.unpack_dual(primal * dual).tangent.tolist() == [3.0, 40.0]
+        assert forward_ad.unpack_dual(start * dual).tangent.tolist() == [3.0, 10.0]
+        assert forward_ad.unpack_dual(forward_ad.make_dual(X, tangent) * dual).tangent.tolist() == [12.0, 130.0]
+        assert str(tangent).startswith("tensor([ 9., 60.], dtype=torch.float64") and "tangent" not in str(tangent)
+        if x.requires_grad:
+            assert mg.autograd.grad((tangent + primal + start).sum(), x)[0].tolist() == [22.0, 73.0]
+
+
 def test_hooks_do_not_hear_forward_mode() -> None:
     heard = []
 
