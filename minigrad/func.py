@@ -178,9 +178,6 @@ class _Traced:
                 raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
         self.value: Any = answer[0] if has_aux else answer
         self.aux: Any = answer[1] if has_aux else None
-        for x in _leaves(self.aux) if has_aux else ():
-            if not isinstance(x, Tensor):
-                raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
         self.own = tuple(own[i] for i in places) if isinstance(argnums, tuple) else own[places[0]]
         self.wanted: tuple[Tensor, ...] = tuple(_leaves([own[i] for i in places]))
         self.outputs = _leaves(self.value)

@@ -132,19 +132,21 @@ def told(call: Any, name: str, as_method: bool = False, order: str = "") -> Any:
 
     def with_reason(*args: Any, **keywords: Any) -> Any:
         kinds = (*map(type, args), *keywords, *map(type, keywords.values())) if keywords else tuple(map(type, args))
-        reason = refused(args, keywords) if kinds not in seen else None
-        if reason is None:
+        if kinds not in seen:
+            reason = refused(args, keywords)
+            if reason is not None:
+                raise reason
             seen.add(kinds)
-            try:
-                return call(*args, **keywords)
-            except Exception as error:
-                reason = refused(args, keywords)
-                if reason is None and order:
-                    raise
-                if reason is None:
-                    args, keywords = _again(error, name, args, keywords, as_method)
-                    return call(*args, **keywords)
-        raise reason
+        try:
+            return call(*args, **keywords)
+        except Exception as error:
+            reason = refused(args, keywords) if order else None
+            if reason is not None:
+                raise reason from None
+            if order:
+                raise
+            args, keywords = _again(error, name, args, keywords, as_method)
+        return call(*args, **keywords)
 
     return _named(with_reason, call.__name__ if order else name, call)
 
