@@ -16,7 +16,20 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, inplace, kernels, picking, products, reductions, shapes
+from minigrad import (
+    diagonals,
+    dtypes,
+    errors,
+    inplace,
+    joining,
+    kernels,
+    picking,
+    products,
+    rearranging,
+    reductions,
+    shapes,
+    splitting,
+)
 from minigrad import more_derivatives as more
 from minigrad.devices import check_device
 from minigrad.operations import note_lost, operation
@@ -1083,5 +1096,5 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
     raise NotImplementedError("minigrad runs on the CPU only")
 
 
-# The other files of operations attach their methods when they are loaded (layers and linalg: later).
-FILES = (picking, products, reductions, shapes)
+# The other files of operations attach their methods when they are loaded (those of public.LATER: later).
+FILES = (diagonals, joining, picking, products, rearranging, reductions, shapes, splitting)

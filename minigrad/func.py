@@ -19,8 +19,8 @@ from minigrad.autograd.gradients import zeros_like
 from minigrad.autograd.graph import disable_saved_tensors_hooks
 from minigrad.creation import eye
 from minigrad.function import Function
+from minigrad.joining import stack
 from minigrad.random import get_rng_state, set_rng_state
-from minigrad.shapes import stack
 from minigrad.tape import ancestors, enable_grad, is_grad_enabled, mode
 from minigrad.tensor import Tensor
 

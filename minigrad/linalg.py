@@ -17,12 +17,12 @@ from minigrad import derivatives as table
 from minigrad import errors, kernels
 from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
+from minigrad.joining import cat
 from minigrad.kernels import LinAlgError
 from minigrad.products import chain_matmul, matmul, matrix_power
 from minigrad.products import cross as found_cross
 from minigrad.public import accepting_out, as_one_node, function, register, return_type, told
 from minigrad.reductions import vector_norm
-from minigrad.shapes import cat
 from minigrad.tensor import Tensor, wrap
 
 __all__ = [

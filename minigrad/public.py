@@ -317,6 +317,7 @@ LATER = {
          "matrix_exp", "nuclear_norm", "orgqr", "pinverse", "qr", "slogdet", "svd", "triangular_solve"),
         "linalg",
     ),
+    **dict.fromkeys(("cartesian_prod", "combinations", "meshgrid"), "grids"),
     **dict.fromkeys(("frexp", "i0", "igamma", "igammac", "mvlgamma"), "special"),
 }  # fmt: skip
 
@@ -337,7 +338,7 @@ def _later(name: str) -> Callable[..., Any]:
 
 
 for _name, _room in LATER.items():
-    if _room != "layers" and _name not in ("nuclear_norm", "lu_unpack"):
+    if _room not in ("grids", "layers") and _name not in ("nuclear_norm", "lu_unpack"):  # these are no methods in PyTorch
         setattr(Tensor, _name, _later(_name))
 
 

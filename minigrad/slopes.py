@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad import dtypes
 from minigrad.errors import check_dim
-from minigrad.shapes import cat
+from minigrad.joining import cat
 from minigrad.tensor import Tensor, wrap
 
 

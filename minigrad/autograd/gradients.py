@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.joining import stack
 from minigrad.operations import Nowhere
-from minigrad.shapes import stack
 from minigrad.tape import Node, check_graphs, check_input, given_gradients, run, sequence
 from minigrad.tensor import Tensor, wrap
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import creation, dtypes, random, sampling
+from minigrad.joining import stack
 from minigrad.random import Generator
-from minigrad.shapes import stack
 from minigrad.tensor import Tensor
 
 __all__ = [

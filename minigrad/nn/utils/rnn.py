@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import composed, creation, dtypes, shapes
+from minigrad import composed, creation, dtypes, joining
 from minigrad.tensor import Tensor, wrap
 
 
@@ -76,8 +76,8 @@ def pad_sequence(
     rows = []
     for s in items:
         gap = s.new_full((longest - s.shape[0], *s.shape[1:]), padding_value)
-        rows.append(shapes.cat([gap, s] if padding_side == "left" else [s, gap]))
-    return shapes.stack(rows, 0 if batch_first else 1)
+        rows.append(joining.cat([gap, s] if padding_side == "left" else [s, gap]))
+    return joining.stack(rows, 0 if batch_first else 1)
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Any, batch_first: bool = False) -> list[Tensor]:
@@ -113,7 +113,7 @@ def pack_padded_sequence(
             f"Expected `len(lengths)` to be equal to batch_size, but got {sizes.size} (batch_size={steps.shape[1]})"
         )
     running = (sizes[None] > np.arange(sizes[0])[:, None]).sum(1)
-    data = shapes.cat([steps[t, : int(n)] for t, n in enumerate(running)])
+    data = joining.cat([steps[t, : int(n)] for t, n in enumerate(running)])
     if order is None:
         return PackedSequence(data, wrap(running))
     return PackedSequence(data, wrap(running), wrap(order), wrap(np.argsort(order)))
@@ -136,9 +136,9 @@ def pad_packed_sequence(
     steps = []
     for part in data.split(running.tolist()):
         gap = data.new_full((batch - part.shape[0], *data.shape[1:]), padding_value)
-        steps.append(shapes.cat([part, gap]))
+        steps.append(joining.cat([part, gap]))
     steps += [data.new_full((batch, *data.shape[1:]), padding_value)] * (longest - running.size)
-    out = shapes.stack(steps)
+    out = joining.stack(steps)
     sizes = (running[None] > np.arange(batch)[:, None]).sum(1)
     if sequence.unsorted_indices is not None:
         out = out.index_select(1, sequence.unsorted_indices)
