@@ -100,7 +100,7 @@ _LAZY = {
     "default_generator": "random",
     "from_dlpack": "exchange",
     "frombuffer": "exchange",
-    "gradient": "slopes",
+    "gradient": "differences",
     "is_anomaly_enabled": "anomaly",
     "is_anomaly_check_nan_enabled": "anomaly",
     "save": "files",

@@ -23,6 +23,7 @@ from minigrad import (
     inplace,
     joining,
     kernels,
+    ordering,
     picking,
     products,
     rearranging,
@@ -1097,4 +1098,4 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
 
 
 # The other files of operations attach their methods when they are loaded (those of public.LATER: later).
-FILES = (diagonals, joining, picking, products, rearranging, reductions, shapes, splitting)
+FILES = (diagonals, joining, ordering, picking, products, rearranging, reductions, shapes, splitting)

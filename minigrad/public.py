@@ -317,6 +317,10 @@ LATER = {
          "matrix_exp", "nuclear_norm", "orgqr", "pinverse", "qr", "slogdet", "svd", "triangular_solve"),
         "linalg",
     ),
+    **dict.fromkeys(
+        ("bincount", "bucketize", "histc", "histogram", "searchsorted", "unique", "unique_consecutive"), "counting"
+    ),
+    **dict.fromkeys(("cumulative_trapezoid", "diff", "trapezoid", "trapz"), "differences"),
     **dict.fromkeys(("cartesian_prod", "combinations", "meshgrid"), "grids"),
     **dict.fromkeys(("frexp", "i0", "igamma", "igammac", "mvlgamma"), "special"),
 }  # fmt: skip
@@ -330,15 +334,22 @@ def load(name: str) -> Any:
 
 def _later(name: str) -> Callable[..., Any]:
     def call(self: Tensor, *args: Any, **keywords: Any) -> Any:
-        return load(name)(self, *args, **keywords)
+        load(name)
+        return getattr(Tensor, name)(self, *args, **keywords)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"See `minigrad.{name}`."
     return call
 
 
+# These are no methods in PyTorch either.
+FUNCTIONS_ONLY = frozenset(
+    """
+    bucketize cartesian_prod combinations cumulative_trapezoid lu_unpack meshgrid nuclear_norm searchsorted trapezoid trapz
+    """.split()  # noqa: SIM905
+)
 for _name, _room in LATER.items():
-    if _room not in ("grids", "layers") and _name not in ("nuclear_norm", "lu_unpack"):  # these are no methods in PyTorch
+    if _room != "layers" and _name not in FUNCTIONS_ONLY:
         setattr(Tensor, _name, _later(_name))
 
 

@@ -1,4 +1,7 @@
-"""`gradient`: slopes of samples along a grid, by finite differences (not to be confused with autograd's)."""
+"""A function known by samples: their differences, its slopes (not to be confused with autograd's), its integrals.
+
+Loaded when one of these is first called.
+"""
 
 # mypy: disable-error-code="no-any-return"
 
@@ -11,7 +14,82 @@ import numpy as np
 from minigrad import dtypes
 from minigrad.errors import check_dim
 from minigrad.joining import cat
+from minigrad.public import function
 from minigrad.tensor import Tensor, wrap
+
+
+@function
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along `dim`, n times."""
+    if not input._data.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    where = check_dim(dim, input._data.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return input.clone()
+    for end in (prepend, append):
+        if end is not None:
+            _check_end(input._data.shape, where, end._data.shape)
+    x = cat([t for t in (prepend, input, append) if t is not None], where)
+    for _ in range(min(n, x._data.shape[where])):
+        count = x._data.shape[where]
+        after, before = x.narrow(where, 1, count - 1), x.narrow(where, 0, count - 1)
+        x = after ^ before if x._data.dtype.kind == "b" else after - before
+    return x
+
+
+def _check_end(shape: tuple[int, ...], dim: int, end: tuple[int, ...]) -> None:
+    if len(end) != len(shape):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d, (n, given) in enumerate(zip(shape, end, strict=True)):
+        if d != dim and n != given:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({d}) = {n}, but got tensor.size({d}) = {given}"
+            )
+
+
+def _check_places(name: str, y: Tensor, x: Tensor | None, dim: int) -> None:
+    either = "`y`" if x is None else "`x` or `y`"
+    if "b" in [t._data.dtype.kind for t in (y, x) if t is not None]:
+        raise RuntimeError(f"{name}: received a bool input for {either}, but bool is not supported")
+    if x is not None and x._data.ndim == 1 and len(x) != y._data.shape[dim]:
+        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+
+
+@function(names=("trapz",), method=False)
+def trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integral of samples y along `dim`, by trapezia."""
+    where = check_dim(dim, y._data.ndim)
+    _check_places("trapezoid", y, x, where)
+    n = y._data.shape[where]
+    if n == 0:
+        return y.sum(where)
+    sums = y.narrow(where, 1, n - 1) + y.narrow(where, 0, n - 1)
+    if x is None:
+        return sums.sum(where) * (dx / 2)
+    steps = diff(x, dim=where if x._data.ndim == y._data.ndim else -1)
+    if x._data.ndim == 1:
+        steps = steps.reshape((-1,) + (1,) * (y._data.ndim - where - 1))
+    return (sums * steps).sum(where) / 2
+
+
+@function(method=False)
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The running integral of samples y along `dim`."""
+    where = check_dim(dim, y._data.ndim)
+    _check_places("cumulative_trapezoid", y, x, where)
+    n = y._data.shape[where]
+    if n == 0:
+        return y.clone()
+    sums = y.narrow(where, 1, n - 1) + y.narrow(where, 0, n - 1)
+    if x is None:
+        return sums.cumsum(where) * (dx / 2)
+    steps = diff(x, dim=where if x._data.ndim == y._data.ndim else -1)
+    if x._data.ndim == 1:
+        steps = steps.reshape((-1,) + (1,) * (y._data.ndim - where - 1))
+    return (sums * steps).cumsum(where) / 2
 
 
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
