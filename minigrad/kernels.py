@@ -68,6 +68,17 @@ def fine(function: np.ufunc) -> Callable[..., Array]:
     return forward
 
 
+def in_double(function: Any) -> Any:
+    """A function that computes few float32 with float64, as PyTorch does all; and halves with float32."""
+
+    def forward(x: Array, *rest: Any) -> Array:
+        if x.size > FEW or x.dtype.char != "f":
+            return function(x, *rest) if x.dtype.char != "e" else forward(x.astype(np.float32), *rest).astype(np.float16)
+        return function(x.astype(np.float64), *rest).astype(np.float32)
+
+    return _taking_what(function, forward)
+
+
 exp, expm1, log, log1p, log10 = map(fine, (np.exp, np.expm1, np.log, np.log1p, np.log10))
 sin, cos, tanh = map(fine, (np.sin, np.cos, np.tanh))
 
@@ -104,7 +115,10 @@ def softmax(x: Array, dim: int) -> Array:
         y = np.exp(x)  # no power so large or small that it matters: nothing to subtract first
     else:
         y = exp(x - largest_of_rows(x, dim))
-    y /= total(y, dim, True)
+    if (few := _few_rows(y, dim)) is not None:
+        y *= 1 / few
+    else:
+        y /= total(y, dim, True)
     return in_order(y)
 
 
@@ -113,7 +127,9 @@ def log_softmax(x: Array, dim: int) -> Array:
     if not x.size:
         return x.copy()
     y = x - largest_of_rows(x, dim)
-    y -= log(total(exp(y), dim, True))
+    powers = exp(y)
+    few = _few_rows(powers, dim)
+    y -= log(total(powers, dim, True) if few is None else few)
     return in_order(y)
 
 
@@ -660,6 +676,10 @@ def laid_as(x: Array, like: Array) -> Array:
 def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
     """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
     if x.size < 256 or dims is None or x.dtype.char not in "fd":
+        if 4 < x.size <= FEW and x.dtype.char == "f" and x.flags.c_contiguous:
+            sums = _as_pytorch_adds(x, dims, keepdim)
+            if sums is not None:
+                return sums
         sums = _add(x, dims, None, None, keepdim)
         return sums if x.ndim < 3 else in_order(sums)
     first, flat, left = _as_product(x.shape, dims, keepdim)
@@ -681,6 +701,90 @@ def _as_product(shape: Shape, dims: int | Shape, keepdim: bool) -> tuple[bool, S
     if 0 < k < n and over in ((-1,), tuple(range(n - k, n))) and (m := math.prod(shape[-k:])) <= 1024:
         return False, (math.prod(shape[:-k]), m), shape[:-k] + (1,) * (k * keepdim)
     return False, None, ()  # longer rows numpy adds with less rounding
+
+
+def _as_pytorch_adds(x: Array, dims: int | Shape | None, keepdim: bool) -> Array | None:
+    """The sum of few numbers in PyTorch's order, to the last place: eight lanes, then four; None if numpy's is the same."""
+    if dims is None or x.ndim == 1 or dims == tuple(range(x.ndim)):
+        return _in_a_row(x.reshape(-1)).reshape((1,) * (x.ndim * keepdim))[()]
+    first, flat, left = _as_product(x.shape, dims, keepdim)
+    if flat is None:
+        return None
+    m, n = flat
+    if not first or n == 1:
+        m, n = (n, m) if first else flat
+        return _in_a_row(x.reshape((m, n)).T).reshape(left) if n > 4 else None
+    plain = n // 32 * 32 if n >= 8 else n // 4 * 4  # these columns PyTorch adds from top to bottom
+    if m < 5 or m > 63 or (plain and m > 15):
+        return None
+    padded = np.zeros((m + 1, n), x.dtype)
+    padded[:m] = x.reshape(flat)
+    sums = _add(_add(padded[_in_fours(m)], 0), 0)
+    if plain:
+        sums[:plain] = _add(padded[:, :plain], 0)
+    return sums.reshape(left)
+
+
+def _in_a_row(x: Array) -> Array:
+    """The sum along the first dimension of what lies in a row, of five to 256 numbers."""
+    n = len(x)
+    padded = np.zeros((n + 1, *x.shape[1:]), x.dtype)
+    padded[:n] = x
+    lanes = padded[_in_lanes(n)]
+    lanes = _add(lanes, 0) if n > 7 else lanes[0]
+    if n >= 40:
+        lanes[1:9] = _add(lanes[1:].reshape((4, 8, *x.shape[1:])), 0)
+    return np.add.accumulate(lanes[:9])[-1]
+
+
+def _few_rows(x: Array, dim: int) -> Array | None:
+    """The sums along the last dimension, kept, in the order of PyTorch's softmax: eight lanes, folded; else None."""
+    if x.size > FEW or x.dtype.char != "f" or dim not in (-1, x.ndim - 1):
+        return None
+    n = x.shape[-1] if x.ndim else 1
+    if n < 8:
+        return _add(x, dim, None, None, True)
+    lanes = np.zeros((*x.shape[:-1], (n + 7) // 8 * 8), x.dtype)
+    lanes[..., :n] = x
+    lanes = _add(lanes.reshape((*x.shape[:-1], -1, 8)), -2)
+    for half in (4, 2, 1):
+        lanes = lanes[..., :half] + lanes[..., half:]
+    return lanes
+
+
+def _total_of_squares(x: Array, dims: Shape, keepdim: bool) -> Array:
+    """`total`; of few numbers in the order of PyTorch's norm: eight lanes, then what remains; one by one in other rows."""
+    if not 0 < x.size <= FEW or x.dtype.char != "f" or not x.flags.c_contiguous:
+        return total(x, dims, keepdim)
+    whole = dims == tuple(range(x.ndim))
+    if not whole and dims != (x.ndim - 1,):
+        return in_order(_add(x, dims, None, None, keepdim))
+    rows = x.reshape((1, -1)).T if whole else x.reshape((-1, x.shape[-1])).T
+    lanes = _add(rows[: len(rows) // 8 * 8].reshape((-1, 8, rows.shape[1])), 0)
+    sums = np.add.accumulate(np.concatenate([lanes, rows[len(rows) // 8 * 8 :]]))[-1]
+    left = () if whole else x.shape[:-1]
+    return sums.reshape((*left, *[1] * (len(dims) * keepdim)))[()]
+
+
+@lru_cache(maxsize=256)
+def _in_fours(n: int) -> Array:
+    """Which row is added when: four sums in turn, what remains to the first; `n` for none."""
+    lists = [[i for i in range(k, n) if i < n // 4 * 4 and i % 4 == k] for k in range(4)]
+    lists[0] += range(n // 4 * 4, n)
+    return np.array([[*each, *[n] * (len(lists[0]) - len(each))] for each in lists]).T
+
+
+@lru_cache(maxsize=256)
+def _in_lanes(n: int) -> Array:
+    """Which number of a row goes into which sum: the rest, then the lanes of four vectors; `n` for none."""
+    if n < 8:
+        return np.arange(n)[[0, *range(4, n), 1, 2, 3]][None]
+    vectors = _in_fours(n // 8) if n >= 40 else np.arange(n // 8)[:, None]
+    lanes = (vectors[..., None] * 8 + np.arange(8)).reshape((len(vectors), -1))
+    rest = np.full((max(len(lanes), n % 8), 1), n)
+    rest[: n % 8, 0] = np.arange(n // 8 * 8, n)
+    lanes = np.concatenate([lanes, np.full((len(rest) - len(lanes), lanes.shape[1]), n)])
+    return np.concatenate([rest, np.where(lanes < n // 8 * 8, lanes, n)], 1)
 
 
 @lru_cache(maxsize=64)
@@ -711,11 +815,17 @@ def mean_dims(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     return total(x, dims, keepdim) / (count(x.shape, dims) or x.dtype.type(0))
 
 
+@in_double
 def var(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
     centred = x - x[tuple(slice(0, 1) if d in dims else slice(None) for d in range(x.ndim))]  # exactly 0 for equal numbers
     centred -= mean_dims(centred, dims, True)
     free = max(count(x.shape, dims) - correction, 0)
     return total(centred * centred, dims, keepdim) / (free or x.dtype.type(0))
+
+
+@in_double
+def std(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
+    return np.sqrt(var(x, dims, correction, keepdim))
 
 
 def median_all(x: Array) -> Array:
@@ -736,7 +846,7 @@ def median_all(x: Array) -> Array:
 def vector_norm(x: Array, order: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     size = np.absolute(x)
     if order == 2:
-        return np.sqrt(total(size * size, dims, keepdim))
+        return np.sqrt(_total_of_squares(size * size, dims, keepdim))
     if order == 1:
         return total(size, dims, keepdim)
     if order == 0:

@@ -185,9 +185,11 @@ xlogy = operation(
 softplus = operation(
     "Softplus",
     kernels.softplus,
-    lambda g, x, beta, threshold: where(g, g * sigmoid(x * beta), x * beta > threshold),
+    lambda g, x, beta, threshold: where(
+        g, g * odds(exp(where(0.0, x * beta, x * beta > threshold))), x * beta > threshold
+    ),
 )
-logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
+logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * logsigmoid_slope(x))
 silu = operation("Silu", kernels.silu, lambda g, x: g * silu_slope(x, sigmoid(x)))
 mish = operation("Mish", kernels.mish, lambda g, x: g * mish_slope(x, tanh(softplus(x, 1.0, 20.0))))
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
@@ -359,13 +361,13 @@ logsumexp = operation(
 var = operation(
     "Var",
     kernels.var,
-    lambda g, x, dims, correction, keepdim: kept(g, x.shape, dims, keepdim) * var_slope(x, dims, correction),
+    lambda g, x, dims, correction, keepdim: var_gradient(kept(g, x.shape, dims, keepdim), x, dims, correction),
 )
 std = operation(
     "Std",
-    lambda x, dims, correction, keepdim: np.sqrt(kernels.var(x, dims, correction, keepdim)),
+    kernels.std,
     lambda g, x, out, dims, correction, keepdim: (
-        kept(without(g / (2 * out), out == 0), x.shape, dims, keepdim) * var_slope(x, dims, correction)
+        var_gradient(kept(without(g / (out * 2), out == 0), x.shape, dims, keepdim), x, dims, correction)
     ),
 )
 vector_norm = operation(
@@ -657,11 +659,23 @@ def gelu_slope(x: Any, approximate: str) -> Any:
     return (1 + t) * 0.5 + x * (1 - t * t) * (1 + x * x * (3 * 0.044715)) * (0.5 * math.sqrt(2 / math.pi))
 
 
-def var_slope(x: Any, dims: tuple[int, ...], correction: float) -> Any:
-    """d/dx of the variance: 2 * (x - mean) / (number - correction)."""
+def odds(z: Any) -> Any:
+    """The probability that these odds give; with z = e^x the sigmoid of x, which keeps its smallest numbers."""
+    return z / (1 + z)
+
+
+def logsigmoid_slope(x: Any) -> Any:
+    share = odds(exp(where(-x, x, x >= 0)))
+    return where(share, 1 - share, x >= 0)
+
+
+def var_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float) -> Any:
+    """g * 2 * (x - mean) / (number - correction); of all numbers, where none is free, nan or infinite."""
     free = count(x.shape, dims) - correction
     centred = x - mean_dims(x, dims, True)
-    return centred * (2 / free) if free > 0 else centred * (math.nan if free == 0 else math.inf)
+    if free <= 0 and len(dims) == len(x.shape):
+        return g * (abs(centred) * math.inf)
+    return g * (2 / free if free else math.inf) * centred
 
 
 def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: tuple[int, ...]) -> Any:

@@ -955,6 +955,8 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         total = 1
     else:
         total = classes.size if share is None else share.sum()
+        if not total and share is not None and not share.any() and (target._data != ignore_index).any():
+            total = share.dtype.type(math.nan)  # targets there are, but their weights are 0
     if len(shape) == 2:
         loss: Tensor = rules.nll_rows(rows, (_upto(shape[0]), classes), share, total)
     else:

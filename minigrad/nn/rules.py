@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import kernels
-from minigrad.derivatives import mean_dims, put, reshape, rows_mm, rsqrt, sigmoid
+from minigrad.derivatives import exp, mean_dims, put, reshape, rows_mm, rsqrt
 from minigrad.kernels import fold_rows
-from minigrad.more_derivatives import per
+from minigrad.more_derivatives import odds, per
 from minigrad.operations import enter, operation
 from minigrad.tensor import Tensor, wrap
 
@@ -22,7 +22,7 @@ from minigrad.tensor import Tensor, wrap
 
 
 def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
-    values = np.logaddexp(0, -y * x)
+    values = kernels.log1p(kernels.exp(-y * x))  # infinite far away, as PyTorch's
     if reduction == "none":
         return values
     return values.mean() if reduction == "mean" else np.add.reduce(values, None)
@@ -31,24 +31,31 @@ def _soft_margin(x: Any, y: Any, reduction: str) -> Any:
 soft_margin_loss = operation(
     "SoftMarginLoss",
     _soft_margin,
-    lambda g, x, y, reduction: per(g, x, y, reduction) * -y * sigmoid(-y * x),
+    lambda g, x, y, reduction: per(g, x, y, reduction) * -y * odds(exp(-y * x)),
     None,
 )
 
 # The negative log-likelihood: `index` picks the entry of each target's class, `share` is the weight of each target
-# (None: all 1), and the sum is divided by `total` (None: no sum). nll_loss and nll_spread are each other's transpose.
+# (None: all 1), and the sum is divided by `total` (None: no sum; nan: only weights of 0). nll_loss and nll_spread are each
+# other's transpose.
 
 
 def _nll(x: Any, index: Any, share: Any, total: Any) -> Any:
     losses = x[index] if share is None else x[index] * share
-    return -losses if total is None else 0.0 - np.add.reduce(losses, None) / total  # a sum is never -0
+    if total is None:
+        return -losses
+    if 1 < losses.size <= 16:  # PyTorch adds the first of sixteen last
+        whole = np.add.accumulate(losses.reshape(-1)[1:])[-1] + losses.flat[0]
+    else:
+        whole = np.add.reduce(losses, None)
+    return 0.0 - whole / total  # a sum is never -0
 
 
 def _spread(x: Any, shape: tuple[int, ...], index: Any, share: Any, total: Any) -> Any:
     out = np.zeros(shape, x.dtype)
     each = -x if total is None else -x / total
     if share is not None:  # what is ignored has no slope, also where nothing is left and the total is 0
-        each = np.where(share == 0, x.dtype.type(0), each * share)
+        each = np.where((share == 0) & (total == total), x.dtype.type(0), each * share)
     out[index] = each
     return out
 
