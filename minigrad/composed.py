@@ -526,7 +526,7 @@ def _scaled(written: Any) -> Any:
     @functools.wraps(written)
     def write(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
         __tracebackhide__ = True
-        if len(args) == 1 and keywords.keys() == {"alpha"}:
+        if len(args) == 1 and keywords.keys() == {"alpha"} and not inplace.shared(self._data, raw(args[0])):
             args = (_times(self, args[0], keywords.pop("alpha")),)
         return written(self, *args, **keywords)
 

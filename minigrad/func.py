@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.function import OTHER_SIZE
 from minigrad.autograd.gradients import grad as _grad
 from minigrad.autograd.gradients import zeros_like
 from minigrad.autograd.graph import disable_saved_tensors_hooks
@@ -384,6 +385,9 @@ def jvp(func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_au
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     vs = _tangents(api, primals, tangents)
+    for x, v in zip(_leaves(primals), vs, strict=True):
+        if x.is_floating_point() and x.shape != v.shape:
+            raise RuntimeError(OTHER_SIZE.format(list(x.shape), list(v.shape)))
     traced = _Traced(api, func, primals, tuple(range(len(primals))), has_aux, {})
     traced.only_tensors(api)
     pushed, connected = _pushed(traced, vs, strict)

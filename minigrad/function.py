@@ -247,7 +247,7 @@ class FunctionCtx(Node):
         if t is None:
             return None
         for i, out in enumerate(outputs):
-            if out is t:  # the array only: keeping the tensor would close a circle
+            if out is t and t._node is not None:  # the array only: keeping the tensor would close a circle
                 return (pack(t._data) if pack else t._data, i, t._counter, t._counter[0])
         return (pack(t._data, t._node) if pack else t, None, t._counter, t._counter[0])
 

@@ -200,7 +200,7 @@ def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
     array = target._data
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
-        if _shared(array, data) and _is_dense(array) and _is_dense(data):
+        if shared(array, data) and _is_dense(array) and _is_dense(data):
             raise RuntimeError(PARTIAL_OVERLAP)
 
 
@@ -221,7 +221,7 @@ def check_order(target: Tensor, args: tuple[Any, ...], result: Tensor) -> None:
     array = target._data
     for other in args:
         data = other._data if isinstance(other, Tensor) else None
-        if data is None or not _shared(array, data) or not _fits(data.shape, array.shape):
+        if data is None or not shared(array, data) or not _fits(data.shape, array.shape):
             continue
         written, read = _addresses(array), _addresses(np.broadcast_to(data, array.shape))
         changed = written[np.asarray(result._data != array)]
@@ -229,7 +229,7 @@ def check_order(target: Tensor, args: tuple[Any, ...], result: Tensor) -> None:
             raise RuntimeError(PARTIAL_OVERLAP)
 
 
-def _shared(array: Any, data: Any) -> bool:
+def shared(array: Any, data: Any) -> bool:
     """Whether two arrays share memory, but are not the same elements in the same order."""
     if data is array or not isinstance(data, np.ndarray) or not isinstance(array, np.ndarray):
         return False
@@ -353,6 +353,8 @@ def rewrite_history(target: Tensor, node: Node) -> None:
     if base is target:
         _move_retained(target._node, node)
         base._node = node
+    elif base._node is not None and base.is_leaf:
+        raise RuntimeError(LEAF_VIEW)  # a Function wrote into it
     else:
         path = path_of(target)
         old = target._node

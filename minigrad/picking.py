@@ -581,11 +581,9 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    if 0 in shape:
-        return self
     number = self.new_tensor(dtypes.fitting(plain(fill_value), self.dtype))
     period = shape[1] + 1 if wrap and len(shape) == 2 else max(shape)
-    for first in range(0, shape[0], period):
+    for first in range(0, max(shape[0], 1), max(period, 1)):
         diagonal = self.narrow(0, first, builtins.min(period, shape[0] - first)).diagonal()
         for _ in shape[2:]:
             diagonal = diagonal.diagonal()

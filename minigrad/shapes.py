@@ -140,6 +140,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """One dimension as several."""
     shape = input._data.shape
     where = check_dim(dim, len(shape))
+    if not shape:
+        raise RuntimeError(f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions")
     try:
         parts = errors.infer_size(tuple(sizes), shape[where])
     except RuntimeError:

@@ -883,7 +883,10 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _check_reduction(reduction)
-    floating_input("huber_cpu", input if input._data.dtype.kind == "f" else target)
+    if input._data.dtype.kind != "f" and target._data.dtype.kind == "f":
+        names = f"{target.dtype.tensor_name} can't be cast to the desired output type {input.dtype.tensor_name}"
+        raise RuntimeError(f"result type {names}")
+    floating_input("huber_cpu", input)
     if weight is not None:
         return _reduced(_weighted(more.huber_loss(input, target, "none", delta).to(input.dtype), weight), reduction)
     loss = more.huber_loss(input, target, reduction, delta)
@@ -1053,7 +1056,9 @@ def _soft_cross_entropy(
     total = -product.sum()
     if reduction != "mean":
         return total
-    count = math.prod(n for dim, n in enumerate(input._data.shape) if dim != class_dim) if classes else 0
+    if not input._data.size:
+        return -product.sum().fill_(math.nan)
+    count = input._data.size // classes
     return as_one_node(total / count, "DivBackward1")
 
 

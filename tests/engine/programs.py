@@ -125,7 +125,10 @@ def stretched(value: Any) -> bool:
 
 
 def writes(value: Any) -> int:
-    return 0 if value.is_inference() else int(value._version)
+    try:
+        return 0 if value.is_inference() else int(value._version)
+    except RuntimeError:  # PyTorch's view, made outside, of what was made in inference mode: it counts nothing, either
+        return 0
 
 
 def ran(statements: list[str], library: Any, told: Callable[[str], None] = lambda statement: None) -> Run:

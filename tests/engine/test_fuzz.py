@@ -114,6 +114,20 @@ FOUND = [
     ["b = T.zeros(4, 0)", "c = T.lerp(b, b[:2], b)"],
     ["b = T.tensor([1, 2])", "c = T.nn.functional.huber_loss(b, b)"],
     ["b = T.tensor([1, 2])", "c = T.nn.functional.smooth_l1_loss(b, b)"],
+    # an output marked as not differentiable is a constant also where backward finds it again
+    [X, FUNCTIONS["Sorted"], "b = Sorted.apply(a)[0]", "c, = T.autograd.grad(b.sum(), a, create_graph=True)"],
+    # a Function may not write into a view of a leaf
+    [X, FUNCTIONS["Dirty"], "b = Dirty.apply(a[0])"],
+    # what reads behind what it writes
+    ["b = T.tensor([[1.0, 2.0], [3.0, 4.0]])", "b.add_(b[:, 0], alpha=2)"],
+    ["b = T.tensor([1, 2])", "c = T.nn.functional.huber_loss(b, b.double())"],
+    [X, "b = a[:0]", "b.fill_diagonal_(0.5)"],
+    ["b = T.zeros((2, 0), requires_grad=True)", "b.fill_diagonal_(0.5)"],
+    ["b = T.zeros((2, 0), requires_grad=True)", "c = b.diff()"],
+    ["b = T.ones((2, 1), requires_grad=True)", "c = b.diff()"],
+    ["b = T.zeros((2, 0), requires_grad=True)", "c = T.nn.functional.cross_entropy(b, b.softmax(-1))"],
+    ["b = T.tensor(2.0)", "c = b.unflatten(0, (1, -1))"],
+    ["b = T.ones(2)", "c = T.func.jvp(T.sin, (b,), (b[None],))"],
 ]
 
 
