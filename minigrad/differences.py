@@ -31,7 +31,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     for end in (prepend, append):
         if end is not None:
             _check_end(input._data.shape, where, end._data.shape)
-    x = cat([t for t in (prepend, input, append) if t is not None], where)
+    parts = [t for t in (prepend, input, append) if t is not None]
+    x = cat(parts, where) if parts[1:] else input
     for _ in range(min(n, x._data.shape[where])):
         count = x._data.shape[where]
         after, before = x.narrow(where, 1, count - 1), x.narrow(where, 0, count - 1)
