@@ -23,7 +23,7 @@ from minigrad.birthplace import quoted
 from minigrad.decorating import by_place, lent
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
-from minigrad.tape import Node, fit, freed, is_grad_enabled, mode, no_grad, record, touch
+from minigrad.tape import Node, fit, freed, is_grad_enabled, mode, no_grad, record
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
 
@@ -94,6 +94,8 @@ class FunctionCtx(Node):
 
     def set_materialize_grads(self, value: bool) -> None:
         """False: backward gets None, not zeros, for outputs that nobody used."""
+        if not isinstance(value, bool):
+            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)")
         self._materialize = value
 
     @property
@@ -154,14 +156,14 @@ class FunctionCtx(Node):
         parent = self.parents[i]
         if share is None:
             return None
+        if not self._is_tensor[i]:
+            raise RuntimeError(
+                f"function {self.name()} returned a gradient different than None at position {i + 1}, "
+                "but the corresponding forward input was not a Variable"
+            )
         if not isinstance(share, Tensor):
             raise RuntimeError(f"expected Variable or None (got {errors.type_name(share)})")
         if parent is None:
-            if not self._is_tensor[i]:
-                raise RuntimeError(
-                    f"function {self.name()} returned a gradient different than None at position {i + 1}, "
-                    "but the corresponding forward input was not a Variable"
-                )
             return None
         raw = share if create_graph else share._data[...] if isinstance(share._data, np.ndarray) else share._data
         try:
@@ -171,17 +173,6 @@ class FunctionCtx(Node):
                 f"Function {self.name()} returned an invalid gradient at index {i} - got {list(share.shape)} but "
                 f"expected shape compatible with {list(parent.shape or ())}"
             ) from None
-
-    def _count_writes(self, args: Sequence[Any], outputs: Sequence[Any], recording: bool) -> None:
-        """Note that forward wrote into what it marked dirty.  RuntimeError for a leaf, or for what it did not return."""
-        for t in self._dirty:
-            touch(t._counter)
-            if not _is_one_of(t, outputs):
-                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
-            if recording and t._node is not None and t.is_leaf:
-                raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-            if recording and not _is_one_of(t, args):
-                warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=3)
 
     def _claim(self, args: Sequence[Any], outputs: list[Any]) -> None:
         """Make each output one that can have this node: no input as it came, and nobody's view."""
@@ -212,7 +203,7 @@ class FunctionCtx(Node):
         self._outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
         if not any(self._outputs):
             return
-        written = record(type(self), parents, (), None, next(t._data for t in outputs if isinstance(t, Tensor)))
+        written = record(type(self), parents, (), (), next(t._data for t in outputs if isinstance(t, Tensor)))
         for name in ("seq", "parents", "kept", "guards", "shape", "dtype", "code", "at"):
             setattr(self, name, getattr(written, name))
         self.__dict__.update(written.__dict__)
@@ -238,7 +229,6 @@ class FunctionCtx(Node):
             if t is not None and not isinstance(t, Tensor):
                 raise errors.cannot_save(i, t)
         self.kept = tuple(self._entry(t, outputs, pack) for t in self._to_save)
-        self.guards = () if any(t is not None for t in self._to_save) else None
         self._to_save = ()
         if mode.transforms:
             self.expect_jvp(outputs)  # type: ignore[attr-defined]
@@ -360,11 +350,13 @@ class Function:
             if separate:
                 lent(ctx, cls.setup_context, args, result)
         outputs = list(result) if isinstance(result, tuple) else [result]
-        ctx._count_writes(args, outputs, recording)
+        ctx.count_writes(args, outputs, recording)  # type: ignore[attr-defined]
         ctx._claim(args, outputs)
         if recording:
             ctx._record(parents, outputs)
             ctx._save(outputs)
+        else:
+            ctx.cut_off(args, outputs)  # type: ignore[attr-defined]
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 

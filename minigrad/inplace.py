@@ -168,31 +168,57 @@ def check_history(target: Tensor) -> None:
     if target._view is None and target.is_leaf and target._node is not None:
         raise RuntimeError(LEAF)
     _check_view(target)
-    if target.is_leaf and target._node is not None:
-        raise RuntimeError(LEAF_VIEW)
-    if base._node is not None and base.is_leaf and base is not target:
+    if target.requires_grad and base.is_leaf:
         raise RuntimeError(LEAF_VIEW)
 
 
 def _check_view(target: Tensor) -> None:
     """Raise if a recorded write through this view could not be told to what it is a view of."""
+    words = _forbidden(target, "is being modified inplace")
+    if words is not None:
+        raise RuntimeError(words)
+
+
+def _forbidden(target: Tensor, written: str) -> str | None:
+    """What PyTorch says of a write to this view, or to its base, if it cannot be told to the other; None if it can."""
     view: Tensor | None = target
     while view is not None:
         function, recorded, several, _ = view.__dict__.get("_of_function", NO_FUNCTION)
         name = function or view.__dict__.get("_one_of")
         itself = view is target
-        inference = isinstance(view._node, Unrecorded) and view._node.inference
         view, *_, recorded = view._view or (None, recorded)
         if recorded and name is None:
             continue
-        kind = name if itself else type(target._node).__name__.split("Backward")[0].rstrip("0")
-        place = f"Output {target.output_nr} of {kind} is a view and is being modified inplace. "
-        if not recorded:
+        kind = name if itself else getattr(target._node, "kind", type(target._node).__name__.split("Backward")[0].rstrip("0"))
+        inference = recorded is None
+        if recorded:
+            place = f"Output {target.output_nr} of {kind} is a view and {written}. "
+        else:
             place = "A view was" if itself else f"Output {target.output_nr} of {kind} is a view of a view which was"
-            place += " created in {} mode and is being modified inplace {}. ".format(*errors.MODES[inference][:2])
+            place += f" created in {errors.MODES[inference][0]} mode and {written} {errors.MODES[inference][1]}. "
         if function and not several:
-            raise RuntimeError(place + FUNCTION_VIEW)
-        raise RuntimeError(place + (ONE_OF_SEVERAL if recorded and name is not None else errors.view_without_graph(inference)))
+            return place + FUNCTION_VIEW
+        return place + (ONE_OF_SEVERAL if recorded and name is not None else errors.view_without_graph(inference))
+    return None
+
+
+class Stale(Unrecorded):
+    """That of a view which cannot be read anew from its base, now that this was written to: whoever asks for it is refused."""
+
+    __slots__ = ("kind", "words")
+
+    def __init__(self, view: Tensor, words: str) -> None:
+        super().__init__(view)
+        self.words, self.kind = words, type(view._node).__name__.split("Backward")[0].rstrip("0")
+        self.output_nr = view.output_nr
+
+    @property
+    def parents(self) -> tuple[Node | None, ...]:
+        raise RuntimeError(self.words)
+
+    @parents.setter
+    def parents(self, none: Any) -> None:
+        pass
 
 
 def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
@@ -404,6 +430,12 @@ def _tell_views(base: Tensor) -> None:
 
 def _follow_base(view: Tensor, base: Tensor) -> None:
     """Give a view the node that reads it from what its base is now."""
+    if isinstance(view._node, Stale):
+        return
+    words = _forbidden(view, "its base or another view of its base has been modified inplace")
+    if words is not None:
+        view._node = Stale(view, words)
+        return
     seen = follow(_alias(base), path_of(view))
     if seen._node is not None:
         _move_retained(view._node, seen._node)
@@ -594,3 +626,12 @@ erase: Any = operation("Erase", lambda x, path: _without(x, path), lambda g, pat
 COPY_SLICES: Operation = operation(
     "CopySlices", _copied_slice, lambda g, path: erase(g, path), lambda g, path: follow(g, path)
 ).operation  # type: ignore[attr-defined]
+
+
+def _edges(self: Node) -> tuple[tuple[Node | None, int], ...]:
+    """What PyTorch's node shows, which holds the node of the write within itself: the base, and what else was read."""
+    base, write = Node.next_functions.fget(self)  # type: ignore[attr-defined]
+    return (base, *(() if write[0] is None else write[0].next_functions[1:]))
+
+
+COPY_SLICES.node.next_functions = property(_edges)  # type: ignore[assignment, method-assign]

@@ -351,7 +351,7 @@ def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tupl
     if c is not a and c.size and (owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c))):
         return [0]
     views = x._counter
-    out._view = (x, apply, statics, mode.record is not None)
+    out._view = (x, apply, statics, mode.record is not None or (mode.inference and None))  # None: in inference mode
     if len(views) == 1:
         views.append(None)
     elif len(views) > 30 and len(views) & (len(views) - 1) == 0:  # at powers of two: a view costs the same among thousands
@@ -393,7 +393,7 @@ class Unrecorded(Nowhere):
 
 def note_lost(out: Tensor, how: str) -> None:
     """Remember which line left this tensor without a history, for `explain`; a view still requires grad, as in PyTorch."""
-    if out._view is not None and not out.is_inference():
+    if out._view is not None and out.requires_grad and not out.is_inference():
         out._node = Unrecorded(out)
     frame = caller()
     out.__dict__["_lost"] = (how, frame.f_code, frame.f_lasti)

@@ -57,11 +57,11 @@ def __getitem__(self: Tensor, index: Any) -> Tensor:
     return table.pick(_part(self, parsed.basic), parsed.advanced)
 
 
-def _part(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
+def _part(x: Tensor, basic: tuple[Any, ...], name: str = "Slice") -> Tensor:
     """The view that `basic` selects; x itself when that is all of it."""
     if builtins.all(k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in basic):
         return x
-    return table.slice_(x, basic)
+    return VIEWS[name](x, basic)
 
 
 @method
@@ -71,10 +71,10 @@ def __delitem__(self: Tensor, index: Any) -> None:
 
 @method
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+    source = value if isinstance(value, Tensor) else wrap(np.asarray(_number(value, self)))
     if type(index) is not int and indexing.picks(index, self._data.ndim):
         inplace.check_history(self)
     parsed = indexing.parse(index, self._data.shape)
-    source = value if isinstance(value, Tensor) else wrap(np.asarray(_number(value, self)))
     whole = self._writable()[parsed.basic] if parsed.advanced is None else None
     target = whole.shape if whole is not None else np.shape(self._data[parsed.basic][parsed.advanced])
     fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
@@ -90,10 +90,11 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     if source._data.shape != fitting:
         source = table.reshape(source, fitting)
     recorded = self._node is not None or self._view is not None or (source._node is not None and mode.record is not None)
+    name = "Slice" if parsed.name == "Unsqueeze" else parsed.name
     if parsed.advanced is None:
         seen = wrap(whole)
         seen._counter = self._counter
-        inplace.check_writable(_part(self, parsed.basic) if recorded else seen)
+        inplace.check_writable(_part(self, parsed.basic, name) if recorded else seen)
         if source._data.shape == target:
             inplace.check_overlap(seen, (source,))
     else:
@@ -108,7 +109,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         inplace.unrecorded(self._counter)
         return
     if parsed.advanced is None:
-        inplace.copy(_part(self, parsed.basic), more.copied, _cast(source, self))
+        inplace.copy(_part(self, parsed.basic, name), more.copied, _cast(source, self))
     else:
         view = _part(self, parsed.basic)
         inplace.overwrite(view, more.index_put, _cast(source, view), parsed.advanced, False)

@@ -145,7 +145,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded; may be set on a leaf of floats only."""
-        return self._node is not None or (self._view is not None and self._view[0].requires_grad)
+        return self._node is not None or (self._view is not None and self._base.requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:

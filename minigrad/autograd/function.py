@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.errors import type_name
-from minigrad.function import Function, FunctionCtx, once_differentiable
-from minigrad.inplace import root_of
-from minigrad.tape import mode
+from minigrad.function import Function, FunctionCtx, _is_one_of, once_differentiable
+from minigrad.inplace import check_history, root_of
+from minigrad.tape import mode, touch
 from minigrad.tensor import Tensor, wrap
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -22,6 +24,33 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+# ---------------------------------------------------------------------------------- what forward did to its tensors
+
+
+def _count_writes(ctx: Any, args: Sequence[Any], outputs: Sequence[Any], recording: bool) -> None:
+    """Note that forward wrote into what it marked dirty.  RuntimeError where nobody may, or for what it kept back."""
+    for t in ctx._dirty:
+        touch(t._counter)
+        if not _is_one_of(t, outputs):
+            raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+        if not recording:
+            continue
+        if t._view is None and t._node is not None and t.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if not _is_one_of(t, args):
+            warnings.warn(errors.NOT_AN_INPUT, UserWarning, stacklevel=3)
+        if t._view is not None and len(outputs) > 1:
+            raise RuntimeError(errors.DIRTY_VIEW)
+        check_history(t)
+
+
+def _cut_off(ctx: Any, args: Sequence[Any], outputs: list[Any]) -> None:
+    """What comes out where nothing is recorded requires no grad, whatever forward made it of."""
+    for i, t in enumerate(outputs):
+        if isinstance(t, Tensor) and t.requires_grad and t._view is None:
+            outputs[i] = t.detach() if _is_one_of(t, args) else t.detach_()
 
 
 # ---------------------------------------------------------------------------------------------- forward mode
@@ -150,6 +179,8 @@ def _vmap(info: Any, in_dims: Any, *args: Any) -> Any:
     )
 
 
+FunctionCtx.count_writes = _count_writes  # type: ignore[attr-defined]
+FunctionCtx.cut_off = _cut_off  # type: ignore[attr-defined]
 FunctionCtx.save_for_forward = _save_for_forward  # type: ignore[attr-defined]
 FunctionCtx.expect_jvp = _expect_jvp  # type: ignore[attr-defined]
 FunctionCtx.turned_round = _turned_round  # type: ignore[attr-defined]
