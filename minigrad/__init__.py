@@ -19,7 +19,21 @@ from typing import Any as _Any
 # PyTorch computes with infinities and nans in silence: so do our own calls of numpy (nobody else's are touched).
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
-from minigrad import composed as _composed
+# The files of operations hang up their functions and methods when they are loaded (those of public.LATER: later).
+from minigrad import (
+    comparisons,
+    composed,
+    conversions,
+    diagonals,
+    joining,
+    ordering,
+    picking,
+    products,
+    rearranging,
+    reductions,
+    shapes,
+    splitting,
+)
 from minigrad import creation as _creation
 from minigrad import dtypes as _dtypes
 from minigrad import nodes as _nodes

@@ -1,8 +1,7 @@
 """What the student calls, elementwise: operators, and functions such as `exp`, `clamp`, `where`.
 
 Nothing here has a rule of its own: every derivative follows from the lines of the table. What is added is PyTorch's
-face: names, keywords, number types and messages. Reductions, shapes, picking, products and layers follow in their
-own files.
+face: names, keywords, number types and messages.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -16,23 +15,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import (
-    diagonals,
-    dtypes,
-    errors,
-    inplace,
-    joining,
-    kernels,
-    ordering,
-    picking,
-    products,
-    rearranging,
-    reductions,
-    shapes,
-    splitting,
-)
+from minigrad import dtypes, errors, inplace, kernels
 from minigrad import more_derivatives as more
-from minigrad.devices import check_device
 from minigrad.operations import note_lost, operation
 from minigrad.public import (
     as_float_like,
@@ -43,6 +27,8 @@ from minigrad.public import (
     function,
     in_place,
     into,
+    is_number,
+    is_operand,
     methods,
     plain,
     raw,
@@ -61,17 +47,9 @@ methods.__mul__ = methods.__rmul__ = table.mul
 methods.__truediv__ = table.div
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, np.generic))
-
-
-def _is_operand(value: Any) -> bool:
-    return isinstance(value, Tensor) or _is_number(value)
-
-
 @method
 def __rtruediv__(self: Tensor, other: Any) -> Tensor:
-    known = _is_operand(other) or isinstance(other, np.ndarray)  # whose own `*` is asked
+    known = is_operand(other) or isinstance(other, np.ndarray)  # whose own `*` is asked
     return table.reciprocal(self) * other if known else NotImplemented
 
 
@@ -143,7 +121,7 @@ def __floordiv__(self: Tensor, other: Any) -> Tensor:
 
 @method
 def __rfloordiv__(self: Tensor, other: Any) -> Tensor:
-    return floor_division(as_tensor_like(other, self), self) if _is_operand(other) else NotImplemented
+    return floor_division(as_tensor_like(other, self), self) if is_operand(other) else NotImplemented
 
 
 @method
@@ -153,208 +131,10 @@ def __mod__(self: Tensor, other: Any) -> Tensor:
 
 @method
 def __rmod__(self: Tensor, other: Any) -> Tensor:
-    return more.remainder_tensor(as_tensor_like(other, self), self) if _is_operand(other) else NotImplemented
+    return more.remainder_tensor(as_tensor_like(other, self), self) if is_operand(other) else NotImplemented
 
 
 methods.__abs__ = table.abs
-
-# ------------------------------------------------------------------------------------------- comparisons
-
-
-def _compared(ufunc: Any, symbol: str, name: str, *names: str) -> None:
-    def compare(self: Tensor, other: Any) -> Any:
-        b = other._data if isinstance(other, Tensor) else plain(other)
-        if not isinstance(other, Tensor) and not isinstance(b, (int, float)):
-            return NotImplemented
-        a = self._data
-        if type(b) is not float or a.dtype.kind != "f":
-            a, b = dtypes.promote(a, b)
-        try:
-            return wrap(ufunc(a, b))
-        except ValueError as error:
-            raise errors.broadcast_mismatch(np.shape(a), np.shape(b)) or error from None
-
-    def call(input: Tensor, other: Any) -> Tensor:
-        found = compare(input, other)
-        if found is NotImplemented:
-            raise errors.must_be_tensor(name, "other", 2, other)
-        return found
-
-    call.__doc__ = f"Elementwise {symbol} of a tensor and a tensor or number: a bool tensor of their broadcast shape."
-    setattr(Tensor, f"__{name}__", compare)
-    function(call, name=name, names=names, inplace=True)
-
-
-_compared(np.greater, ">", "gt", "greater")
-_compared(np.greater_equal, ">=", "ge", "greater_equal")
-_compared(np.less, "<", "lt", "less")
-_compared(np.less_equal, "<=", "le", "less_equal")
-_compared(np.equal, "==", "eq")
-_compared(np.not_equal, "!=", "ne", "not_equal")
-
-
-@method
-def __eq__(self: Tensor, other: Any) -> Any:  # of the six, this one takes an array, too
-    if isinstance(other, np.ndarray) and other.dtype.kind in "biuf":
-        other = wrap(other)
-    return self.eq(other) if isinstance(other, (Tensor, int, float, np.generic)) else NotImplemented
-
-
-def _paired(a: Any, b: Any) -> tuple[Any, Any]:
-    return dtypes.promote(raw(a), raw(b))
-
-
-def _checked(ufunc: Any, a: Any, b: Any) -> Tensor:
-    try:
-        return wrapped(ufunc(a, b))
-    except ValueError as error:
-        raise errors.broadcast_mismatch(np.shape(a), np.shape(b)) or error from None
-
-
-def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
-    def call(input: Tensor, other: Any) -> Tensor:
-        if not _is_operand(other):
-            raise errors.must_be_tensor(name, "other", 2, other)
-        a, b = _paired(input, other)
-        if a.dtype.kind == "f":
-            raise errors.not_implemented(f"{name}_cpu", dtypes.of(a.dtype).tensor_name)
-        return _checked(ufunc, a, b)
-
-    def operator_method(self: Tensor, other: Any) -> Any:
-        return call(self, other) if _is_operand(other) else NotImplemented
-
-    call.__doc__ = f"Elementwise `{symbol}` of integers bit by bit, or of booleans; NotImplementedError for floats."
-    function(call, name=name, inplace=True)
-    setattr(Tensor, f"__{symbol}__", operator_method)
-    setattr(Tensor, f"__r{symbol}__", operator_method)
-
-
-_bitwise(np.bitwise_and, "bitwise_and", "and")
-_bitwise(np.bitwise_or, "bitwise_or", "or")
-_bitwise(np.bitwise_xor, "bitwise_xor", "xor")
-
-
-@function(inplace=True)
-def bitwise_not(input: Tensor) -> Tensor:
-    """Every bit turned over; for booleans the opposite."""
-    if input._data.dtype.kind == "f":
-        raise errors.not_implemented("bitwise_not_cpu", input.dtype.tensor_name)
-    return wrapped(np.invert(input._data))
-
-
-@method
-def __invert__(self: Tensor) -> Tensor:
-    if self._data.dtype.kind == "f":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-    inverted: Tensor = bitwise_not(self)
-    return inverted
-
-
-@method
-def __reversed__(self: Tensor) -> Tensor:
-    """Turned around along the first dimension."""
-    turned: Tensor = self.flip(0) if self.ndim else self
-    return turned
-
-
-@method
-def __delitem__(self: Tensor, index: Any) -> None:
-    raise TypeError("Tensor does not support deleting items")
-
-
-@function(name="bitwise_left_shift", inplace=True)
-def left_shift(input: Tensor, other: Any) -> Tensor:
-    """The bits of integers moved to the left by `other` places: times 2 ** other."""
-    return _shifted(np.left_shift, "lshift_cpu", input, other)
-
-
-@function(name="bitwise_right_shift", inplace=True)
-def right_shift(input: Tensor, other: Any) -> Tensor:
-    """The bits of integers moved to the right by `other` places: divided by 2 ** other, rounded down."""
-    return _shifted(np.right_shift, "rshift_cpu", input, other)
-
-
-def _shifted(ufunc: Any, kernel: str, input: Tensor, other: Any) -> Tensor:
-    a, b = _paired(input, other)
-    if a.dtype.kind not in "iu":
-        raise errors.not_implemented(kernel, dtypes.of(a.dtype).tensor_name)
-    return _checked(ufunc, a, b)
-
-
-def _shift_operator(shift: Any) -> Any:
-    return lambda self, other: shift(self, other) if _is_operand(other) else NotImplemented
-
-
-def _reflected(shift: Any) -> Any:
-    return lambda self, other: shift(as_tensor_like(other, self), self) if _is_operand(other) else NotImplemented
-
-
-methods.__lshift__, methods.__rshift__ = map(_shift_operator, (left_shift, right_shift))
-methods.__rlshift__, methods.__rrshift__ = map(_reflected, (left_shift, right_shift))
-
-
-def _logical(ufunc: Any, name: str) -> None:
-    def call(input: Tensor, other: Tensor) -> Tensor:
-        return _checked(ufunc, input._data, other._data)
-
-    call.__doc__ = f"Elementwise {name.removeprefix('logical_')} of two tensors, where all but 0 is true: a bool tensor."
-    function(call, name=name, inplace=True)
-
-
-for _ufunc in (np.logical_and, np.logical_or, np.logical_xor):
-    _logical(_ufunc, _ufunc.__name__)
-
-
-@function(inplace=True)
-def logical_not(input: Tensor) -> Tensor:
-    """Elementwise: is it 0 (or False)?  A bool tensor of the same shape."""
-    return wrapped(np.logical_not(input._data))
-
-
-def _tested(test: Any, name: str, what: str) -> None:
-    def call(input: Tensor) -> Tensor:
-        a = input._data
-        return wrapped(test(a) if a.dtype.kind == "f" else test(a.astype(np.float64)))
-
-    call.__doc__ = f"Elementwise: {what}?  A bool tensor of the same shape."
-    function(call, name=name)
-
-
-_tested(np.isnan, "isnan", "is it nan")
-_tested(np.isinf, "isinf", "is it inf or -inf")
-_tested(np.isfinite, "isfinite", "is it neither nan nor infinite")
-_tested(np.isposinf, "isposinf", "is it inf")
-_tested(np.isneginf, "isneginf", "is it -inf")
-_tested(np.signbit, "signbit", "does it have a minus sign, as -0. does")
-_tested(lambda a: np.ones(a.shape, bool), "isreal", "is it a real number, as all of them are here")
-
-
-@function
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Elementwise |input - other| <= atol + rtol * |other|."""
-    for name, size in (("rtol", rtol), ("atol", atol)):
-        if size < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {size:g}")
-    a, b = input._data, raw(other)
-    if a.dtype != b.dtype:
-        raise RuntimeError(f"{input.dtype.tensor_name} did not match {other.dtype.tensor_name}")
-    errors.broadcast_shapes(a.shape, b.shape)
-    return wrapped(np.asarray(np.isclose(a, b, rtol, atol, equal_nan)))
-
-
-@function
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close; a bool, not a tensor."""
-    return bool(np.all(isclose(input, other, rtol, atol, equal_nan)._data))
-
-
-@function
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are the same; a bool, not a tensor."""
-    if not isinstance(other, Tensor):
-        raise errors.must_be_tensor("equal", "other", 2, other)
-    return bool(input._data.shape == other._data.shape and np.all(np.equal(*_paired(input, other))))
-
 
 # ------------------------------------------------------------------------------------------- one argument
 
@@ -508,9 +288,9 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
     if input._data.dtype.kind in "iu" and _is_integer(other):
         dtypes.fitting(plain(alpha), dtypes.result_type(input._data, raw(other)))
     if not isinstance(other, Tensor):
-        return other * alpha if _is_number(other) else other
+        return other * alpha if is_number(other) else other
     if other._data.dtype.kind == "b":  # a boolean among booleans; elsewhere a number
-        return wrap(other._data & bool(alpha)) if input._data.dtype.kind == "b" else to(other, input.dtype) * alpha
+        return wrap(other._data & bool(alpha)) if input._data.dtype.kind == "b" else converted(other, input.dtype) * alpha
     return other * alpha
 
 
@@ -590,18 +370,6 @@ def float_power_(self: Tensor, exponent: Any) -> Tensor:
 _binary_of_tensors("ldexp", lambda x, y: x * 2.0**y)
 
 
-def _of_integers(ufunc: Any) -> Any:
-    def call(x: Tensor, y: Tensor) -> Tensor:
-        a, b = _paired(x, y)
-        if a.dtype.kind not in "iu":
-            raise errors.not_implemented(f"{ufunc.__name__}_cpu", dtypes.of(a.dtype).tensor_name)
-        return _checked(ufunc, a, b)
-
-    return call
-
-
-_binary_of_tensors("gcd", _of_integers(np.gcd))
-_binary_of_tensors("lcm", _of_integers(np.lcm))
 _binary_of_tensors("nextafter", lambda x, y: next_number(x if y.is_floating_point() else floating_input("nextafter_cpu", x), y))
 _binary_of_tensors("maximum", table.maximum)
 _binary_of_tensors("minimum", more.minimum)
@@ -805,116 +573,11 @@ def _masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 in_place("masked_fill", _masked_fill_)
 
 
-# ------------------------------------------------------------------------------------------- number types
-
-
-@function
-def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
-    """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
-    wanted = keywords.get("dtype")
-    known = {"dtype", "device", "non_blocking", "copy", "memory_format", "other"}
-    typed = wanted is None or isinstance(wanted, dtypes.DType) or wanted in (float, int, bool)
-    if not known.issuperset(keywords) or not typed:
-        given = ", ".join([*map(errors.type_name, args), *(f"{n}={errors.type_name(v)}" for n, v in keywords.items())])
-        raise TypeError(f"to() received an invalid combination of arguments - got ({given}), but expected one of:\n")
-    check_device(keywords.get("device"))
-    for arg in args:
-        if isinstance(arg, Tensor):
-            wanted = arg.dtype
-        elif isinstance(arg, dtypes.DType) or arg in (float, int, bool):
-            wanted = dtypes.resolve(arg)
-        elif not isinstance(arg, bool) and arg is not None:
-            check_device(arg)
-    if wanted is None or input._data.dtype == wanted.numpy:
-        return table.clone(input) if keywords.get("copy") else input
-    return converted(input, dtypes.resolve(wanted))
-
-
-def _converting(name: str, wanted: dtypes.DType) -> None:
-    def convert(self: Tensor, *, memory_format: Any = None) -> Tensor:
-        return self if self._data.dtype == wanted.numpy else converted(self, wanted)
-
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The tensor as {wanted}; itself if it is."
-    setattr(Tensor, name, convert)
-
-
-for _name in ("half", "float", "double", "short", "int", "long", "bool"):
-    _converting(_name, dtypes.NAMES[_name])
-_converting("byte", dtypes.uint8)
-_converting("char", dtypes.int8)
-
-
-def type_(self: Tensor, dtype: Any = None) -> Any:
-    """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
-    if dtype is None:
-        return f"torch.{self.dtype.tensor_name}Tensor"
-    if isinstance(dtype, str):
-        found = [t for t in dtypes.NAMES.values() if dtype == f"torch.{t.tensor_name}Tensor"]
-        if not found:
-            raise ValueError(f"invalid type: '{dtype}'")
-        return to(self, found[0])
-    if dtype is Tensor:
-        return to(self, dtypes.get_default_dtype())
-    return to(self, dtypes.resolve(getattr(dtype, "dtype", dtype), "type"))
-
-
-methods.type = type_
-
-
-@method
-def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor in the number type of another; itself if it has that."""
-    return to(self, other.dtype)
-
-
-@function
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are floats."""
-    return bool(input._data.dtype.kind == "f")
-
-
-@function
-def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex numbers: never."""
-    return False
-
-
-@function
-def is_nonzero(input: Tensor) -> bool:
-    """Whether the one number in here is not 0.  RuntimeError for another number of elements."""
-    return bool(input)
-
-
-def is_tensor(obj: Any) -> bool:
-    """Whether this is a Tensor."""
-    return isinstance(obj, Tensor)
-
-
-def result_type(tensor: Any, other: Any) -> dtypes.DType:
-    """The type of the result of an operation on these two tensors or numbers."""
-    return dtypes.result_type(*(t._data if isinstance(t, Tensor) else plain(t) for t in (tensor, other)))
-
-
-def is_inference(tensor: Tensor) -> bool:
-    """Whether it was made in `inference_mode`."""
-    return tensor.is_inference()
-
-
-register(is_tensor, "is_tensor", method=False)
-register(is_inference, "is_inference", method=False)
-register(result_type, "result_type", method=False)
-for _public in (
-    dtypes.promote_types, dtypes.can_cast, dtypes.finfo, dtypes.iinfo, dtypes.get_default_dtype, dtypes.set_default_dtype,
-):  # fmt: skip
-    register(_public, _public.__name__, method=False)
-
 # ------------------------------------------------------------------------------------------- writing
 
 for _symbol, _recorded in (
     ("add", table.add), ("sub", table.sub), ("mul", table.mul), ("truediv", table.div), ("pow", __pow__),
     ("floordiv", __floordiv__), ("mod", __mod__),
-    *((symbol, getattr(methods, f"__{symbol}__")) for symbol in ("and", "or", "xor", "lshift", "rshift")),
 ):  # fmt: skip
     setattr(Tensor, f"__i{_symbol}__", inplace.assignment(_recorded))
 
@@ -922,7 +585,7 @@ for _symbol, _recorded in (
 @method
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src`, broadcast and cast, into this tensor's memory."""
-    if not _is_operand(src):
+    if not is_operand(src):
         raise errors.must_be_tensor("copy_", "other", 1, src)
     value = src.to(self.dtype) if isinstance(src, Tensor) else wrap(dtypes.cast(src, self.dtype))
     inplace.check_writable(self)
@@ -999,103 +662,3 @@ def detach(self: Tensor) -> Tensor:
 
 
 register(detach, "detach", method=False)
-
-
-@method
-def is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Whether both have one shape."""
-    return bool(self._data.shape == other._data.shape)
-
-
-@method
-def element_size(self: Tensor) -> int:
-    """How many bytes an element takes."""
-    return int(self._data.dtype.itemsize)
-
-
-methods.nbytes = property(lambda self: int(self._data.nbytes), doc="How many bytes the elements take.")
-methods.itemsize = property(element_size, doc="How many bytes an element takes.")
-methods.ndimension, methods.nelement = Tensor.dim, Tensor.numel
-register(Tensor.numel, "numel")
-
-
-@method
-def data_ptr(self: Tensor) -> int:
-    """Where the first element stands in memory: equal for tensors that share it."""
-    return int(self._writable().ctypes.data)
-
-
-@method
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """Summed down to a shape that broadcasts to this tensor's."""
-    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
-    if not shape:
-        return reductions.sum(self)
-    lead = self._data.ndim - len(shape)
-    if lead < 0 or any(n not in (1, own) for n, own in zip(shape, self._data.shape[lead:], strict=True)):
-        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(self._data.shape)}}}.")
-    dims = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self._data.shape[i + lead]))
-    return table.sum_dims(self, dims, True).reshape(shape) if dims else self
-
-
-def _answer(name: str, value: Any, what: str) -> None:
-    setattr(Tensor, name, property(lambda self: value, doc=what))
-
-
-_answer("is_cpu", True, "Whether it lives on the CPU: always.")
-for _device in ("cuda", "mps", "xpu", "meta"):
-    _answer(f"is_{_device}", False, f"Whether it lives on a {_device} device: never.")
-for _kind in ("sparse", "quantized", "nested"):
-    _answer(f"is_{_kind}", False, f"Whether it is {_kind}: never.")
-
-
-@method
-def get_device(self: Tensor) -> int:
-    """The number of its GPU: -1, there is none."""
-    return -1
-
-
-@method
-def is_signed(self: Tensor) -> bool:
-    """Whether its type has numbers below 0."""
-    return self.dtype.is_signed
-
-
-register(is_signed, "is_signed")
-
-
-@method
-def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Whether it lies in memory that a GPU reads directly: never."""
-    return False
-
-
-@method
-def cpu(self: Tensor) -> Tensor:
-    """The tensor itself: it lives on the CPU."""
-    return self
-
-
-@method
-def bfloat16(self: Tensor) -> Tensor:
-    """Raises NotImplementedError: minigrad leaves this type out."""
-    return to(self, dtypes.left_out("bfloat16"))
-
-
-def _layout(self: Tensor) -> Any:
-    from minigrad.settings import strided
-
-    return strided
-
-
-methods.layout = property(_layout, doc="How the elements lie in memory: always by strides.")
-
-
-@method
-def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
-    """Raises NotImplementedError: minigrad runs on the CPU only."""
-    raise NotImplementedError("minigrad runs on the CPU only")
-
-
-# The other files of operations attach their methods when they are loaded (those of public.LATER: later).
-FILES = (diagonals, joining, ordering, picking, products, rearranging, reductions, shapes, splitting)

@@ -426,6 +426,16 @@ def raw(value: Any) -> Any:
     return value._data if isinstance(value, Tensor) else value
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is a number of Python or numpy."""
+    return isinstance(value, (bool, int, float, np.generic))
+
+
+def is_operand(value: Any) -> bool:
+    """Whether Python's symbols take it beside a tensor."""
+    return isinstance(value, Tensor) or is_number(value)
+
+
 def index_array(index: Any) -> Array:
     """An index tensor as an int64 array."""
     array = raw(index)

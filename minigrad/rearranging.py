@@ -27,6 +27,13 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     return more.flip(input, check_dims(given, input._data.ndim) if given else ())
 
 
+@method
+def __reversed__(self: Tensor) -> Tensor:
+    """Turned around along the first dimension."""
+    turned: Tensor = self.flip(0) if self.ndim else self
+    return turned
+
+
 @function
 def fliplr(input: Tensor) -> Tensor:
     """The columns (the elements along dimension 1) in reversed order."""

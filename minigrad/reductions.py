@@ -21,7 +21,7 @@ from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import move_guards
 from minigrad.public import FUNCTIONS, as_one_node, check_asked, function, into, load, register, return_type, wrapped
-from minigrad.tensor import Tensor, wrap
+from minigrad.tensor import Tensor, method, wrap
 
 # ------------------------------------------------------------------------------------------- sums and means
 
@@ -99,6 +99,19 @@ def mean(
 
 register(sum, "sum")
 register(mean, "mean")
+
+
+@method
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Summed down to a shape that broadcasts to this tensor's."""
+    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if not shape:
+        return sum(self)
+    lead = self._data.ndim - len(shape)
+    if lead < 0 or any(n not in (1, own) for n, own in zip(shape, self._data.shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(self._data.shape)}}}.")
+    dims = (*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 != self._data.shape[i + lead]))
+    return table.sum_dims(self, dims, True).reshape(shape) if dims else self
 
 
 @function

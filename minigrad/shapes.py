@@ -371,6 +371,12 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 
 @method
+def data_ptr(self: Tensor) -> int:
+    """Where the first element stands in memory: equal for tensors that share it."""
+    return int(self._writable().ctypes.data)
+
+
+@method
 def storage_offset(self: Tensor) -> int:
     """How many elements of its memory lie before the tensor's first one."""
     from minigrad import storage
@@ -393,6 +399,16 @@ def storage(self: Tensor) -> Any:
 
     return TypedStorage(self)
 
+
+
+@method
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether both have one shape."""
+    return bool(self._data.shape == other._data.shape)
+
+
+methods.ndimension, methods.nelement = Tensor.dim, Tensor.numel
+register(Tensor.numel, "numel")
 
 # ------------------------------------------------------------------------------------------- in place
 

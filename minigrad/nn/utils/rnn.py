@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import composed, creation, dtypes, joining
+from minigrad import conversions, creation, dtypes, joining
 from minigrad.tensor import Tensor, wrap
 
 
@@ -25,7 +25,7 @@ class PackedSequence(NamedTuple):
 
     def to(self, *args: Any, **keywords: Any) -> PackedSequence:
         """The numbers in another type; this very sequence if they have it already."""
-        data = composed.to(self.data, *args, **keywords)
+        data = conversions.to(self.data, *args, **keywords)
         return self if data is self.data else self._replace(data=data)
 
     @property
