@@ -19,4 +19,6 @@ def __getattr__(name: str) -> object:
     if name in ("DataParallel", "parallel"):
         room = _importlib.import_module("minigrad.nn.parallel")
         return room if name == "parallel" else room.DataParallel
+    if name == "grad":
+        return _importlib.import_module("minigrad.nn.grad")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -426,10 +426,13 @@ def embedding_bag(
         counts = np.bincount(bag, minlength=counts.size)
     if mode == "max":
         bags = np.split(np.arange(bag.size), np.cumsum(counts)[:-1])
-        nothing = rows.new_zeros(rows.shape[1])
-        return mg.stack([rows[wrap(b)].max(0).values if b.size else nothing for b in bags])
-    sums = rows.new_zeros((counts.size, rows.shape[1])).index_add(0, wrap(bag), rows)
-    return sums / wrap(np.maximum(counts, 1).astype(rows._data.dtype)[:, None]) if mode == "mean" else sums
+        nothing = rows[:0].sum(0)
+        largest_of = mg.stack([rows[wrap(b)].max(0).values if b.size else nothing for b in bags])
+        return as_one_node(largest_of, "EmbeddingBagBackward0")
+    out = rows.new_zeros((counts.size, rows.shape[1])).index_add(0, wrap(bag), rows)
+    if mode == "mean":
+        out = out / wrap(np.maximum(counts, 1).astype(rows._data.dtype)[:, None])
+    return as_one_node(out, "EmbeddingBagBackward0")
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
@@ -1618,8 +1621,20 @@ for _name, _order in {
     globals()[_name] = told(globals()[_name], _reader or _name, order=_order)
 
 
+# What few programs use, and where it is written.
+_LATER = {
+    **dict.fromkeys(("affine_grid", "grid_sample"), "nn.spatial"),
+    **dict.fromkeys(
+        (f"fractional_max_pool{n}d{and_where}" for n in (2, 3) for and_where in ("", "_with_indices")), "nn.fractional"
+    ),
+    "multi_head_attention_forward": "nn.modules.transformer",
+}
+
+
 def __getattr__(name: str) -> Any:
     """What few programs use is loaded when it is asked for."""
-    if name in ("affine_grid", "grid_sample"):
-        return getattr(importlib.import_module("minigrad.nn.spatial"), name)
+    if name in _LATER:
+        return getattr(importlib.import_module(f"minigrad.{_LATER[name]}"), name)
+    if name == "grad":
+        return importlib.import_module("minigrad.nn.grad")
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -718,10 +718,56 @@ l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); l[5]
 l = nn.ModuleList([nn.ReLU(), nn.Tanh()]); l[0] = nn.SELU(); l[-1] = nn.ELU(); l, nn.ReLU() in l
 """.strip().splitlines()
 
+RARER = """
+m = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 9, 14], div_value=2., head_bias=True); i = t.randn(6, 8, requires_grad=True); o = m(i, t.tensor([0, 19, 6, 3, 10, 11])); o.loss.backward(); o, i.grad, [p.grad for p in m.parameters()], m.log_prob(i), m.predict(i), repr(m)
+m = nn.AdaptiveLogSoftmaxWithLoss(4, 9, [2, 5]); o = m(t.randn(4), t.tensor(7)); o.output, o.loss, o.output.grad_fn.name()
+nn.AdaptiveLogSoftmaxWithLoss(4, 9, [5, 2])
+nn.AdaptiveLogSoftmaxWithLoss(4, 9, [2])(t.randn(1, 4), t.tensor([9]))
+nn.AdaptiveLogSoftmaxWithLoss(4, 9, [2])(t.randn(2, 4), t.tensor([[1], [2]]))
+p = t.rand(2, 2, 2); i = t.randn(2, 2, 7, 6, requires_grad=True); o, k = F.fractional_max_pool2d(i, (2, 3), output_size=(4, 3), return_indices=True, _random_samples=p); (o * o).sum().backward(); o, k, i.grad, o.grad_fn.name()
+p = t.rand(1, 2, 3).double(); i = t.randn(2, 7, 6, 5).double().requires_grad_(); o = nn.FractionalMaxPool3d(2, output_ratio=0.5, _random_samples=p)(i); (o * o).sum().backward(); o, i.grad
+nn.FractionalMaxPool2d(3, output_size=2)(t.randn(2, 1, 8, 8))
+F.fractional_max_pool2d(t.rand(1, 5, 5), 2, 6)
+F.fractional_max_pool3d(t.rand(1, 5, 5, 5), 1, 5)
+F.fractional_max_pool2d(t.rand(1, 5, 5), 2)
+nn.FractionalMaxPool2d(2, output_ratio=2)
+m = nn.ConvTranspose2d(2, 3, 3, stride=2, padding=1); m(t.ones(1, 2, 5, 5), output_size=(10, 9)), m(t.ones(2, 5, 5), output_size=[3, 10, 10]).shape
+nn.ConvTranspose2d(2, 3, 3, stride=2, padding=1)(t.ones(1, 2, 5, 5), output_size=(11, 10))
+nn.ConvTranspose1d(2, 3, 3)(t.ones(1, 2, 5), output_size=(1, 2, 3, 4))
+G = nn.grad; k = t.randn(4, 2, 3, 3); g = t.randn(2, 4, 4, 3); i = t.randn(2, 4, 7, 6); G.conv2d_input(i.shape, k, g, stride=2, padding=1, groups=2), G.conv2d_weight(i, k.shape, g, stride=2, padding=1, groups=2)
+G = nn.grad; k = t.randn(4, 2, 3); g = t.randn(2, 4, 5); i = t.randn(2, 2, 7); G.conv1d_input(i.shape, k, g), G.conv1d_weight(i, k.shape, g)
+c, b = nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3); b(c(t.randn(4, 2, 6, 6))); f = nn.utils.fusion.fuse_conv_bn_eval(c.eval(), b.eval()); f.weight, f.bias
+c, b = nn.Linear(2, 3, bias=False), nn.BatchNorm1d(3); b(c(t.randn(4, 2))); f = nn.utils.fuse_linear_bn_eval(c.eval(), b.eval()); f.weight, f.bias
+nn.utils.fusion.fuse_conv_bn_eval(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3))
+l = nn.utils.skip_init(nn.Linear, 3, 2, bias=False); l, l.weight.shape
+a = [t.randn(3, 2, 8, requires_grad=True), t.randn(24, 8), t.randn(24), t.randn(8, 8), t.randn(8)]; o, k = F.multi_head_attention_forward(a[0], a[0], a[0], 8, 2, a[1], a[2], None, None, True, 0.0, a[3], a[4], static_k=t.randn(4, 5, 4), static_v=t.randn(4, 5, 4)); o.sum().backward(); o, k, a[0].grad
+F.embedding_bag(t.tensor([], dtype=t.int64), t.ones(3, 2, requires_grad=True), t.tensor([0, 0]), mode='max')
+e = nn.EmbeddingBag(4, 2, mode='sum'); e(t.tensor([1, 2, 2]), t.tensor([0, 2])).grad_fn.name()
+R = nn.utils.prune; m = nn.Linear(3, 2); r = R.l1_unstructured(m, 'weight', 0.5) is m; m(t.ones(1, 3)).sum().backward(); r, m.weight, m.weight_orig.grad, m.bias, list(m.state_dict()), [n for n, p in m.named_parameters()], R.is_pruned(m)
+R = nn.utils.prune; m = nn.Linear(4, 3); R.l1_unstructured(m, 'weight', 3); R.ln_structured(m, 'weight', 1, n=2, dim=0); R.random_unstructured(m, 'weight', 0); h = list(m._forward_pre_hooks.values()); m.weight_mask, len(h), len(h[0]), type(h[0]).__name__, type(h[0][1]).__name__
+R = nn.utils.prune; m = nn.Conv2d(2, 4, 3); R.ln_structured(m, 'weight', 0.5, n=float('-inf'), dim=1); R.remove(m, 'weight'); m.weight, [n for n, p in m.named_parameters()], R.is_pruned(m), m._forward_pre_hooks
+R = nn.utils.prune; m = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 2)); R.l1_unstructured(m[0], 'weight', 1); R.global_unstructured([(m[0], 'weight'), (m[2], 'weight'), (m[0], 'bias')], R.L1Unstructured, amount=5); m[0].weight_mask, m[2].weight_mask, m[0].bias_mask, R.is_pruned(m)
+R = nn.utils.prune; m = nn.Linear(3, 2); k = t.tensor([[1, 0, 1], [0, 1, 1]]); R.custom_from_mask(m, 'weight', k); R.identity(m, 'bias'); m.weight, m.weight_mask, m.bias_mask
+R = nn.utils.prune; m = nn.Linear(6, 4); R.random_structured(m, 'weight', 2, dim=1); (m.weight_mask.sum(0) == 0).sum(), m.weight_mask.sum()
+R = nn.utils.prune; m = nn.Linear(6, 4); R.random_unstructured(m, 'weight', 0.25); m.weight_mask.sum(), (m.weight == 0).sum()
+R = nn.utils.prune; m = nn.Linear(3, 2); R.l1_unstructured(m, 'weight', 2, importance_scores=t.arange(6.).reshape(2, 3)); m.weight_mask, R.L1Unstructured(2).prune(t.arange(6.) - 2)
+R = nn.utils.prune; m = nn.Linear(3, 2); R.l1_unstructured(m, 'weight', 0.5); s = copy.deepcopy(m); o = optim.SGD(m.parameters(), 0.5); s(t.ones(1, 3)).sum().backward(); m(t.ones(1, 3)).sum().backward(); o.step(); m(t.ones(1, 3)), s(t.ones(1, 3)), m.weight
+R = nn.utils.prune; R.l1_unstructured(nn.Linear(3, 2), 'weight', 7)
+R = nn.utils.prune; R.l1_unstructured(nn.Linear(3, 2), 'weight', 1.5)
+R = nn.utils.prune; R.l1_unstructured(nn.Linear(3, 2), 'weight', 'a')
+R = nn.utils.prune; R.ln_structured(nn.Linear(3, 2), 'bias', 1, n=2, dim=0)
+R = nn.utils.prune; R.ln_structured(nn.Linear(3, 2), 'weight', 1, n=2, dim=2)
+R = nn.utils.prune; R.remove(nn.Linear(3, 2), 'weight')
+R = nn.utils.prune; R.global_unstructured([(nn.Linear(3, 2), 'weight')], R.LnStructured, amount=1, n=2)
+R = nn.utils.prune; m = nn.Linear(3, 2); R.custom_from_mask(m, 'weight', t.ones(2))
+R = nn.utils.prune; m = nn.Linear(3, 2); R.l1_unstructured(m, 'nothing', 1)
+""".strip().splitlines()
+
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
     "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
     "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED, "layered": LAYERED, "aligned": ALIGNED,
+    "rarer": RARER,
 }  # fmt: skip
 
 
@@ -729,7 +775,7 @@ def space(library: str) -> dict[str, Any]:
     """What a program sees."""
     t = importlib.import_module(library)
     nn = importlib.import_module(f"{library}.nn")
-    for room in ("distributions", "testing"):
+    for room in ("distributions", "testing", "nn.utils.prune"):
         importlib.import_module(f"{library}.{room}")
     t.manual_seed(0)
     numbers = np.random.default_rng(0).standard_normal(9)

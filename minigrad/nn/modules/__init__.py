@@ -30,6 +30,7 @@ from minigrad.nn.modules.activation import (
     Tanhshrink,
     Threshold,
 )
+from minigrad.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
 from minigrad.nn.modules.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from minigrad.nn.modules.conv import (
     Conv1d,
@@ -129,6 +130,8 @@ from minigrad.nn.modules.pooling import (
     ConstantPad1d,
     ConstantPad2d,
     ConstantPad3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
     LPPool1d,
     LPPool2d,
     LPPool3d,
@@ -175,6 +178,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -214,6 +218,8 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",

@@ -157,7 +157,27 @@ class _ConvTranspose(_Conv):
     def _weight_shape(self) -> tuple[int, ...]:
         return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
 
-    def forward(self, input: Tensor) -> Tensor:
+    def _padding_for(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+        """What has to be added behind so that the output has this size: less than the stride, or ValueError."""
+        before = input.dim() - self.n
+        wanted = output_size[before if len(output_size) == input.dim() else 0 :]
+        if len(wanted) != self.n:
+            raise ValueError(
+                f"ConvTranspose{self.n}D: for {input.dim()}D input, output_size must have {self.n} or "
+                f"{before + self.n} elements (got {len(wanted)})"
+            )
+        sizes = input.shape[before:]
+        numbers: Any = zip(sizes, self.stride, self.padding, self.dilation, self.kernel_size, strict=True)
+        least = [(size - 1) * s - 2 * p + d * (k - 1) + 1 for size, s, p, d, k in numbers]
+        most = [size + s - 1 for size, s in zip(least, self.stride, strict=True)]
+        if not all(low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {wanted}, but valid sizes range from {least} to {most} "
+                f"(for an input of {input.size()[2:]})"
+            )
+        return tuple(size - low for size, low in zip(wanted, least, strict=True))
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         convolve = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.n - 1]
         return convolve(
             input,
@@ -165,7 +185,7 @@ class _ConvTranspose(_Conv):
             self.bias,
             self.stride,
             self.padding,
-            self.output_padding,
+            self.output_padding if output_size is None else self._padding_for(input, output_size),
             self.groups,
             self.dilation,
         )

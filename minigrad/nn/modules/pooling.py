@@ -262,6 +262,54 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     function = "adaptive_max_pool3d"
 
 
+class _FractionalMaxPool(Module):
+    n = 0
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size: Any
+        self.output_size: Any
+        self.output_ratio: Any
+        self.kernel_size, self.output_size, self.output_ratio = (
+            value if value is None or isinstance(value, (tuple, list)) else (value,) * self.n
+            for value in (kernel_size, output_size, output_ratio)
+        )
+        if min(self.kernel_size) <= 0:
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{type(self).__name__} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Tensor) -> Any:
+        pool = getattr(F, f"fractional_max_pool{self.n}d")
+        sizes = self.kernel_size, self.output_size, self.output_ratio
+        return pool(input, *sizes, self.return_indices, self._random_samples)
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """Maxima of windows at random places, `output_size` of them or `output_ratio` times height and width."""
+
+    n = 2
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """Maxima of windows at random places, `output_size` of them or `output_ratio` times depth, height and width."""
+
+    n = 3
+
+
 # -------------------------------------------------------------------------------------------------------- padding
 
 

@@ -66,6 +66,128 @@ def _check_dimensions(query: Tensor, key: Tensor, value: Tensor, padding: Tensor
     return n == 3
 
 
+def _check_sizes(
+    embed_dim: int, heads: int, query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None
+) -> None:
+    length, batch, width = query.shape
+    source = key.shape[0]
+    if width != embed_dim:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim}, but got {width}")
+    if embed_dim % heads:
+        raise AssertionError(f"embed_dim {embed_dim} not divisible by num_heads {heads}")
+    if key.shape[:2] != value.shape[:2]:
+        raise AssertionError(
+            f"key's sequence and batch dims {key.shape[:2]!r} do not match value's {value.shape[:2]!r}"
+        )
+    if mask is not None:
+        wanted = (length, source) if mask.ndim == 2 else (batch * heads, length, source)
+        if mask.shape != wanted:
+            raise RuntimeError(
+                f"The shape of the {mask.ndim}D attn_mask is {mask.shape!r}, but should be {wanted}."
+            )
+    if key.shape[1] != batch:
+        shape = [source, batch * heads, embed_dim // heads]
+        raise RuntimeError(f"shape '{shape}' is invalid for input of size {source * key.shape[1] * embed_dim}")
+    for d, size in enumerate((batch, source) if padding is not None else ()):
+        if padding is not None and padding.shape[d] != size:
+            raise AssertionError(f"Expected key_padded_mask.shape[{d}] to be {size}, but got {padding.shape[d]}")
+
+
+def _projected(inputs: tuple[Tensor, ...], weight: Tensor | None, apart: Any, bias: Tensor | None) -> tuple[Tensor, ...]:
+    query, key, value = inputs
+    if weight is not None and query is key and key is value:
+        return tuple(F.linear(query, weight, bias).chunk(3, -1))
+    weights = apart if weight is None else weight.chunk(3)
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return tuple(F.linear(t, w, b) for t, w, b in zip(inputs, weights, biases, strict=True))
+
+
+def _in_heads(t: Tensor, heads: int, added: Tensor | None = None) -> Tensor:
+    """(length, batch, embed) to (batch, heads, length, head_dim), with one more place to look at, learnt (`add_bias_kv`)."""
+    if added is not None:
+        t = mg.cat([t, added.repeat(1, t.shape[1], 1)])
+    length, batch, width = t.shape
+    return t.reshape((length, batch, heads, width // heads)).permute(1, 2, 0, 3)
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """What `nn.MultiheadAttention` computes, with its weights as arguments: query (L, N, E), key and value (S, N, E).
+
+    Without N too. Gives (L, N, E) and, with `need_weights`, the attention weights (N, L, S), or of each head (N, heads, L, S).
+    `static_k`, `static_v` (N * heads, S, E / heads) stand for the projected key and value.
+    """
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    batched = _check_dimensions(query, key, value, key_padding_mask, attn_mask)
+    if not batched:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    length, batch, _ = query.shape
+    if not use_separate_proj_weight and key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape!r} does not match value shape {value.shape!r}")
+    _check_sizes(embed_dim_to_check, num_heads, query, key, value, key_padding_mask, attn_mask)
+
+    whole = None if use_separate_proj_weight else in_proj_weight
+    q, k, v = _projected((query, key, value), whole, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
+    q, k, v = _in_heads(q, num_heads), _in_heads(k, num_heads, bias_k), _in_heads(v, num_heads, bias_v)
+    if static_k is not None:
+        k = static_k.reshape((batch, num_heads, -1, q.shape[-1]))
+    if static_v is not None:
+        v = static_v.reshape((batch, num_heads, -1, q.shape[-1]))
+    if add_zero_attn:
+        k, v = (mg.cat([t, t.new_zeros((batch, num_heads, 1, t.shape[-1]))], 2) for t in (k, v))
+    source = k.shape[2]
+    attn_mask, key_padding_mask = (_widened(mask, source) for mask in (attn_mask, key_padding_mask))
+    scores = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-2, -1)
+    attn_mask, padding = _additive(attn_mask, query), _additive(key_padding_mask, query)
+    if attn_mask is not None:
+        if attn_mask.ndim == 3:
+            attn_mask = attn_mask.reshape((batch, num_heads, length, source))
+        scores = scores + attn_mask
+    if padding is not None:
+        scores = scores + padding.reshape((batch, 1, 1, source))
+    weights = mg.softmax(scores, -1)
+    if dropout_p and training:
+        weights = F.dropout(weights, dropout_p)
+    mixed = (weights @ v).permute(2, 0, 1, 3).reshape((length, batch, embed_dim_to_check))
+    out = F.linear(mixed, out_proj_weight, out_proj_bias)
+    if not batched:
+        out = out.squeeze(1)
+    if not need_weights:
+        return out, None
+    shown = weights.mean(1) if average_attn_weights else weights
+    return out, shown if batched else shown.squeeze(0)
+
+
 class MultiheadAttention(Module):
     """Attention in several heads: query (L, N, E), key and value (S, N, E), or batch first, or unbatched."""
 
@@ -144,89 +266,36 @@ class MultiheadAttention(Module):
                 "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
                 "`generate_square_subsequent_mask` to create this mask."
             )
-        batched = _check_dimensions(query, key, value, key_padding_mask, attn_mask)
-        if not batched:
-            query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
-            key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-        elif self.batch_first:
-            query, key, value = (t.transpose(0, 1) for t in (query, key, value))
-        length, batch, _ = query.shape
-        self._check_sizes(query, key, value, key_padding_mask, attn_mask)
-
-        q, k, v = self._projected(query, key, value)
-        k, v = self._lengthened(k, self.bias_k), self._lengthened(v, self.bias_v)
-        source = k.shape[0]
-        attn_mask, key_padding_mask = (_widened(mask, source) for mask in (attn_mask, key_padding_mask))
-        q, k, v = (self._heads(t) for t in (q, k, v))
-        scores = (q * (1 / math.sqrt(self.head_dim))) @ k.transpose(-2, -1)
-        attn_mask, padding = _additive(attn_mask, query), _additive(key_padding_mask, query)
-        if attn_mask is not None:
-            if attn_mask.ndim == 3:
-                attn_mask = attn_mask.reshape((batch, self.num_heads, length, source))
-            scores = scores + attn_mask
-        if padding is not None:
-            scores = scores + padding.reshape((batch, 1, 1, source))
-        weights = mg.softmax(scores, -1)
-        if self.dropout and self.training:
-            weights = F.dropout(weights, self.dropout)
-        mixed = (weights @ v).permute(2, 0, 1, 3).reshape((length, batch, self.embed_dim))
-        out = self.out_proj(mixed)
-
-        if not batched:
-            out = out.squeeze(1)
-        elif self.batch_first:
-            out = out.transpose(0, 1)
-        if not need_weights:
-            return out, None
-        shown = weights.mean(1) if average_attn_weights else weights
-        return out, shown if batched else shown.squeeze(0)
-
-    def _check_sizes(
-        self, query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None
-    ) -> None:
-        length, batch, width = query.shape
-        source = key.shape[0]
-        if width != self.embed_dim:
-            raise AssertionError(f"was expecting embedding dimension of {self.embed_dim}, but got {width}")
-        if self._qkv_same_embed_dim and key.shape != value.shape:
-            raise AssertionError(f"key shape {key.shape!r} does not match value shape {value.shape!r}")
-        if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]!r} do not match value's {value.shape[:2]!r}"
-            )
-        if mask is not None:
-            wanted = (length, source) if mask.ndim == 2 else (batch * self.num_heads, length, source)
-            if mask.shape != wanted:
-                raise RuntimeError(
-                    f"The shape of the {mask.ndim}D attn_mask is {mask.shape!r}, but should be {wanted}."
-                )
-        if key.shape[1] != batch:
-            heads = [source, batch * self.num_heads, self.head_dim]
-            raise RuntimeError(f"shape '{heads}' is invalid for input of size {source * key.shape[1] * self.embed_dim}")
-        for d, size in enumerate((batch, source) if padding is not None else ()):
-            if padding is not None and padding.shape[d] != size:
-                raise AssertionError(f"Expected key_padded_mask.shape[{d}] to be {size}, but got {padding.shape[d]}")
-
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
-        weight, bias = self.in_proj_weight, self.in_proj_bias
-        if weight is not None and query is key and key is value:
-            return tuple(F.linear(query, weight, bias).chunk(3, -1))
-        apart: Any = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
-        weights = apart if weight is None else weight.chunk(3)
-        biases = (None,) * 3 if bias is None else bias.chunk(3)
-        return tuple(F.linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True))
-
-    def _lengthened(self, t: Tensor, added: Parameter | None) -> Tensor:
-        """One more place to look at, learnt (`add_bias_kv`), and one of zeros (`add_zero_attn`)."""
-        _, batch, width = t.shape
-        if added is not None:
-            t = mg.cat([t, added.repeat(1, batch, 1)])
-        return mg.cat([t, mg.zeros((1, batch, width), dtype=t.dtype)]) if self.add_zero_attn else t
-
-    def _heads(self, t: Tensor) -> Tensor:
-        """(length, batch, embed) to (batch, heads, length, head_dim)."""
-        length, batch, _ = t.shape
-        return t.reshape((length, batch, self.num_heads, self.head_dim)).permute(1, 2, 0, 3)
+        turned = self.batch_first and query.ndim == 3
+        if turned:  # what is the same tensor stays the same
+            of = {id(t): t.transpose(0, 1) for t in (query, key, value)}
+            query, key, value = of[id(query)], of[id(key)], of[id(value)]
+        out, weights = multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            training=self.training,
+            key_padding_mask=key_padding_mask,
+            need_weights=need_weights,
+            attn_mask=attn_mask,
+            use_separate_proj_weight=not self._qkv_same_embed_dim,
+            q_proj_weight=self.q_proj_weight,
+            k_proj_weight=self.k_proj_weight,
+            v_proj_weight=self.v_proj_weight,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return out.transpose(0, 1) if turned else out, weights
 
 
 def _activation(activation: Any) -> Callable[[Tensor], Tensor]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +18,7 @@ from minigrad.tensor import Tensor, wrap
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "rnn",
-    "vector_to_parameters",
+    "skip_init", "vector_to_parameters",
 ]  # fmt: skip
 
 
@@ -87,6 +88,13 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     return cat([p.reshape(-1) for p in parameters])
 
 
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A module of this class; PyTorch leaves its numbers to chance, here they are drawn as ever."""
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    return module_cls(*args, **kwargs)
+
+
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Write the pieces of a vector into the parameters."""
     if not isinstance(vec, Tensor):
@@ -102,8 +110,10 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 def __getattr__(name: str) -> Any:
     """What few programs use is loaded when it is asked for."""
-    if name in ("parametrizations", "parametrize"):
+    if name in ("fusion", "parametrizations", "parametrize", "prune"):
         return importlib.import_module(f"minigrad.nn.utils.{name}")
     if name in ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"):
         return getattr(importlib.import_module("minigrad.nn.utils.reweighting"), name)
+    if name in ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"):
+        return getattr(importlib.import_module("minigrad.nn.utils.fusion"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
