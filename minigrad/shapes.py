@@ -349,9 +349,12 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 @function
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view of this memory with these sizes and steps (in elements), which may overlap; the tensor must be contiguous."""
-    if input._view is not None or not np.asarray(input._data).flags.c_contiguous:
-        raise NotImplementedError("as_strided: minigrad reads memory of a tensor's own only; call clone() first")
+    """A view of this memory with these sizes and steps (in elements), which may overlap; it starts where the tensor does.
+
+    NotImplementedError for memory that does not lie in order or is not the tensor's own, and for a view that requires grad.
+    """
+    from minigrad.inplace import root_of
+
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
@@ -360,14 +363,23 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
         )
-    places = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 + (storage_offset or 0)
-    if 0 not in tuple(size) and places > input._data.size:
+    if storage_offset is not None and storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    root = root_of(input)
+    start = input.storage_offset() if storage_offset is None else storage_offset
+    places = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 + start
+    memory = input.untyped_storage().nbytes()
+    if 0 not in tuple(size) and places * input.element_size() > memory:
         raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize "
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
             f"{input.element_size()} requiring a storage size of {places * input.element_size()} are out of bounds for storage "
-            f"of size {input._data.nbytes}"
+            f"of size {memory}"
         )
-    return more.strided(input, tuple(size), tuple(stride), storage_offset or 0)
+    first = root.storage_offset()
+    inside = root.is_contiguous() and first <= start and places <= first + root.numel()
+    if not inside or (root is not input and input.requires_grad):
+        raise NotImplementedError("as_strided: minigrad reads memory of a tensor's own only; call clone() first")
+    return more.strided(root, tuple(size), tuple(stride), start - first)
 
 
 @method

@@ -24,10 +24,13 @@ DEPRECATED = (
 
 def _owner(x: Tensor) -> Array:
     """The array whose memory x shows, or shows a part of."""
-    array: Any = x._writable()
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
+    owner: Any = x._writable()
+    base = owner.base
+    while base is not None:  # what numpy puts between an array and its `as_strided` has a base too, but is no array
+        if isinstance(base, np.ndarray):
+            owner = base
+        base = getattr(base, "base", None)
+    return owner
 
 
 def _start(array: Array) -> int:

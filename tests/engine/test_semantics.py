@@ -663,6 +663,16 @@ def test_as_strided_adds_up_what_was_read_twice() -> None:
     assert x.grad.tolist() == [1.0, 2.0, 1.0]
     with pytest.raises(NotImplementedError, match="memory of a tensor's own"):
         x[1:].as_strided((1,), (1,))
+    with pytest.raises(NotImplementedError, match="memory of a tensor's own"):
+        x[1:].detach().as_strided((1,), (1,), 0)
+    data = mg.arange(12.0)
+    corner = data.view(3, 4)[1:, ::2]
+    assert corner.as_strided((2,), (1,)).tolist() == [4.0, 5.0]
+    assert corner.T.as_strided((2, 2), (0, 3), 2).tolist() == [[2.0, 5.0], [2.0, 5.0]]
+    assert data.as_strided((2, 3), (4, 1), 1).as_strided((2,), (4,)).tolist() == [1.0, 5.0]
+    assert data.as_strided((2, 3), (4, 1), 1).storage_offset() == data.view(3, 4).diagonal(1).storage_offset() == 1
+    corner.as_strided((2,), (1,)).zero_()
+    assert data[:8].tolist() == [0.0, 1.0, 2.0, 3.0, 0.0, 0.0, 6.0, 7.0]
     with pytest.raises(RuntimeError, match="out of bounds for storage"):
         x.as_strided((4,), (1,))
 
