@@ -17,7 +17,8 @@ import numpy as np
 
 from minigrad import hooks, tape
 from minigrad.naming import Names, birth, is_operation, kind_of, symbol
-from minigrad.recording import Array, Place, Recording, Share, Step, same
+from minigrad.numerals import Array
+from minigrad.recording import Place, Recording, Share, Step, same
 from minigrad.sharing import check_names, check_share, explain_share
 from minigrad.tape import Node, noted, set_grad_enabled
 from minigrad.tensor import Tensor

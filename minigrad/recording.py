@@ -1,79 +1,28 @@
 """A backward pass as data: what every picture, table and transcript of minigrad is made from.
 
-The reader meets, in this order: how a number is written; a `Recording` and its parts (`Place`, a tensor of the graph;
-`Share`, what one operation hands to one of its inputs; `Step`, one move of the walk); how it reads aloud
-(`str(recording)`) and as plain JSON (`to_dict`). recorder.py makes one, by sending the tape's own walk along.
+The reader meets a `Recording` and its parts (`Place`, a tensor of the graph; `Share`, what one operation hands to one
+of its inputs; `Step`, one move of the walk); how it reads aloud (`str(recording)`, in the words of sentences.py) and as
+plain JSON (`to_dict`). recorder.py makes one, by sending the tape's own walk along.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from minigrad.naming import term
+from minigrad.notation import WORD
+from minigrad.numerals import Array, norm, rounded, short
+from minigrad.sentences import few_words, leaf_sentence, legend, local_slope, share_sentences, substituted, which
 
-Array = np.ndarray[Any, Any]
-WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # a name in a formula
 TURNED = re.compile(r"^(permute|swap)\(g, \(?([-\d, ]+)\)?\)$")  # a gradient with its dimensions in another order
 ROWS = re.compile(r"^rows_mm\((.+), (.+)\)$")  # a product with every row of a batch
 SAMPLE = 16  # a longer row or column is shown by its first 16 numbers
 VERSION = 1
-
-
-# ---------------------------------------------------------------- numbers as text
-def number(value: Any) -> str:
-    """A number with four significant digits, whole numbers in full, the same text on every machine."""
-    x = float(value)
-    if x != x:
-        return "nan"
-    if x in (float("inf"), float("-inf")):
-        return "inf" if x > 0 else "-inf"
-    if x == int(x) and abs(x) < 1e6:
-        return str(int(x))
-    x = float(f"{x:.4g}")
-    if 1e-4 <= abs(x) < 1e6:
-        return f"{x:.8f}".rstrip("0").rstrip(".")
-    digits, exponent = f"{x:.3e}".split("e")
-    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
-
-
-def rounded(value: Any) -> float | int | str:
-    """The number that `number` prints, for JSON; non-finite ones as the strings nan, inf and -inf."""
-    text = number(value)
-    if text in ("nan", "inf", "-inf"):
-        return text
-    x = float(text)
-    return int(x) if x == int(x) and abs(x) < 1e6 else x
-
-
-def short(array: Array) -> str:
-    """An array in a few words: a number, a short list, or its shape and length."""
-    if array.ndim == 0:
-        return number(array)
-    if array.size <= 6 and array.ndim == 1:
-        return "[" + ", ".join(number(x) for x in array) + "]"
-    if array.size <= 6 and array.ndim == 2:
-        return "[" + ", ".join(short(row) for row in array) + "]"
-    return f"{shape_text(array.shape)} numbers, norm {number(norm(array))}"
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    return "\u00d7".join(map(str, shape)) if len(shape) != 1 else str(shape[0])
-
-
-def norm(array: Array) -> float:
-    """Square root of the sum of squares; of a long way round the overflow that squaring may bring."""
-    x = np.abs(np.asarray(array, np.float64))
-    top = float(x.max(initial=0.0))
-    if not np.isfinite(top) or top == 0.0:
-        return top
-    return top * float(np.sqrt(((x / top) ** 2).sum()))
 
 
 # ---------------------------------------------------------------- what a recording holds
@@ -458,6 +407,13 @@ class Recording:
         return json.dumps(self.to_dict(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
+def same(a: Array, b: Array) -> bool:
+    """Equal, but for rounding."""
+    if a.shape != b.shape or np.array_equal(a, b):
+        return bool(a.shape == b.shape)
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-12, equal_nan=True))
+
+
 class Pool:
     """Each array once: `add` gives its index in `values`."""
 
@@ -498,201 +454,3 @@ def plain(array: Array, sample: int) -> Any:
     if finite.size < wide.size:
         made["bad"] = int(wide.size - finite.size)
     return made
-
-
-# ---------------------------------------------------------------- sentences
-def share_sentences(name: str, target: str, step: Step, share: Share) -> list[str]:
-    assert share.contribution is not None and share.after is not None and share.raw is not None
-    g = short(step.upstream)
-    beats = [
-        f"{name} speaks too early, for more is to come: g = {g}."
-        if step.early
-        else f"{name} speaks: its gradient is complete, g = {g}."
-    ]
-    given = ", ".join(kept_text(k, share) for k in share.kept if k.value is not None and k.label)
-    unchanged = ": g, unchanged" if share.how in ("copy", "slot") else f" is {share.named}"
-    beats.append(f"Its rule for {target}{unchanged}" + (f", with {given}." if given else "."))
-    beats.append(product_sentence(target, step, share))
-    if share.hooked:
-        beats[-1] += f" {share.note}."
-    if share.summed:
-        beats.append(
-            f"{target} has shape {share.contribution.shape}: it was stretched, so the "
-            f"{plural(len(share.summed), 'stretched axis', 'stretched axes')} "
-            f"{', '.join(map(str, share.summed))} {'is' if len(share.summed) == 1 else 'are'} summed: "
-            f"{short(share.contribution)}."
-        )
-    count = f"{share.arrived} of {share.expected} arrived"
-    if share.lost:
-        assert share.before is not None
-        beats.append(
-            f"{target} held {short(share.before)} and now receives {short(share.contribution)}. Here it then holds "
-            f"{short(share.after)}: something was thrown away ({count})."
-        )
-    elif share.before is None:
-        whose = f"{share.note} of {target}" if share.how == "slot" else target
-        beats.append(f"The gradient of {whose} was empty; now it is {short(share.after)} ({count}).")
-    else:
-        beats.append(
-            f"{short(share.before)} + {short(share.contribution)} = {short(share.after)} "
-            f"is now the gradient of {target} ({count})."
-        )
-    return beats
-
-
-def same(a: Array, b: Array) -> bool:
-    """Equal, but for rounding."""
-    if a.shape != b.shape or np.array_equal(a, b):
-        return bool(a.shape == b.shape)
-    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-12, equal_nan=True))
-
-
-def few_words(name: str, target: str, _step: Step, share: Share) -> list[str]:
-    """The same beats, shorter."""
-    assert share.raw is not None
-    summed = [f"Summed over axis {', '.join(map(str, share.summed))}."] if share.summed else []
-    return [f"{name} speaks.", f"For {target}: {share.named}.", f"{target} gets {short(share.raw)}.", *summed,
-            f"{share.arrived} of {share.expected} arrived at {target}."]  # fmt: skip
-
-
-def kept_text(kept: Kept, share: Share) -> str:
-    assert kept.value is not None
-    return f"{share.names.get(kept.name) or kept.label or kept.name} = {short(kept.value)}"
-
-
-def which(target: str, share: Share, step: Step) -> str:
-    """An input as part of a slope: `a`; of `a * a`, where each use has a slope of its own, `(a, input 1)`."""
-    uses = sum(other.parent == share.parent for other in step)
-    return term(target) if uses == 1 else f"({target}, input {share.slot + 1})"
-
-
-def local_slope(name: str, target: str, share: Share) -> str:
-    """The operation's own slope, `∂c/∂a = b = -3`; of tables the formula alone. Nothing where there is none."""
-    if share.raw is None or share.how not in (("elementwise",) if share.raw.ndim else ("elementwise", "copy")):
-        return ""
-    formula = share.renamed(without_g(share.rule))
-    value = number(1 if share.local is None else share.local) if not share.raw.ndim else ""
-    said = [formula] * (formula not in ("", value)) + [value] * bool(value)
-    tail = ", number by number" if share.raw.ndim else ""
-    return f"\u2202{term(name)}/\u2202{target} = {' = '.join(said)}{tail}" if said else ""
-
-
-def without_g(rule: str) -> str:
-    """What g is multiplied by: `y` of `g * y`; nothing where that is not the rule's form."""
-    tree = ast.parse(rule, mode="eval").body
-    if isinstance(tree, ast.Name):
-        return "1"
-    if not isinstance(tree, ast.BinOp) or not isinstance(tree.op, (ast.Mult, ast.Div)):
-        return "-1" if ast.unparse(tree) == "-g" else ""
-    sign = {"g": "", "-g": "-"}.get(ast.unparse(tree.left))
-    if sign is None:
-        return ""
-    if isinstance(tree.op, ast.Div):
-        return f"{sign}1 {ast.unparse(ast.BinOp(ast.Name('_'), tree.op, tree.right))[2:]}"
-    right = ast.unparse(tree.right)
-    return f"-({right})" if sign and isinstance(tree.right, ast.BinOp) else sign + right
-
-
-def product_sentence(target: str, step: Step, share: Share) -> str:
-    assert share.raw is not None
-    result = short(share.raw)
-    if share.how == "slot":
-        return f"It is the {share.note} of {target}: its gradient goes there as it is, {result}."
-    if share.how == "function":
-        return f"{share.note or 'Its own backward'}: for {target} that is {result}."
-    if share.how == "copy":
-        return f"g goes to {target} unchanged: {result}."
-    if share.how == "move":
-        return f"The same numbers in the shape of {target}, no arithmetic: {result}."
-    if share.how == "spread":
-        assert share.local is not None
-        each = float(share.local.flat[0])
-        part = "all of g" if each == 1 else f"g times {number(each)}"
-        return f"Each of the {share.raw.size} numbers of {target} went into the result, so each gets {part}: {result}."
-    if share.how == "scatter":
-        return f"Each number of g goes back to the place it was read from, the other places get 0: {result}."
-    sub = substituted(step, share)
-    return f"The contribution to {target} is {sub + ' = ' if sub else ''}{result}."
-
-
-def leaf_sentence(place: Place, step: Step) -> str:
-    assert step.after is not None
-    if step.before is None:
-        return f"{place.name} is a leaf: {place.name}.grad was {place.empty} and is now {short(step.after)}."
-    return (
-        f"{place.name} is a leaf and {place.name}.grad already held {short(step.before)} from an earlier pass: "
-        f"{short(step.before)} + {short(step.upstream)} = {short(step.after)}."
-    )
-
-
-LATEX = {ast.Add: " + ", ast.Sub: " - ", ast.Mult: r" \cdot ", ast.MatMult: r" \, ", ast.Gt: " > ", ast.Lt: " < ",
-         ast.GtE: r" \ge ", ast.LtE: r" \le ", ast.Eq: " = "}  # fmt: skip
-TIGHT = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.MatMult: 2, ast.Div: 3, ast.Pow: 4}
-
-
-def latex(rule: str) -> str:
-    """A rule in LaTeX: `x.mT @ g` gives `x^{\\top} \\, g`; nothing where it is not one expression."""
-    try:
-        return _latex(ast.parse(rule, mode="eval").body)
-    except SyntaxError:
-        return ""
-
-
-def _latex(tree: ast.AST, outer: int = 0) -> str:
-    if isinstance(tree, ast.BinOp):
-        rank = TIGHT.get(type(tree.op), 0)
-        if isinstance(tree.op, ast.Div):
-            return rf"\frac{{{_latex(tree.left)}}}{{{_latex(tree.right)}}}"
-        if isinstance(tree.op, ast.Pow):
-            return f"{_latex(tree.left, 4)}^{{{_latex(tree.right)}}}"
-        text = _latex(tree.left, rank) + LATEX.get(type(tree.op), " ? ") + _latex(tree.right, rank + 1)
-        return rf"\left({text}\right)" if rank < outer else text
-    if isinstance(tree, ast.UnaryOp):
-        return ("-" if isinstance(tree.op, ast.USub) else r"\lnot ") + _latex(tree.operand, 3)
-    if isinstance(tree, ast.Compare):
-        return rf"[{_latex(tree.left)}{LATEX.get(type(tree.ops[0]), ' ? ')}{_latex(tree.comparators[0])}]"
-    if isinstance(tree, ast.Attribute) and tree.attr in ("T", "mT"):
-        return rf"{_latex(tree.value, 4)}^{{\top}}"
-    if isinstance(tree, ast.Call):
-        function = ast.unparse(tree.func).replace("_", r"\_")
-        return rf"\operatorname{{{function}}}\left({', '.join(_latex(a) for a in tree.args)}\right)"
-    if isinstance(tree, ast.Name) and len(tree.id) > 1:
-        return rf"\mathrm{{{tree.id}}}".replace("_", r"\_")
-    return ast.unparse(tree)
-
-
-def legend(share: Share) -> str:
-    """Words of the shown rule that are not the student's; where a verdict speaks of the rule, all of its words."""
-    if share.verdict not in ("", "agrees"):
-        words = WORD.findall(share.verdict)
-        said = {f"the rule's {n}": text for n, text in share.names.items() if n in words and n != text}
-    else:
-        said = {k.name: k.label for k in share.kept if k.name not in share.names and k.label not in ("", k.name)}
-    return ", ".join(f"{name} is {text}" for name, text in said.items())
-
-
-def plural(n: int, one: str, many: str) -> str:
-    return one if n == 1 else many
-
-
-def substituted(step: Step, share: Share) -> str:
-    """The rule with its numbers put in, where every name in it is a single number; else nothing."""
-    values = {"g": step.upstream, **{k.name: k.value for k in share.kept}}
-    if share.how == "function" or any(v is not None and np.ndim(v) for v in values.values()):
-        return ""
-    return put_in(share.rule, {name: number(v) for name, v in values.items() if v is not None})
-
-
-def put_in(rule: str, numbers: Mapping[str, str]) -> str:
-    """Names replaced by their numbers, negative ones in brackets; `g * y` -> `0.5 * (-3)`."""
-
-    def one(match: re.Match[str]) -> str:
-        text = numbers.get(match[0])
-        return match[0] if text is None else bracketed(text)
-
-    return WORD.sub(one, rule)
-
-
-def bracketed(number: str) -> str:
-    """A negative number in brackets, as a part of a formula."""
-    return f"({number})" if number.startswith("-") else number

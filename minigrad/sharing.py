@@ -24,8 +24,10 @@ import numpy as np
 from minigrad import kernels
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
+from minigrad.notation import WORD, bracketed, latex
+from minigrad.numerals import Array, number, plural, short
 from minigrad.operations import Operation, parameters
-from minigrad.recording import WORD, Array, Kept, Share, Step, bracketed, latex, number, plural, short
+from minigrad.recording import Kept, Share, Step
 from minigrad.tape import TABLE, Node
 from minigrad.values import array_of, inputs_of, operation_of
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.naming import Names, birth, is_operation, kind_of
+from minigrad.numerals import Array
 from minigrad.operations import Operation
-from minigrad.recording import Array
 from minigrad.tape import Node
 from minigrad.tensor import Tensor
 

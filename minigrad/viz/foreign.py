@@ -18,8 +18,10 @@ import numpy as np
 
 from ..formulas import formula, formulas_of
 from ..naming import term
+from ..notation import bracketed
+from ..numerals import Array, number, short
 from ..operations import parameters
-from ..recording import Array, Kept, Place, Recording, Share, Step, bracketed, number, short
+from ..recording import Kept, Place, Recording, Share, Step
 from ..sharing import arithmetic
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..mistakes import wrong_rules
+from ..numerals import number, rounded, short
 from ..operations import parameters
-from ..recording import Recording, Share, Step, number, rounded, short
+from ..recording import Recording, Share, Step
 from ..tape import TABLE
 
 Quiz = dict[str, Any]

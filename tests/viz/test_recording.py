@@ -12,8 +12,10 @@ from minigrad import mistakes, sharing
 from minigrad.autograd import Function
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
+from minigrad.notation import latex, without_g
+from minigrad.numerals import number
 from minigrad.recorder import record
-from minigrad.recording import Recording, latex, number, without_g
+from minigrad.recording import Recording
 from minigrad.tape import TABLE
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.viz.part import excerpt

@@ -1,5 +1,7 @@
 """Activations as modules: each calls the function of the same name in `nn.functional`."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from typing import Any

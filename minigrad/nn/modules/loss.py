@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.nn import functional as F
+from minigrad.nn.losses import legacy
 from minigrad.nn.modules.module import Module
 from minigrad.tensor import Tensor
 
@@ -16,7 +17,7 @@ class _Loss(Module):
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = F._legacy(size_average, reduce, reduction)
+        self.reduction = legacy(size_average, reduce, reduction)
 
 
 class _WeightedLoss(_Loss):

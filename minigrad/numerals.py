@@ -1,0 +1,62 @@
+"""Numbers as text: the same few digits on every machine, and an array in a few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def number(value: Any) -> str:
+    """A number with four significant digits, whole numbers in full, the same text on every machine."""
+    x = float(value)
+    if x != x:
+        return "nan"
+    if x in (float("inf"), float("-inf")):
+        return "inf" if x > 0 else "-inf"
+    if x == int(x) and abs(x) < 1e6:
+        return str(int(x))
+    x = float(f"{x:.4g}")
+    if 1e-4 <= abs(x) < 1e6:
+        return f"{x:.8f}".rstrip("0").rstrip(".")
+    digits, exponent = f"{x:.3e}".split("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def rounded(value: Any) -> float | int | str:
+    """The number that `number` prints, for JSON; non-finite ones as the strings nan, inf and -inf."""
+    text = number(value)
+    if text in ("nan", "inf", "-inf"):
+        return text
+    x = float(text)
+    return int(x) if x == int(x) and abs(x) < 1e6 else x
+
+
+def short(array: Array) -> str:
+    """An array in a few words: a number, a short list, or its shape and length."""
+    if array.ndim == 0:
+        return number(array)
+    if array.size <= 6 and array.ndim == 1:
+        return "[" + ", ".join(number(x) for x in array) + "]"
+    if array.size <= 6 and array.ndim == 2:
+        return "[" + ", ".join(short(row) for row in array) + "]"
+    return f"{shape_text(array.shape)} numbers, norm {number(norm(array))}"
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    return "\u00d7".join(map(str, shape)) if len(shape) != 1 else str(shape[0])
+
+
+def norm(array: Array) -> float:
+    """Square root of the sum of squares; of a long way round the overflow that squaring may bring."""
+    x = np.abs(np.asarray(array, np.float64))
+    top = float(x.max(initial=0.0))
+    if not np.isfinite(top) or top == 0.0:
+        return top
+    return top * float(np.sqrt(((x / top) ** 2).sum()))
+
+
+def plural(n: int, one: str, many: str) -> str:
+    return one if n == 1 else many
