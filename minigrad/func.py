@@ -386,6 +386,8 @@ def jvp(func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_au
         raise RuntimeError(f"{api}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     vs = _tangents(api, primals, tangents)
     for x, v in zip(_leaves(primals), vs, strict=True):
+        if x.is_floating_point() and not v.is_floating_point():
+            raise ValueError(f"Expected tangent to be floating point or complex, but got: {v.dtype}")
         if x.is_floating_point() and x.shape != v.shape:
             raise RuntimeError(OTHER_SIZE.format(list(x.shape), list(v.shape)))
     traced = _Traced(api, func, primals, tuple(range(len(primals))), has_aux, {})

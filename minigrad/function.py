@@ -195,7 +195,7 @@ class FunctionCtx(Node):
             elif is_grad_enabled():
                 out._node = None
                 del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
-            if is_grad_enabled() or outputs[i] is out:
+            if out._data.dtype.kind == "f" and (is_grad_enabled() or outputs[i] is out):
                 outputs[i].__dict__["_of_function"] = origin
 
     def _record(self, parents: tuple[Any, ...], outputs: Sequence[Any]) -> None:

@@ -144,14 +144,32 @@ def logcumsumexp(x: Array, dim: int) -> Array:
 # ------------------------------------------------------------------------------------------- order
 
 
-def argsort(x: Array, dim: int, descending: bool) -> Array:
-    """Where the sorted elements come from; equal elements keep their order, nan counts as the largest."""
+FEW = 4096  # up to so many elements Python is quick enough to find out which of equal ones PyTorch names
+
+
+def argsort(x: Array, dim: int, descending: bool, stable: bool | None = True) -> Array:
+    """Where the sorted elements come from; nan counts as the largest, equal elements keep their order if `stable`."""
     if x.ndim == 0:
         return np.zeros((), np.int64)[()]
     if not descending:
-        return laid_out(np.argsort(x, axis=dim, kind="stable"), x)
-    flipped = np.flip(np.argsort(np.flip(x, dim), axis=dim, kind="stable"), dim)
-    return laid_out(x.shape[dim] - 1 - flipped, x)
+        order = laid_out(np.argsort(x, axis=dim, kind="stable"), x)
+    else:
+        flipped = np.flip(np.argsort(np.flip(x, dim), axis=dim, kind="stable"), dim)
+        order = laid_out(x.shape[dim] - 1 - flipped, x)
+    if stable or x.shape[dim] <= 16 or not chance_decides(x, dim, order, x.shape[dim]):
+        return order
+    from minigrad.selecting import selected
+
+    return laid_out(selected(x, dim, descending), x)
+
+
+def chance_decides(x: Array, dim: int, order: Array, k: int) -> bool:
+    """Whether some of the first k + 1 in order are equal: which comes first is PyTorch's chance.  Of many we do not ask."""
+    if not 0 < x.size <= FEW:
+        return False
+    rows = np.moveaxis(np.take_along_axis(x, order, dim), dim, -1)[..., : k + 1]
+    a, b = rows[..., 1:], rows[..., :-1]
+    return bool(((a == b) | (a != a) & (b != b)).any())
 
 
 def kth_smallest(x: Array, k: int, dim: int) -> Array:
@@ -162,7 +180,7 @@ def kth_smallest(x: Array, k: int, dim: int) -> Array:
     values = np.take_along_axis(moved, places[..., None], -1)
     for row in np.argwhere((moved == values).sum(-1) > 1):
         at = tuple(row)
-        if moved.shape[-1] <= 4096:
+        if moved.shape[-1] <= FEW:
             places[at] = _quickselect(moved[at].tolist(), k - 1)
     return places
 
@@ -213,14 +231,13 @@ def median_index(x: Array, dim: int) -> Array:
 
 
 def mode_index(x: Array, dim: int) -> Array:
-    """The last position of the most frequent element, the smallest of equally frequent ones."""
+    """The last position (in PyTorch's order) of the most frequent element, the smallest of equally frequent ones."""
     moved = np.moveaxis(x, dim, -1)
-    rows = moved.reshape(-1, moved.shape[-1])
+    rows, order = (a.reshape(-1, moved.shape[-1]) for a in (moved, np.moveaxis(argsort(x, dim, False, False), dim, -1)))
     places = np.zeros(len(rows), np.int64)
     for i, row in enumerate(rows):
-        found, counts = np.unique(row, return_counts=True)
-        most = found[counts.argmax()]
-        places[i] = np.flatnonzero((row == most) | ((most != most) & (row != row)))[-1]  # nan is not equal to itself
+        counts = np.unique(row, return_counts=True)[1]
+        places[i] = order[i][counts[: counts.argmax() + 1].sum() - 1]
     return places.reshape(moved.shape[:-1])
 
 

@@ -177,7 +177,7 @@ _arg("argmin", np.argmin)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> Any:
     """The elements in order along `dim`, and the indices they came from."""
     where = check_dim(dim, input._data.ndim)
-    index = np.asarray(gathering.argsort(input._data, where, descending))
+    index = np.asarray(gathering.argsort(input._data, where, descending, stable))
     return return_type("sort")(more.sort(input, where, index, True), wrapped(index))
 
 
@@ -187,7 +187,7 @@ function(sort)
 @function
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort the tensor along `dim`."""
-    return wrapped(np.asarray(gathering.argsort(input._data, check_dim(dim, input._data.ndim), descending)))
+    return wrapped(np.asarray(gathering.argsort(input._data, check_dim(dim, input._data.ndim), descending, stable)))
 
 
 @function
@@ -206,7 +206,12 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     if x.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
     index = np.asarray(gathering.argsort(x, where, largest))
-    index = index if not x.ndim else np.take(index, range(k), where)
+    if x.ndim and k and (gathering.chance_decides(x, where, index, k) if sorted else x.size <= gathering.FEW):
+        from minigrad.selecting import selected
+
+        index = selected(x, where, largest, k, sorted)
+    elif x.ndim:
+        index = np.take(index, range(k), where)
     return return_type("topk")(more.topk(input, where, index, True), wrapped(index))
 
 

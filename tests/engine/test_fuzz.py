@@ -128,6 +128,15 @@ FOUND = [
     ["b = T.zeros((2, 0), requires_grad=True)", "c = T.nn.functional.cross_entropy(b, b.softmax(-1))"],
     ["b = T.tensor(2.0)", "c = b.unflatten(0, (1, -1))"],
     ["b = T.ones(2)", "c = T.func.jvp(T.sin, (b,), (b[None],))"],
+    ["b = T.ones(2)", "c = T.func.jvp(T.sin, (b,), (b.long(),))"],
+    # which of equal elements
+    *(
+        ["b = (T.arange(40).double() % 3).requires_grad_()", f"c = b.{call}", "(c * c.detach().cumsum(-1)).sum().backward()"]
+        for call in ("topk(7).values", "topk(3, largest=False).values", "sort().values", "quantile(0.3)", "mode().values")
+    ),
+    ["b = T.arange(200).double() % 3", "c = b.topk(3).indices.double()", "d = b.argsort(descending=True).double()"],
+    # a result that is no tensor of floats may be written to, though a Function gave it as it came
+    [X, FUNCTIONS["Swapped"], "b = T.tensor([1, 2])", "c = Swapped.apply(a, b)[0]", "c.zero_()"],
 ]
 
 
