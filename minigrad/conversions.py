@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors
+from minigrad import dtypes
 from minigrad.devices import check_device
-from minigrad.public import converted, function, methods, plain, register
+from minigrad.public import converted, function, methods, plain, register, told
 from minigrad.tensor import Tensor, method
 
 
@@ -18,13 +18,8 @@ from minigrad.tensor import Tensor, method
 def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
     wanted = keywords.get("dtype")
-    known = {"dtype", "device", "non_blocking", "copy", "memory_format", "other"}
-    typed = wanted is None or isinstance(wanted, dtypes.DType) or wanted in (float, int, bool)
-    if not known.issuperset(keywords) or not typed:
-        given = ", ".join([*map(errors.type_name, args), *(f"{n}={errors.type_name(v)}" for n, v in keywords.items())])
-        raise TypeError(f"to() received an invalid combination of arguments - got ({given}), but expected one of:\n")
     check_device(keywords.get("device"))
-    for arg in args:
+    for arg in (*args, keywords.get("tensor")):
         if isinstance(arg, Tensor):
             wanted = arg.dtype
         elif isinstance(arg, dtypes.DType) or arg in (float, int, bool):
@@ -42,7 +37,7 @@ def _converting(name: str, wanted: dtypes.DType) -> None:
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"The tensor as {wanted}; itself if it is."
-    setattr(Tensor, name, convert)
+    setattr(Tensor, name, told(convert, name, True))
 
 
 for _name in ("half", "float", "double", "short", "int", "long", "bool"):
@@ -62,6 +57,8 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
         return to(self, found[0])
     if dtype is Tensor:
         return to(self, dtypes.get_default_dtype())
+    if dtype in (bool, int, float):
+        raise ValueError(f"invalid type: '{dtype.__name__}'")
     return to(self, dtypes.resolve(getattr(dtype, "dtype", dtype), "type"))
 
 

@@ -152,7 +152,7 @@ def to_array(data: Any, dtype: DType | None = None) -> Array:
         return data if dtype in (None, found) else dtypes.cast(data, dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    if type(data) is float:  # the most common leaf of all
+    if type(data) is float and (dtype is None or dtype.is_floating_point):  # the most common leaf of all
         return np.array(data, (dtype or dtypes.get_default_dtype()).numpy)
     shape = _shape(data)
     try:

@@ -17,9 +17,15 @@ class Device:
     __slots__ = ("index", "type")
 
     def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, int):
+            raise RuntimeError(
+                "Device index must not be negative" if type < 0 else "Cannot access accelerator device when none is available."
+            )
         kind, colon, number = str(type).partition(":")
         if not kind:
             raise RuntimeError("Device string must not be empty")
+        if not kind.isalpha():
+            raise RuntimeError(f"Invalid device string: '{type}'")
         if kind not in KINDS.split(", "):
             raise RuntimeError(f"Expected one of {KINDS} device type at start of device string: {kind}")
         if colon and index is not None:
@@ -59,4 +65,6 @@ CPU = Device("cpu")
 def check_device(device: Any) -> None:
     """Quiet for None and the CPU; another device raises and says that minigrad has one only."""
     if device is not None and device is not CPU and str(device).split(":")[0] != "cpu":
+        if not isinstance(device, Device):
+            Device(device)  # which knows whether there is such a device at all
         raise NotImplementedError(f"minigrad runs on the CPU only, not on device {str(device)!r}")

@@ -189,8 +189,15 @@ def promote_types(a: DType, b: DType) -> DType:
     """The smallest type of the higher category that holds both: int32 and float16 give float16."""
     if a is b:
         return a
-    if a.category != b.category:
-        return a if a.category > b.category else b
+    try:
+        if a.category != b.category:
+            return a if a.category > b.category else b
+    except AttributeError:
+        place, given = (2, b) if isinstance(a, DType) else (1, a)
+        kind = type(given).__name__
+        raise TypeError(
+            f"promote_types(): argument 'type{place}' (position {place}) must be torch.dtype, not {kind}"
+        ) from None
     return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
 
 

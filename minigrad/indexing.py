@@ -104,7 +104,7 @@ def _is_bool(item: Any) -> bool:
 
 def _makes_a_tuple(item: Any) -> bool:
     """Whether a list with this item in it is read as a tuple of indices, as numpy once did."""
-    return item is None or item is Ellipsis or isinstance(item, (list, tuple, slice)) or hasattr(item, "_data")
+    return item is None or item is Ellipsis or isinstance(item, (list, tuple, slice, np.ndarray)) or hasattr(item, "_data")
 
 
 def _advanced(picks: dict[int, Array], view: Shape) -> tuple[Any, ...]:
@@ -183,6 +183,8 @@ def _plain(item: Any) -> Any:
     if isinstance(item, (list, tuple, range)):
         return _listed(item)
     if isinstance(item, (np.ndarray, np.generic)):
+        if given is item and item.dtype.kind == "f":
+            item = item.astype(np.int64)  # what is no tensor is made one, of whole numbers
         if item.dtype.kind not in "biu" or item.dtype in (np.int8, np.int16):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         if item.ndim == 0:
@@ -215,7 +217,9 @@ def _listed(item: Iterable[Any]) -> Array:
     if array.size == 0:
         return array.astype(np.int64)
     if array.dtype.kind == "f":
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        return array.astype(np.int64)
+    if array.dtype.kind == "U":
+        raise TypeError("new(): invalid data type 'str'")
     if array.dtype.kind not in "biu":
         raise _no_index(item)
     return array

@@ -467,6 +467,11 @@ def hardsigmoid(x: Array) -> Array:
     return np.minimum(np.maximum(x + 3, 0), 6) / 6
 
 
+@only_floats("hardswish_cpu")
+def hardswish(x: Array) -> Array:
+    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
+
+
 @only_floats("hardshrink_cpu")
 def hardshrink(x: Array, lambd: float) -> Array:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)

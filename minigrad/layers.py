@@ -252,11 +252,26 @@ def _pool_arguments(name: str, n: int, kernel_size: Any, stride: Any, padding: A
 
 
 def _pool_input(name: str, x: Tensor, n: int) -> None:
-    if x._data.ndim not in (n + 1, n + 2):
+    """RuntimeError unless the input has n dimensions besides its channels and perhaps its batch."""
+    given, shape = x._data.ndim, list(x._data.shape)
+    if given in (n + 1, n + 2):
+        return
+    either = f"{n + 1}D or {n + 2}D"
+    if n == 1 and name != "max_pool1d":
         raise RuntimeError(
-            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor expected for input, but got: "
-            f"{list(x._data.shape)}"
+            f"Expected 2 to 3 dimensions, but got {given}-dimensional tensor for argument #1 'self' (while checking arguments "
+            f"for {name})"
         )
+    if name.startswith("adaptive"):
+        raise RuntimeError(f"{name}(): Expected {either} tensor, but got{':' * ('max' in name)} {shape}")
+    if name == "avg_pool2d" and given < 3:
+        errors.sized_dim(-3, given)
+    if name in ("max_pool1d", "avg_pool2d"):
+        start = "max_pool1d: " if n == 1 else ""
+        raise RuntimeError(
+            f"{start}Expected {either} (batch mode) tensor with optional 0 dim batch size for input, but got:{shape}"
+        )
+    raise RuntimeError(f"non-empty {either} (batch mode) tensor expected for input")
 
 
 def _not_empty(name: str, x: Tensor, dims: int) -> None:

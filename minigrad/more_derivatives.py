@@ -215,7 +215,7 @@ hardtanh = operation(
 hardsigmoid = operation("Hardsigmoid", kernels.hardsigmoid, lambda g, x: flat(where(g / 6, 0.0, (x > -3) & (x < 3)), x))
 hardswish = operation(
     "Hardswish",
-    lambda x: x * kernels.hardsigmoid(x),
+    kernels.hardswish,
     lambda g, x: without(where(g * (x / 3 + 0.5), g, x < 3), x <= -3),
 )
 hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: flat(without(g, inside(x, -lambd, lambd)), x))

@@ -277,7 +277,7 @@ def scatter_reduce(
 def _places(input: Tensor, dim: int, index: Any, name: str) -> tuple[int, Any]:
     where = check_dim(dim, input._data.ndim)
     if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {errors.type_name(index)}")
     if index._data.ndim > 1:
         raise IndexError(f"{name}(): Index is supposed to be a vector")
     kind = index.dtype
@@ -307,12 +307,12 @@ def _out_of_bounds(name: str, input: Tensor, dim: int, index: int, size: int) ->
         return IndexError(words)
     if name == "index_copy":
         return IndexError(f"index_copy_(): {words}")
-    if input._data.ndim < 2:
+    if name == "index_select" and not size and input._data.ndim > 1:
+        return RuntimeError("index_select(): self indexing axis dim should be positive")
+    if input._data.ndim < 2 or (name == "index_select" and dim != 1):
         return IndexError("index out of range in self")
     if name != "index_select":
         return RuntimeError(words)
-    if not size:
-        return RuntimeError("index_select(): self indexing axis dim should be positive")
     return RuntimeError(f"INDICES element is out of DATA bounds, id={index} axis_dim={size}")
 
 

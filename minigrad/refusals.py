@@ -195,6 +195,7 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "Numbers": lambda v: isinstance(v, (tuple, list)) and all(isinstance(n, NUMBER) for n in v),
     "dtype": lambda v: isinstance(v, DType) or v in (float, int, bool, complex),
     "Generator": lambda v: isinstance(v, Generator),
+    "memory_format": lambda v: type(v).__name__ == "memory_format",
     "device": lambda v: isinstance(v, (int, str, Device)) and not isinstance(v, bool),
 }
 
@@ -288,11 +289,15 @@ def _takes_nothing(own: str, given: int, named: bool) -> TypeError | None:
     return TypeError(f"TensorBase.{own}() takes no " + ("keyword arguments" if named else f"arguments ({given} given)"))
 
 
+WITHIN = {"unique": "_unique2"}  # whose arguments PyTorch reads under another name
+
+
 def why(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool = False) -> TypeError | None:
     """The TypeError that PyTorch raises for these arguments; None if a form of the function takes them."""
     known = forms(own, as_method)
     if not known:
         return None
+    own = WITHIN.get(own, own)
     if as_method:
         args = args[1:]
         if known == (Form((), False),):

@@ -36,10 +36,18 @@ from minigrad.tensor import Tensor, method, wrap
 
 def reshape(input: Tensor, *sizes: Any, shape: Any = ()) -> Tensor:
     """The elements in another shape: a view where memory allows, else a copy. One size may be -1."""
-    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
-        sizes = tuple(sizes[0])
-    sizes = sizes or tuple(shape)
-    return _reshaped(input, errors.infer_size(tuple(sizes), int(input._data.size)))
+    wanted = sizes or (shape,)
+    if len(wanted) == 1 and isinstance(wanted[0], (tuple, list)):
+        wanted = tuple(wanted[0])
+    try:
+        return _reshaped(input, errors.infer_size(wanted, int(input._data.size)))
+    except (TypeError, RuntimeError):
+        from minigrad import refusals
+
+        reason = refusals.why("reshape", (input, *sizes), {} if sizes or shape == () else {"shape": shape}, True)
+        if reason is None:
+            raise
+        raise reason from None
 
 
 def _reshaped(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
@@ -142,6 +150,10 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     where = check_dim(dim, len(shape))
     if not shape:
         raise RuntimeError(f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions")
+    if not isinstance(sizes, (tuple, list)):
+        raise TypeError(f"unflatten(): argument 'sizes' (position 2) must be tuple of ints, not {errors.type_name(sizes)}")
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
     try:
         parts = errors.infer_size(tuple(sizes), shape[where])
     except RuntimeError:
@@ -153,9 +165,10 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 
 @function(inplace=False)
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Any = None, *more: int) -> Tensor:
     """Without dimensions of size 1: all of them, or those in `dim` that are."""
     shape = input._data.shape
+    dim = (dim, *more) if more else dim
     if dim is None:
         return table.squeeze(input, tuple(n for n in shape if n != 1))
     several = isinstance(dim, (tuple, list))
@@ -212,9 +225,20 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that tensors of these shapes have together."""
     given = [tuple(s) if isinstance(s, Sequence) else (s,) for s in shapes]
-    if any(n < 0 for shape in given for n in shape):
-        raise ValueError("Attempting to broadcast a dimension with negative length!")
-    return Size(errors.broadcast_shapes(*given))
+    together = [1] * max(map(len, given), default=0)
+    for place, shape in enumerate(given):
+        for at in range(-1, -len(shape) - 1, -1):
+            if shape[at] in (1, together[at]):
+                continue
+            if isinstance(shape[at], int) and shape[at] < 0 and together[at] == 1:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if together[at] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[at]} at {at}! Mismatching argument at index {place} "
+                    f"had {shapes[place]}; but expected shape should be broadcastable to {together}"
+                )
+            together[at] = shape[at]
+    return Size(together)
 
 
 register(broadcast_tensors, "broadcast_tensors", method=False)

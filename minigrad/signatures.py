@@ -540,6 +540,24 @@ repeat_interleave
     Tensor input, Tensor repeats, int? dim=None, *, index? output_size=None
     Tensor repeats, *, index? output_size=None
     Tensor input, index repeats, int? dim=None, *, index? output_size=None
+bool byte char double float half int long short
+    Tensor input, *, memory_format? memory_format=None
+nonzero
+    Tensor input, *, bool as_tuple=False, out
+to
+    Tensor input, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, memory_format?
+        memory_format=None
+    Tensor input, dtype dtype, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None
+    Tensor input, Tensor tensor, bool non_blocking=False, bool copy=False, *, memory_format? memory_format=None
+result_type
+    Tensor tensor, Tensor other
+    Number scalar, Tensor tensor
+    Tensor tensor, Number other
+    Number scalar1, Number scalar2
+unique
+    Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None
+unique_consecutive
+    Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None
 reshape
     Tensor input, ints shape
 resize_

@@ -45,7 +45,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     where = check_dim(dim, tensor._data.ndim)
     size = tensor._data.shape[where]
-    if isinstance(split_size_or_sections, (bool, float, str)):
+    if isinstance(split_size_or_sections, (bool, float, str, np.generic)):
         kind = errors.type_name(split_size_or_sections)
         raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {kind}")
     if isinstance(split_size_or_sections, (tuple, list)):

@@ -222,17 +222,17 @@ def _softmax_dim(name: str, ndim: int) -> int:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension."""
-    return mg.softmax(input, _softmax_dim("softmax", input.ndim) if dim is None else dim, dtype=dtype)
+    return input.softmax(_softmax_dim("softmax", input.dim()) if dim is None else dim, dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without overflow."""
-    return mg.log_softmax(input, _softmax_dim("log_softmax", input.ndim) if dim is None else dim, dtype=dtype)
+    return input.log_softmax(_softmax_dim("log_softmax", input.dim()) if dim is None else dim, dtype=dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """softmax(-x)."""
-    return mg.softmax(-input, _softmax_dim("softmin", input.ndim) if dim is None else dim, dtype=dtype)
+    return (-input).softmax(_softmax_dim("softmin", input.dim()) if dim is None else dim, dtype=dtype)
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:

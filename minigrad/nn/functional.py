@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,6 +76,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         types = ", ".join(f"{name}: {t.dtype.c_name}" for name, t in given.items())
         raise RuntimeError(f"All tensors must have the same dtype, got {types}")
     lead = input1.shape[:-1]
+    for name, t, own in (("input1", input1, weight.shape[1]), ("input2", input2, weight.shape[2])):
+        if t.shape[-1] != own:
+            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {t.shape[-1]} but expected {own}")
     first, second = input1.reshape((-1, input1.shape[-1])), input2.reshape((-1, input2.shape[-1]))
     out = mg.einsum("bi,oij,bj->bo", first, weight, second).reshape((*lead, weight.shape[0]))
     return out if bias is None else out + bias
@@ -272,11 +276,26 @@ def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> 
     return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
 
 
+def _warn_of_dimensions(name: str, given: int, n: int) -> None:
+    if given not in (n + 1, n + 2):
+        warnings.warn(
+            f"{name}: Received a {given}-D input to {name}, which is deprecated and will result in an error in a future "
+            f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists to "
+            f"provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and an optional batch "
+            f"dimension (i.e. {n + 1}D or {n + 2}D inputs).",
+            stacklevel=3,
+        )
+
+
 @handing_on("input p training", to="feature_dropout")
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (batch, channels, length) or (channels, length)."""
     if input.ndim not in (2, 3):
-        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input.")
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
+            "(i.e. 2D or 3D inputs)."
+        )
     if input.ndim == 2:
         return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
     return _feature_dropout(input, p, training, inplace)
@@ -285,12 +304,24 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 @handing_on("input p training", to="feature_dropout")
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (batch, channels, height, width)."""
+    _check_probability(p)
+    _warn_of_dimensions("dropout2d", input.ndim, 2)
+    if input.ndim == 3:
+        warnings.warn(
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input "
+            "is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to "
+            "interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise "
+            "dropout behavior, please switch to using dropout1d instead.",
+            stacklevel=2,
+        )
     return _feature_dropout(input, p, training, inplace)
 
 
 @handing_on("input p training", to="feature_dropout")
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (batch, channels, depth, height, width)."""
+    _check_probability(p)
+    _warn_of_dimensions("dropout3d", input.ndim, 3)
     return _feature_dropout(input, p, training, inplace)
 
 
@@ -379,11 +410,11 @@ interpolate = layers.interpolate
 lp_pool1d = layers.lp_pool1d
 lp_pool2d = layers.lp_pool2d
 lp_pool3d = layers.lp_pool3d
-max_pool1d = layers.max_pool1d
+max_pool1d = handing_on("input kernel_size stride padding dilation ceil_mode")(layers.max_pool1d)
 max_pool1d_with_indices = layers.max_pool1d_with_indices
-max_pool2d = layers.max_pool2d
+max_pool2d = handing_on("input kernel_size stride padding dilation ceil_mode")(layers.max_pool2d)
 max_pool2d_with_indices = layers.max_pool2d_with_indices
-max_pool3d = layers.max_pool3d
+max_pool3d = handing_on("input kernel_size stride padding dilation ceil_mode")(layers.max_pool3d)
 max_pool3d_with_indices = layers.max_pool3d_with_indices
 max_unpool1d = layers.max_unpool1d
 max_unpool2d = layers.max_unpool2d

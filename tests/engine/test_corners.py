@@ -5,6 +5,7 @@
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad
@@ -304,6 +305,9 @@ TAKEN = [
     ('t.zeros(2, 3).t().clone(memory_format=t.contiguous_format).stride()', '(2, 1)'),
     ('t.zeros(2, 3).t().clone().stride()', '(1, 3)'),
     ('t.result_type(tensor=t.tensor([1]), other=2.5)', 'torch.float32'),
+    ('t.arange(6).reshape(2, 3)[[np.array([0, 1])]].shape, t.arange(6).reshape(2, 3)[[1.0]], t.arange(3)[np.array([0.0, 1.7])]', '(torch.Size([2, 3]), tensor([[3, 4, 5]]), tensor([0, 1]))'),
+    ('t.zeros(1, 2, 1).squeeze(0, 2), t.zeros(1, 2, 1).reshape(2), t.arange(3.0).to(tensor=t.arange(2))', '(tensor([0., 0.]), tensor([0., 0.]), tensor([0, 1, 2]))'),
+    ('t.broadcast_shapes((2, 1), (1, 3), (5, 1, 1)), t.broadcast_shapes()', '(torch.Size([5, 2, 3]), torch.Size([]))'),
 ]
 
 REFUSED = [
@@ -481,6 +485,29 @@ REFUSED = [
     ('t.iinfo(t.bool)', TypeError, 'torch.bool is not supported by torch.iinfo'),
     ('t.finfo(t.int64)', TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"),
     ('t.set_default_dtype("a")', TypeError, 'invalid dtype object: only floating-point types are supported as the default type'),
+    ('t.zeros(2, 3).index_select(0, t.tensor([5]))', IndexError, 'index out of range in self'),
+    ('t.zeros(2, 3).index_select(1, t.tensor([5]))', RuntimeError, 'INDICES element is out of DATA bounds, id=5 axis_dim=3'),
+    ('t.zeros(2).split(np.int64(1))', TypeError, "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not numpy.int64"),
+    ('t.broadcast_shapes((2, 3), (2,))', RuntimeError, 'Attempting to broadcast a dimension of length 2 at -1! Mismatching argument at index 1 had (2,); but expected shape should be broadcastable to [2, 3]'),
+    ('t.zeros(2).to(t.float64, t.float32)', TypeError, 'to() received an invalid combination of arguments - got (torch.dtype, torch.dtype), but expected one of:\n * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n'),
+    ('t.zeros(2).type(float)', ValueError, "invalid type: 'float'"),
+    ('t.zeros(2).float(1)', TypeError, 'float() takes 0 positional arguments but 1 was given'),
+    ('t.zeros(2).to("foo")', RuntimeError, 'Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone device type at start of device string: foo'),
+    ('t.zeros(2).to("float64")', RuntimeError, "Invalid device string: 'float64'"),
+    ('t.zeros(2).to(1)', RuntimeError, 'Cannot access accelerator device when none is available.'),
+    ('t.unique(t.zeros(2), sorted=1)', TypeError, "_unique2(): argument 'sorted' must be bool, not int"),
+    ('t.zeros(2).nonzero(as_tuple=1)', TypeError, "nonzero(): argument 'as_tuple' must be bool, not int"),
+    ('t.result_type("a", 1)', TypeError, "result_type() received an invalid combination of arguments - got (str, int), but expected one of:\n * (Tensor tensor, Tensor other)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n * (Number scalar, Tensor tensor)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n * (Tensor tensor, Number other)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n * (Number scalar1, Number scalar2)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n"),
+    ('t.promote_types(t.int32, 1)', TypeError, "promote_types(): argument 'type2' (position 2) must be torch.dtype, not int"),
+    ('t.tensor(float("nan"), dtype=t.int64)', RuntimeError, 'value cannot be converted to type int64 without overflow'),
+    ('t.zeros(2).reshape()', TypeError, 'reshape() missing 1 required positional arguments: "shape"'),
+    ('t.zeros(2).reshape(2, "a")', TypeError, 'reshape(): argument \'shape\' failed to unpack the object at pos 2 with error "type must be tuple of ints,but got str"'),
+    ('t.zeros(2).unflatten(0, ())', RuntimeError, 'unflatten: sizes must be non-empty'),
+    ('t.nn.functional.max_pool2d(t.zeros(4, 4), 2)', RuntimeError, 'non-empty 3D or 4D (batch mode) tensor expected for input'),
+    ('t.nn.functional.max_pool2d(t.zeros(1, 4, 4), 2.0)', TypeError, "max_pool2d(): argument 'kernel_size' (position 2) must be tuple of ints, not float"),
+    ('t.nn.functional.avg_pool1d(t.zeros(4), 2)', RuntimeError, "Expected 2 to 3 dimensions, but got 1-dimensional tensor for argument #1 'self' (while checking arguments for avg_pool1d)"),
+    ('t.nn.functional.softmax([1.0], 0)', AttributeError, "'list' object has no attribute 'softmax'"),
+    ('t.nn.functional.hardswish(t.tensor([1]))', NotImplementedError, '"hardswish_cpu" not implemented for \'Long\''),
 ]
 
 # numpy's float32 functions are one off in the last place for every third number: `item` and `tolist` show it.
@@ -514,7 +541,7 @@ TO_THE_LAST_DIGIT = [
 def run(program: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return eval(program, {"t": minigrad})
+        return eval(program, {"t": minigrad, "np": np})
 
 
 @pytest.mark.parametrize(("program", "shown"), TAKEN + TO_THE_LAST_DIGIT)
