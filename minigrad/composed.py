@@ -37,6 +37,7 @@ from minigrad.public import (
     wrapped,
 )
 from minigrad.tensor import Tensor, method, wrap
+from minigrad.versions import noticing
 
 # ------------------------------------------------------------------------------------------- operators
 
@@ -534,7 +535,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         if not isinstance(number, Tensor):
             dtypes.fitting(plain(number), dtypes.before_half(x.dtype))
     errors.broadcast_shapes(np.shape(mask), np.shape(raw(x)), np.shape(raw(y)))
-    result = table.where(x, y, mask)
+    result = noticing(table.where(x, y, mask), condition)
     return result if out is None else into(out, result, "where")
 
 
@@ -562,7 +563,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         )
     number = dtypes.fitting(plain(value), input.dtype)
     fill = value if isinstance(value, Tensor) else wrap(number)
-    return more.masked_fill(input, _typed(fill, input.dtype), mask._data)
+    return noticing(more.masked_fill(input, _typed(fill, input.dtype), mask._data), mask)
 
 
 def _masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:

@@ -25,7 +25,7 @@ from minigrad.derivatives import add, mul, sub
 from minigrad.operations import Nowhere, Operation, Unrecorded, operation
 from minigrad.tape import AccumulateGrad, Node, hooks_of, mode, touch
 from minigrad.tensor import Tensor, Untracked, method, set_data, wrap
-from minigrad.versions import Detached, guarded_names
+from minigrad.versions import Detached, also, guarded_names
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 LEAF_VIEW = "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -326,6 +326,8 @@ def commit(target: Tensor, result: Tensor) -> None:
 
 def _keep_old(node: Node, target: Tensor) -> None:
     """Where a rule needs the target's old numbers, keep a copy of them: the originals are about to be overwritten."""
+    if also(node):
+        node.__dict__["_also"] = tuple(one for one in also(node) if one[0] is not target._counter)
     made = getattr(type(node), "operation", None)
     if made is None or not node.kept or not node.guards or not any("x" in names for names in made.arguments):
         return
@@ -341,6 +343,8 @@ def _keep_old(node: Node, target: Tensor) -> None:
 
 def move_guards(node: Node | None, old: list[Any], now: list[Any]) -> None:
     """A node that kept its own result kept what is now in the target's memory: watch the target's counter."""
+    if node is not None and also(node):
+        node.__dict__["_also"] = tuple((now, now[0], *one[2:]) if one[0] is old else one for one in also(node))
     if node is not None and node.guards:
         pairs = list(node.guards)
         for i in range(0, len(pairs), 2):

@@ -960,6 +960,13 @@ def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
     return np.lib.stride_tricks.as_strided(part, shape, steps)
 
 
+def replace_diagonal(x: Array, y: Array, offset: int, i: int, j: int) -> Array:
+    """A copy of x with y on the diagonal."""
+    out = x.copy()
+    diagonal(out, offset, i, j)[...] = y
+    return out
+
+
 def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
     """The transpose of `diagonal`: zeros with g on the diagonal."""
     out = np.zeros(shape, g.dtype)

@@ -23,6 +23,7 @@ from minigrad import dtypes, errors, windows
 from minigrad import more_derivatives as more
 from minigrad.public import as_one_node, function, index_array, register
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import noticing
 
 Shape = tuple[int, ...]
 
@@ -216,7 +217,7 @@ def _convolve_back(n: int) -> Any:
             raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {words}")
         out = more.conv_input(x, weight, sizes, steps, edges, gaps, groups)
         if bias is not None:
-            out = out + bias.reshape((-1,) + (1,) * n)
+            out = noticing(out + bias.reshape((-1,) + (1,) * n), x, weight)
         return _unbatched(as_one_node(out, "ConvolutionBackward0"), had)
 
     call.__name__ = call.__qualname__ = name
@@ -325,7 +326,7 @@ def _max_pool(n: int) -> tuple[Any, Any]:
             raise errors.not_implemented("max_pool1d_impl", input.dtype.tensor_name)
         index = windows.max_pool_indices(input._data, kernel, steps, edges, gaps, ceil_mode)
         out = recorded(input, index, n)
-        return (out, wrap(index)) if return_indices else out
+        return (noticing(out, indices := wrap(index)), indices) if return_indices else out
 
     def both(*args: Any, **keywords: Any) -> Any:
         return call(*args, **{**keywords, "return_indices": True})
@@ -433,7 +434,7 @@ def _adaptive_max(n: int) -> Any:
         _not_empty(f"adaptive_max_pool{n}d", input, n + 1)
         index = windows.adaptive_max_indices(input._data, counts)
         out = _pooled(more.adaptive_max_pool2d(input, index, n), "AdaptiveMax", n)
-        return (out, wrap(index)) if return_indices else out
+        return (noticing(out, indices := wrap(index)), indices) if return_indices else out
 
     call.__name__ = call.__qualname__ = f"adaptive_max_pool{n}d"
     call.__doc__ = f"{n}-d maximum over windows chosen so that the result has `output_size`."
@@ -513,7 +514,8 @@ def _max_unpool(n: int) -> Any:
         flat = table.reshape(input, (*lead, math.prod(input._data.shape[-n:])))
         zeros = wrap(np.zeros((*lead, math.prod(wanted)), input._data.dtype))
         out = more.scatter(zeros, flat, len(lead), index.reshape(flat._data.shape))
-        return as_one_node(table.reshape(out, (*lead, *wanted)), f"MaxUnpool{3 if n == 3 else 2}DBackward0")
+        out = as_one_node(table.reshape(out, (*lead, *wanted)), f"MaxUnpool{3 if n == 3 else 2}DBackward0")
+        return noticing(out, indices)
 
     call.__name__ = call.__qualname__ = f"max_unpool{n}d"
     call.__doc__ = "Put the elements back where max pooling took them from, among zeros."
@@ -604,6 +606,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
+    given = input
     for i, (before, after) in enumerate(pairs):
         dim = input._data.ndim - n + i
         size = input._data.shape[dim]
@@ -629,7 +632,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         input = more.index_select(input, (slice(None),) * dim + (places,))
     if mode == "circular":
         return input
-    return as_one_node(input, f"{'Reflection' if mode == 'reflect' else 'Replication'}Pad{n}DBackward0")
+    return noticing(as_one_node(input, f"{'Reflection' if mode == 'reflect' else 'Replication'}Pad{n}DBackward0"), given)
 
 
 @function(method=False)
@@ -706,7 +709,7 @@ def interpolate(
         for i, (s, c) in enumerate(zip(sizes, counts)):
             step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
             places = np.minimum(np.floor((np.arange(c) + shift) * np.float32(step)).astype(np.int64), s - 1)
-            input = more.index_select(input, (slice(None),) * (2 + i) + (places,))
+            input = more.enlarge(input, (slice(None),) * (2 + i) + (places,))
         return as_one_node(input, f"Upsample{'NearestExact' if shift else 'Nearest'}{n}DBackward0")
     cubic = mode == "bicubic" and n == 2
     if not cubic and mode != {1: "linear", 2: "bilinear", 3: "trilinear"}.get(n):
@@ -716,7 +719,7 @@ def interpolate(
         step = 1 / scales[i] if scales is not None and not recompute_scale_factor else s / c
         weights = _cubic_weights if cubic else _linear_weights
         matrices.append(weights(s, c, step, bool(align_corners), input._data.dtype))
-    return as_one_node(more.adaptive_avg_pool(input, tuple(matrices)), f"Upsample{mode.capitalize()}{n}DBackward0")
+    return as_one_node(more.resample(input, tuple(matrices)), f"Upsample{mode.capitalize()}{n}DBackward0")
 
 
 def _linear_weights(size: int, count: int, step: float, align_corners: bool, dtype: Any) -> Any:
@@ -800,7 +803,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 def embedding(weight: Tensor, indices: Tensor) -> Tensor:
     """The rows of `weight` that `indices` name."""
-    return more.embedding(weight, (index_array(indices),))
+    return noticing(more.embedding(weight, (index_array(indices),)), indices)
 
 
 register(embedding, "embedding", method=False)

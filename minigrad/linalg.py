@@ -24,6 +24,7 @@ from minigrad.products import cross as found_cross
 from minigrad.public import accepting_out, as_one_node, function, register, return_type, told
 from minigrad.reductions import vector_norm
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import noticing
 
 __all__ = [
     "LinAlgError",
@@ -154,7 +155,10 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
         sizes = " and ".join("x".join(map(str, x._data.shape[-2:])) for x in (A, right))
         raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({sizes})")
     out = more.solve(A, right)
-    return as_one_node(out.squeeze(-1), "LinalgSolveExBackward0") if vector else out
+    if vector:
+        out = as_one_node(out.squeeze(-1), "LinalgSolveExBackward0")
+        noticing(out, out)
+    return out
 
 
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
@@ -542,7 +546,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
         triangle = triangle - more.put_diagonal(
             triangle.diagonal(0, -2, -1) - 1, A._data.shape, 0, A._data.ndim - 2, A._data.ndim - 1
         )
-    return _solve_matrix(triangle, B, left)
+    return noticing(_solve_matrix(triangle, B, left), A)
 
 
 def _solve_matrix(A: Tensor, B: Tensor, left: bool = True) -> Tensor:
@@ -564,17 +568,17 @@ def matrix_exp(A: Tensor) -> Tensor:
         total = total + term
     for _ in range(halvings):
         total = total @ total
-    return total
+    return noticing(total, A)
 
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X with A X = B, given the Cholesky factor L of A."""
-    return _solve_matrix(_whole(L, upper), B)
+    return noticing(_solve_matrix(_whole(L, upper), B), B, L)
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor."""
-    return more.inv(_whole(L, upper))
+    return noticing(more.inv(_whole(L, upper)), L)
 
 
 def _whole(L: Tensor, upper: bool) -> Tensor:

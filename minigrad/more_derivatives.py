@@ -69,19 +69,19 @@ addcmul = operation(
 addcdiv = operation(
     "Addcdiv",
     lambda x, y, z, value: x + value * kernels.true_divide(y, z),
-    lambda g: g,
+    lambda g, z: g,  # PyTorch keeps in any case what two rules name
     lambda g, z, value: g * value / z,
     lambda g, y, z, value: -g * value * (y / z) / z,
 )
 lerp = operation("LerpBackward0", kernels.lerp, lambda g, weight: g * (1 - weight), lambda g, weight: g * weight)
 lerp_tensor = operation(
-    "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y: g * (y - x)
+    "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y, z: g * (y - x)
 )
 fmod = operation("FmodBackward0", kernels.fmod, lambda g: g, None)
 fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * truncated(x, y))
 remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g, None)
 remainder_tensor = operation("RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floored(x, y))
-div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
+div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g, y: zeros(g), lambda g, x, y: zeros(g))
 addmm = operation(
     "Addmm",
     lambda x, y, z, beta, alpha: kernels.weighted_sum(x, beta, y @ z, alpha),
@@ -112,7 +112,9 @@ round = operation("Round", kernels.round_half_even, lambda g: zeros(g))
 frac = operation("Frac", kernels.only_floats("frac_cpu")(lambda x: x - np.trunc(x)), lambda g: g)
 erf = operation("Erf", floating(special_functions.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
 erfc = operation("Erfc", floating(special_functions.erfc), lambda g, x: g * (-2 / math.sqrt(math.pi)) * exp(-x * x))
-erfinv = operation("Erfinv", floating(special_functions.erfinv), lambda g, out: g * (math.sqrt(math.pi) / 2) * exp(out * out))
+erfinv = operation(
+    "Erfinv", floating(special_functions.erfinv), lambda g, x: g * (math.sqrt(math.pi) / 2) * exp(erfinv(x) ** 2)
+)
 lgamma = operation("Lgamma", floating(special_functions.lgamma), lambda g, x: g * digamma(x))
 digamma = operation("Digamma", floating(lambda x: special_functions.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
 polygamma = operation(
@@ -205,7 +207,7 @@ prelu = operation(
     "PreluKernel",
     lambda x, y: np.where(x > 0, x, x * y),
     lambda g, x, y: flat(where(g, g * y, x > 0), x),
-    lambda g, x: where(0.0, g * x, x > 0),
+    lambda g, x, y: where(0.0, g * x, x > 0),
 )
 hardtanh = operation(
     "Hardtanh",
@@ -264,26 +266,27 @@ bce_with_logits_loss = operation(
 
 # -------------------------------------------------------------------------------- convolution and pooling
 
-# Convolution is linear in the input and in the weight: three functions, each the derivative of the others.
+# Convolution is linear in the input and in the weight: three functions, each the derivative of the others.  PyTorch has one
+# rule for all their inputs, and so keeps both whichever is asked for.  Of what is pooled it keeps all, too.
 
 conv = operation(
     "Convolution",
     windows.conv_bias,
-    lambda g, y, x_shape, stride, padding, dilation, groups: conv_input(
+    lambda g, x, y, x_shape, stride, padding, dilation, groups: conv_input(
         g, y, x_shape[2:], stride, padding, dilation, groups
     ),
-    lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+    lambda g, x, y, y_shape, stride, padding, dilation, groups: conv_weight(
         g, x, y_shape[2:], stride, padding, dilation, groups
     ),
-    lambda g: sum_dims(g, all_but(g, 1), False),
+    lambda g, x, y: sum_dims(g, all_but(g, 1), False),
 )
 conv_input = operation(
     "Convolution",
     windows.conv_input,
-    lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
+    lambda g, x, y, x_shape, stride, padding, dilation, groups: cropped(
         conv(g, y, None, stride, padding, dilation, groups), x_shape
     ),
-    lambda g, x, y_shape, stride, padding, dilation, groups: conv_weight(
+    lambda g, x, y, y_shape, stride, padding, dilation, groups: conv_weight(
         x, g, y_shape[2:], stride, padding, dilation, groups
     ),
 )
@@ -301,7 +304,7 @@ max_pool1d, max_pool2d, max_pool3d, adaptive_max_pool2d = (
     operation(
         f"{name}",
         lambda x, index, n: windows.take_places(x, index, n),
-        lambda g, x_shape, index, n: put_places(g, index, x_shape[len(x_shape) - n :]),
+        lambda g, x, x_shape, index, n: put_places(g, index, x_shape[len(x_shape) - n :]),
     )
     for name in ("SqueezeBackward1", "MaxPool2DWithIndices", "MaxPool3DWithIndices", "AdaptiveMaxPool2D")
 )
@@ -309,7 +312,7 @@ put_places = operation("MaxUnpool2D", windows.put_places, lambda g, index, sizes
 avg_pool = operation(
     "AvgPool2D",
     windows.avg_pool,
-    lambda g, x_shape, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool_input(
+    lambda g, x, x_shape, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool_input(
         g, x_shape[len(x_shape) - len(kernel) :], kernel, stride, padding, ceil_mode, include_pad, divisor
     ),
 )
@@ -325,8 +328,12 @@ avg_pool_input = operation(
 adaptive_avg_pool = operation(  # `averages` holds one matrix per spatial dimension
     "AdaptiveAvgPool2D",
     windows.along_dims,
-    lambda g, averages: adaptive_avg_pool(g, tuple(a.T for a in averages)),
+    lambda g, x, averages: resample(g, tuple(a.T for a in averages)),
 )
+resample = operation(
+    "UpsampleBilinear2D", windows.along_dims, lambda g, averages: resample(g, tuple(a.T for a in averages))
+)
+enlarge = operation("UpsampleNearest2D", lambda x, places: x[places], lambda g, x_shape, places: put(g, x_shape, places))
 im2col = operation(
     "Im2Col",
     windows.unfold,
@@ -495,14 +502,24 @@ index_fill, masked_scatter = (
     )
     for name in ("IndexFill", "MaskedScatter")
 )
-index_add, index_copy = (
+index_add = operation("IndexAdd", gathering.index_put, lambda g: g, lambda g, y, index: pick(g, index))  # PyTorch keeps y
+index_copy = operation(
+    "IndexCopy", gathering.index_put, lambda g, index: erase(g, index), lambda g, y, index: pick(g, index)
+)
+select_scatter, slice_scatter = (
     operation(
         name,
-        gathering.index_put,
-        lambda g, index, accumulate: g if accumulate else erase(g, index),
-        lambda g, y, index: pick(g, index),  # PyTorch keeps y as well
+        lambda x, y, key: gathering.index_put(x, y, key, False),
+        lambda g, key: erase(g, key),
+        lambda g, key: slice_(g, key),
     )
-    for name in ("IndexAdd", "IndexCopy")
+    for name in ("SelectScatter", "SliceScatter")
+)
+diagonal_scatter = operation(
+    "DiagonalScatter",
+    kernels.replace_diagonal,
+    lambda g, offset, i, j: diagonal_scatter(g, zeros(diagonal(g, offset, i, j)), offset, i, j),
+    lambda g, offset, i, j: diagonal(g, offset, i, j),
 )
 scatter = operation(
     "ScatterBackward0",
@@ -519,7 +536,7 @@ scatter_add = operation(
 scatter_prod = operation(
     "ScatterReduce",
     lambda x, y, dim, index, include_self: gathering.scatter_reduce(x, y, dim, index, "prod", include_self),
-    lambda g, x, y, dim, index, include_self: prod_share_of_self(g, x, y, dim, index, include_self),
+    lambda g, x, y, out, dim, index, include_self: prod_share_of_self(g, x, y, dim, index, include_self),
     lambda g, x, y, out, dim, index, include_self: prod_share_of_source(g, x, y, out, dim, index, include_self),
 )
 scatter_extreme = operation(

@@ -17,7 +17,7 @@ from minigrad import gathering, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import renamed
-from minigrad.public import FUNCTIONS, as_one_node, function, register, return_type, wrapped
+from minigrad.public import FUNCTIONS, as_one_node, function, register, return_type, with_indices, wrapped
 from minigrad.tensor import Tensor, wrap
 
 # ------------------------------------------------------------------------------------------- extremes
@@ -58,7 +58,7 @@ def _by_index(name: str, input: Tensor, dim: Any, keepdim: bool, find: Any, alon
     places = np.asarray(find(x, where) if x.ndim else 0)
     index = places if not x.ndim else np.expand_dims(places, where)
     values = along(input, where, index, keepdim or not x.ndim)
-    return return_type(name)(values, wrapped(index if keepdim and x.ndim else places))
+    return with_indices(name, values, index if keepdim and x.ndim else places)
 
 
 _extreme("max", table.max_all, more.max_dim, lambda x, d: x.argmax(d), "maximum")
@@ -178,7 +178,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | 
     """The elements in order along `dim`, and the indices they came from."""
     where = check_dim(dim, input._data.ndim)
     index = np.asarray(gathering.argsort(input._data, where, descending, stable))
-    return return_type("sort")(more.sort(input, where, index, True), wrapped(index))
+    return with_indices("sort", more.sort(input, where, index, True), index)
 
 
 function(sort)
@@ -212,7 +212,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         index = selected(x, where, largest, k, sorted)
     elif x.ndim:
         index = np.take(index, range(k), where)
-    return return_type("topk")(more.topk(input, where, index, True), wrapped(index))
+    return with_indices("topk", more.topk(input, where, index, True), index)
 
 
 @function

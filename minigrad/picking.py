@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, gathering, indexing, inplace, kernels
+from minigrad import dtypes, errors, gathering, indexing, inplace
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
 from minigrad.public import (
@@ -34,6 +34,7 @@ from minigrad.public import (
 )
 from minigrad.tape import mode
 from minigrad.tensor import Tensor, method, wrap
+from minigrad.versions import noticing
 
 VIEWS = {
     "Select": table.select,
@@ -54,7 +55,7 @@ def __getitem__(self: Tensor, index: Any) -> Tensor:
             part = _part(self, tuple(key for key in parsed.basic if key is not None))
             return table.unsqueeze(part, np.asarray(self._data)[parsed.basic].shape)
         return VIEWS[parsed.name](self, parsed.basic)
-    return table.pick(_part(self, parsed.basic), parsed.advanced)
+    return noticing(table.pick(_part(self, parsed.basic), parsed.advanced), *_tensors_of(index))
 
 
 def _part(x: Tensor, basic: tuple[Any, ...], name: str = "Slice") -> Tensor:
@@ -62,6 +63,11 @@ def _part(x: Tensor, basic: tuple[Any, ...], name: str = "Slice") -> Tensor:
     if builtins.all(k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in basic):
         return x
     return VIEWS[name](x, basic)
+
+
+def _tensors_of(index: Any) -> list[Tensor]:
+    """The tensors among the parts of an index."""
+    return [i for i in (index if isinstance(index, (tuple, list)) else (index,)) if isinstance(i, Tensor)]
 
 
 @method
@@ -112,7 +118,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         inplace.copy(_part(self, parsed.basic, name), more.copied, _cast(source, self))
     else:
         view = _part(self, parsed.basic)
-        inplace.overwrite(view, more.index_put, _cast(source, view), parsed.advanced, False)
+        put_in = lambda *given: noticing(more.index_put(*given), *_tensors_of(index))
+        inplace.overwrite(view, put_in, _cast(source, view), parsed.advanced, False)
 
 
 def _check_types(target: Tensor, source: Tensor) -> None:
@@ -186,7 +193,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
             [3]])
     """
     where = check_dim(dim, input._data.ndim)
-    return more.gather(input, where, _checked_index("gather", input, where, index), True)
+    return noticing(more.gather(input, where, _checked_index("gather", input, where, index), True), index)
 
 
 @function
@@ -212,7 +219,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> Tensor:
     places = np.broadcast_to(
         index_array(indices), tuple(indices._data.shape[where] if d == where else n for d, n in enumerate(common))
     )
-    return more.gather(x, where, places, True)
+    return noticing(more.gather(x, where, places, True), indices)
 
 
 @function(inplace=True)
@@ -232,7 +239,7 @@ def scatter(
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
         return scatter_reduce(input, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])
-    out = more.scatter(input, source, where, array)
+    out = noticing(more.scatter(input, source, where, array), index)
     return as_one_node(out, "ScatterBackward1") if one else out
 
 
@@ -242,7 +249,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     where = check_dim(dim, input._data.ndim)
     if src._data.dtype != input._data.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    return more.scatter_add(input, src, where, _checked_index("scatter_add", input, where, index, src._data))
+    out = more.scatter_add(input, src, where, _checked_index("scatter_add", input, where, index, src._data))
+    return noticing(out, index) if src.requires_grad else out
 
 
 @function(inplace=True)
@@ -255,20 +263,21 @@ def scatter_reduce(
     if src._data.dtype != input._data.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if reduce == "prod":
-        return more.scatter_prod(input, src, where, array, include_self)
+        return noticing(more.scatter_prod(input, src, where, array, include_self), index)
     if reduce in ("amax", "amin"):
-        return more.scatter_extreme(input, src, where, array, include_self, reduce)
+        return noticing(more.scatter_extreme(input, src, where, array, include_self, reduce), index)
     if reduce not in ("sum", "mean"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     start = input if include_self else wrap(gathering.scatter(np.ones_like(input._data), where, array, 0)) * input
     total = more.scatter_add(start, src, where, array)
     if reduce == "sum":
-        return total
+        return noticing(total, index, input, src, total)
     ones = np.ones(array.shape, input._data.dtype)
     first = np.ones_like(input._data) if include_self else gathering.scatter(np.ones_like(input._data), where, array, 0)
     number = gathering.scatter_add(first, where, array, ones)
     number = wrap(np.maximum(number, 1))
-    return total / number if input._data.dtype.kind == "f" else total.div(number, rounding_mode="floor")
+    mean = total / number if input._data.dtype.kind == "f" else total.div(number, rounding_mode="floor")
+    return noticing(mean, index, input, src, mean)
 
 
 # ------------------------------------------------------------------------------------------- by index
@@ -324,7 +333,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         if array.size != 1:
             raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)")
         return owned(table.reshape(more.index_select(input.reshape(1), (array,)), ()))
-    return more.index_select(input, (slice(None),) * where + (array,))
+    return noticing(more.index_select(input, (slice(None),) * where + (array,)), index)
 
 
 def _check_slices(name: str, input: Tensor, dim: int, index: Any, source: Tensor) -> None:
@@ -392,7 +401,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     """
     where, array = _places(input, dim, index, "index_add")
     _check_slices("index_add", input, where, array, source)
-    return _changed(more.index_add, input, where, array, source if alpha == 1 else source * alpha, True)
+    out = _changed(more.index_add, input, where, array, source if alpha == 1 else source * alpha, True)
+    return noticing(out, index, source) if source.requires_grad else out
 
 
 @function(inplace=True)
@@ -403,7 +413,8 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     """
     where, array = _places(input, dim, index, "index_copy")
     _check_copied_slices(input, where, array, source)
-    return _changed(more.index_copy, input, where, array, source if source._data.ndim else source.reshape(1), False)
+    source = source if source._data.ndim else source.reshape(1)
+    return noticing(_changed(more.index_copy, input, where, array, source, False), index)
 
 
 @function(inplace=True)
@@ -416,7 +427,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         )
     fitted = wrap(np.asarray(dtypes.fitting(plain(value), input.dtype)))
     number = _cast(value, input) if isinstance(value, Tensor) else fitted
-    return _changed(more.index_fill, input, where, np.unique(array), number, False)  # each once: its gradient, too
+    return noticing(_changed(more.index_fill, input, where, np.unique(array), number, False), index)  # each once
 
 
 @function(inplace=True)
@@ -430,7 +441,8 @@ def index_reduce(
     _check_slices("index_reduce", input, where, array, source)
     lines = array.reshape(tuple(-1 if d == where else 1 for d in range(source._data.ndim)))
     everywhere = wrap(np.broadcast_to(lines, source._data.shape).copy())
-    return scatter_reduce(input, where, everywhere, source, reduce, include_self=include_self)
+    out = scatter_reduce(input, where, everywhere, source, reduce, include_self=include_self)
+    return noticing(out, index, input, source)
 
 
 @function
@@ -443,7 +455,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     target = np.shape(input._data[parsed.advanced])
     fitting = indexing.check_value(values._data.shape, target, True)
     source = values if values._data.shape == fitting else table.reshape(values, fitting)
-    return more.index_put(input, source, parsed.advanced, accumulate)
+    return noticing(more.index_put(input, source, parsed.advanced, accumulate), *_tensors_of(indices))
 
 
 @method
@@ -471,7 +483,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     outside = array[(array < -size) | (array >= size)]
     if outside.size:
         raise IndexError(f"out of range: tried to access index {outside[0]} on a tensor of {size} elements.")
-    return more.take(input.reshape(-1), (array,))
+    return noticing(more.take(input.reshape(-1), (array,)), index)
 
 
 @function(inplace=True)
@@ -488,7 +500,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             f"{input.dtype.tensor_name} and source.dtype = {source.dtype.tensor_name}"
         )
     changed = more.index_put(input.reshape(-1), source.reshape(index._data.shape), (index_array(index),), accumulate)
-    return owned(table.reshape(changed, input._data.shape))
+    return noticing(owned(table.reshape(changed, input._data.shape)), index, *([source] if source.requires_grad else []))
 
 
 # ------------------------------------------------------------------------------------------- by mask
@@ -502,7 +514,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     shape = errors.broadcast_shapes(tuple(mask._data.shape), tuple(input._data.shape))
     x = input if tuple(input._data.shape) == shape else input.expand(shape)
     where = np.broadcast_to(mask._data, shape)
-    return more.masked_select(x, where.nonzero() if shape else (np.asarray(where),))
+    return noticing(more.masked_select(x, where.nonzero() if shape else (np.asarray(where),)), mask)
 
 
 @function(inplace=True)
@@ -522,7 +534,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{names}")
     if source._data.size < count:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    return more.masked_scatter(x, source.reshape(-1).narrow(0, 0, count), index, False)
+    return noticing(more.masked_scatter(x, source.reshape(-1).narrow(0, 0, count), index, False), mask)
 
 
 @function
@@ -596,7 +608,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of input with the slice at `index` along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
-    return more.index_copy(input, src, (slice(None),) * where + (index,), False)
+    return more.select_scatter(input, src, (slice(None),) * where + (index,))
 
 
 @function
@@ -605,16 +617,14 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of input with a slice along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
-    return more.index_copy(input, src, (slice(None),) * where + (slice(start, end, step),), False)
+    return more.slice_scatter(input, src, (slice(None),) * where + (slice(start, end, step),))
 
 
 @function
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of input with a diagonal replaced."""
     i, j = check_dim(dim1, input._data.ndim), check_dim(dim2, input._data.ndim)
-    shape = tuple(input._data.shape)
-    where = kernels.put_diagonal(np.ones(src._data.shape, bool), shape, offset, i, j)
-    return table.where(more.put_diagonal(src, shape, offset, i, j), input, where)
+    return more.diagonal_scatter(input, src, offset, i, j)
 
 
 in_place("put", put)

@@ -20,6 +20,7 @@ from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
 from minigrad.public import FUNCTIONS, as_one_node, function, methods, owned, register
 from minigrad.tensor import Tensor, method, wrap
+from minigrad.versions import noticing
 
 
 def matmul(input: Tensor, other: Any) -> Tensor:
@@ -269,7 +270,8 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
         raise RuntimeError(f"expected scalar type {input.dtype.tensor_name} but found {other.dtype.tensor_name}")
     x, y = input.expand(shape), other.expand(shape)
     out = x.roll(-1, where) * y.roll(1, where) - x.roll(1, where) * y.roll(-1, where)
-    return as_one_node(out, "LinalgCrossBackward0")
+    needed = [t for t, of in ((other, input), (input, other)) if of.requires_grad]
+    return noticing(as_one_node(out, "LinalgCrossBackward0"), *needed)
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
@@ -482,7 +484,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
     difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if p == 0:  # how many coordinates differ: a number without slope
         return table.sign(difference).abs().sum(-1)
-    return as_one_node(more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False), "CdistBackward0")
+    out = more.vector_norm(difference, float(p), (difference._data.ndim - 1,), False)
+    return noticing(as_one_node(out, "CdistBackward0"), x1, x2)
 
 
 @function(method=False)
@@ -499,7 +502,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     difference = table.pick(input, (first,)) - table.pick(input, (second,))
     if p == 0:  # how many coordinates differ: a number without slope
         return table.sign(difference).abs().sum(-1)
-    return as_one_node(more.vector_norm(difference, float(p), (1,), False), "PdistBackward0")
+    return noticing(as_one_node(more.vector_norm(difference, float(p), (1,), False), "PdistBackward0"), input)
 
 
 @function

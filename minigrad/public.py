@@ -20,6 +20,7 @@ from minigrad.inplace import into as into
 from minigrad.tape import mode
 from minigrad.tensor import Array, Tensor, wrap
 from minigrad.tensor import plain as plain
+from minigrad.versions import noticing
 
 FUNCTIONS: dict[str, Any] = {}
 methods: Any = Tensor  # the class, as something to hang methods on
@@ -387,6 +388,12 @@ def return_type(name: str) -> Any:
         return f"torch.return_types.{name}(\n{inside})"
 
     return type(name, (made,), {"__repr__": show, "__slots__": ()})
+
+
+def with_indices(name: str, values: Tensor, index: Array) -> Any:
+    """Values and where they stood; PyTorch keeps the latter, and notices when they are overwritten."""
+    indices = wrapped(index)
+    return return_type(name)(noticing(values, indices), indices)
 
 
 def in_place(name: str, operation: Callable[..., Any]) -> None:

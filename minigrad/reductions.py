@@ -20,8 +20,9 @@ from minigrad import dtypes, errors, gathering, kernels
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import move_guards
-from minigrad.public import FUNCTIONS, as_one_node, check_asked, function, into, load, register, return_type, wrapped
+from minigrad.public import FUNCTIONS, as_one_node, check_asked, function, into, load, register, with_indices, wrapped
 from minigrad.tensor import Tensor, method, wrap
+from minigrad.versions import noticing
 
 # ------------------------------------------------------------------------------------------- sums and means
 
@@ -325,7 +326,7 @@ def _wider(name: str, x: Tensor, wanted: dtypes.DType) -> dtypes.DType:
 @function
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other."""
-    return as_one_node(norm(input - other, p), "DistBackward0")
+    return noticing(as_one_node(norm(input - other, p), "DistBackward0"), input, other)
 
 
 @function(inplace=True)
@@ -433,7 +434,7 @@ def cummax(input: Tensor, dim: int) -> Any:
         raise IndexError(f"cummax(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     where = check_dim(dim, input._data.ndim)
     _, index = gathering.cumulative_best(input._data, where, np.greater_equal)
-    return return_type("cummax")(more.cummax(input, where, np.asarray(index), True), wrap(index))
+    return with_indices("cummax", more.cummax(input, where, np.asarray(index), True), index)
 
 
 @function
@@ -443,4 +444,4 @@ def cummin(input: Tensor, dim: int) -> Any:
         raise IndexError(f"cummin(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     where = check_dim(dim, input._data.ndim)
     _, index = gathering.cumulative_best(input._data, where, np.less_equal)
-    return return_type("cummin")(more.cummin(input, where, np.asarray(index), True), wrap(index))
+    return with_indices("cummin", more.cummin(input, where, np.asarray(index), True), index)

@@ -15,7 +15,7 @@ from minigrad.birthplace import quoted
 
 if TYPE_CHECKING:
     from minigrad.tape import Node
-    from minigrad.tensor import Array
+    from minigrad.tensor import Array, Tensor
 
 DETACHED = (
     "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
@@ -38,9 +38,29 @@ class Detached(int):
         return further
 
 
+def noticing(out: Any, *tensors: Tensor) -> Any:
+    """`out`, whose node notices writes to these tensors too: PyTorch keeps them, our rule what was read from them."""
+    node = out._node
+    if node is not None and tensors:
+        node.guards = node.guards or ()  # freed like what keeps something
+        made = (None if t is out else t._node for t in tensors)  # a node does not hold itself
+        found = ((t._counter, t._counter[0], t._data.shape, t._data.dtype, by) for t, by in zip(tensors, made, strict=True))
+        node.__dict__["_also"] = (*also(node), *found)
+    return out
+
+
+def also(node: Node) -> tuple[Any, ...]:
+    """What `noticing` was told of: (counter, version, shape, type, node) of each tensor."""
+    told: tuple[Any, ...] = getattr(node, "_also", ())
+    return told
+
+
 def check_versions(node: Node) -> None:
     """Raise if something this node kept has been written to since."""
     guards = node.guards or ()
+    for counter, version, shape, dtype, maker in also(node):
+        if counter[0] != version:
+            raise _noted(node, np.broadcast_to(np.zeros((), dtype), shape), maker, counter, version)
     for counter, version in zip(guards[::2], guards[1::2], strict=True):
         now = counter[0]
         if type(now) is Detached and any(p is not None and p.seq == now.seq for p in node.parents):
@@ -59,12 +79,17 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
                 maker = node if name == "out" else node.parents[made.inputs.index(name)]
                 if counter_of(node, name) is counter:
                     array, origin = value, maker
+    return _noted(node, array, origin, counter, version)
+
+
+def _noted(node: Node, array: Array, origin: Node | None, counter: list[Any], version: int) -> RuntimeError:
+    """PyTorch's sentence with our note: `origin` made what the node kept."""
     written, code, at = counter[1] if len(counter) > 1 and counter[1] else (None, None, 0)
     writer = written and written()
     maker = node if origin is node else origin if _is_view(origin) else writer or origin
     error = modified(array, maker, counter[0], version)
     error.add_note(
-        f"minigrad: saved by {made.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
+        f"minigrad: saved by {node.operation.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
         "make a new tensor there instead, as in y = y + 1."
     )
     if anomaly.state.enabled:

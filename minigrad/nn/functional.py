@@ -28,6 +28,7 @@ from minigrad.nn.losses import *  # noqa: F403
 from minigrad.nn.normalisation import *  # noqa: F403
 from minigrad.public import accepting_out, as_one_node
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import noticing
 
 # --------------------------------------------------------------------------------------------------------- linear
 
@@ -120,8 +121,8 @@ def embedding(
     if index.size and not 0 <= index.min() <= index.max() < weight.shape[0]:
         raise IndexError("index out of range in self")
     if padding_idx is None:
-        return more.embedding(weight, (index,))
-    return rules.embedding_padded(weight, index, padding_idx)
+        return noticing(more.embedding(weight, (index,)), input)
+    return noticing(rules.embedding_padded(weight, index, padding_idx), input)
 
 
 def embedding_bag(

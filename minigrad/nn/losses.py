@@ -23,6 +23,7 @@ from minigrad.nn.arguments import checked, handing_on
 from minigrad.public import as_one_node, floating_input
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Array, Tensor, wrap
+from minigrad.versions import noticing
 
 __all__ = (
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity",
@@ -248,6 +249,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     else:
         grid = np.ogrid[tuple(map(slice, classes.shape))]
         loss = rules.nll_grid(rows, (grid[0], classes, *grid[1:]), share, total)
+    noticing(loss, target) if weight is None else noticing(loss, target, weight)
     if total is None and input._data.ndim == 1:
         return as_one_node(loss.reshape(()), "NllLossBackward0")
     return as_one_node(loss, "ViewBackward0") if total is None and len(shape) not in (2, 4) else loss
@@ -672,7 +674,8 @@ def multi_margin_loss(
     wrong = np.ones(rows.shape, rows._data.dtype)
     np.put_along_axis(wrong, index, 0, 1)
     loss = (gap * wrap(wrong)).sum(1) / rows.shape[1]
-    return as_one_node(_reduced(loss if input.ndim > 1 else loss.reshape(()), reduction), "MultiMarginLossBackward0")
+    loss = as_one_node(_reduced(loss if input.ndim > 1 else loss.reshape(()), reduction), "MultiMarginLossBackward0")
+    return noticing(loss, input, target, *(() if weight is None else (weight,)))
 
 
 @handing_on("input target reduction")
@@ -701,7 +704,7 @@ def multilabel_margin_loss(
         losses.append(gaps.sum() / labels.size)
     loss = mg.stack(losses)
     loss = _reduced(loss if input.ndim > 1 else loss.reshape(()), reduction)
-    return as_one_node(loss, "MultilabelMarginLossBackward0")
+    return noticing(as_one_node(loss, "MultilabelMarginLossBackward0"), input, target)
 
 
 def _check_ctc_lengths(x: Tensor, labels: Any, steps: Any, sizes: Any, in_one_row: bool) -> None:

@@ -15,6 +15,7 @@ from minigrad.nn import rules
 from minigrad.nn.arguments import handing_on
 from minigrad.public import accepting_out, floating_input
 from minigrad.tensor import Array, Tensor
+from minigrad.versions import noticing
 
 __all__ = (
     "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm",
@@ -140,7 +141,8 @@ def batch_norm(
             _move(running_mean, moments.mean.reshape(-1), momentum)
         if running_var is not None and values:
             _move(running_var, moments.variance.reshape(-1) * (values / (values - 1)), momentum)
-        return rules.batch_norm_train(input, _per_channel(weight, x), _per_channel(bias, x), moments)
+        out = rules.batch_norm_train(input, _per_channel(weight, x), _per_channel(bias, x), moments)
+        return noticing(out, *(t for t in (running_mean, running_var) if t is not None))
     if eps < 0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if running_mean is None or running_var is None:
@@ -148,7 +150,8 @@ def batch_norm(
     shape = (1, -1) + (1,) * (x.ndim - 2)
     mean = np.reshape(running_mean._data, shape)
     rstd = 1 / np.sqrt(np.reshape(running_var._data, shape) + x.dtype.type(eps))
-    return rules.batch_norm_eval(input, _per_channel(weight, x), _per_channel(bias, x), mean, rstd)
+    out = rules.batch_norm_eval(input, _per_channel(weight, x), _per_channel(bias, x), mean, rstd)
+    return noticing(out, running_mean, running_var)
 
 
 def _per_channel(t: Tensor | None, x: Array) -> Tensor | None:
@@ -157,11 +160,10 @@ def _per_channel(t: Tensor | None, x: Array) -> Tensor | None:
 
 
 def _move(running: Tensor, towards: Array, momentum: float) -> None:
-    """running = (1 - momentum) * running + momentum * towards, in place."""
+    """running = (1 - momentum) * running + momentum * towards, in place; as in PyTorch that counts as no write."""
     array = running._writable()
     array *= 1 - momentum
     array += momentum * towards
-    mg.tape.touch(running._counter)
 
 
 @handing_on("input weight bias running_mean running_var use_input_stats momentum eps")

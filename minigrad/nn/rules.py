@@ -71,7 +71,7 @@ nll_rows, nll_grid = (
     operation(
         name,
         _nll,
-        lambda g, x_shape, index, share, total: nll_spread(g, x_shape, index, share, total),
+        lambda g, x, x_shape, index, share, total: nll_spread(g, x_shape, index, share, total),  # PyTorch keeps all of x
     )
     for name in ("NllLoss", "NllLoss2D")
 )
@@ -207,22 +207,30 @@ def _affine(x: Any, y: Any, z: Any) -> Any:
     return x if z is None else x + z
 
 
-layer_norm_rows, batch_norm_train, group_norm_rows = (
+# PyTorch has one rule for all three: whichever is asked for, it keeps x, y and, of a layer, z.
+layer_norm_rows = operation(
+    "NativeLayerNorm",
+    lambda x, y, z, moments: _affine(moments.standard(x), y, z),
+    lambda g, x, y, z, moments: moments.slope(times(g, y), x),
+    lambda g, x, y, z, moments: g * moments.standard(x),
+    lambda g, x, y, z: g,
+)
+batch_norm_train, group_norm_rows = (
     operation(
         name,
         lambda x, y, z, moments: _affine(moments.standard(x), y, z),
         lambda g, x, y, moments: moments.slope(times(g, y), x),
-        lambda g, x, moments: g * moments.standard(x),
-        lambda g: g,
+        lambda g, x, y, moments: g * moments.standard(x),
+        lambda g, x, y: g,
     )
-    for name in ("NativeLayerNorm", "NativeBatchNorm", "NativeGroupNorm")
+    for name in ("NativeBatchNorm", "NativeGroupNorm")
 )
 batch_norm_eval = operation(
     "NativeBatchNorm",
     lambda x, y, z, mean, rstd: _affine((x - mean) * rstd, y, z),
     lambda g, x, y, rstd: times(g, y) * constant(rstd, x),
-    lambda g, x, mean, rstd: g * (x - constant(mean, x)) * constant(rstd, x),
-    lambda g: g,
+    lambda g, x, y, mean, rstd: g * (x - constant(mean, x)) * constant(rstd, x),
+    lambda g, x, y: g,
 )
 
 

@@ -1,0 +1,143 @@
+"""What each operation notices: which tensors may not be overwritten before backward, and whether a second backward is refused.
+
+A case is an expression over a few tensors. For each choice of those that want a gradient, one tensor after the other is
+overwritten between forward and backward. `tests/data/noticed.json` holds what PyTorch 2.13 notices:
+`python -m tests.engine.test_noticed` writes it anew from the PyTorch that is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad as mg
+from tests.together import together
+
+RECORD = Path(__file__).parents[1] / "data" / "noticed.json"
+
+# a, b and c are matrices (2, 3) between 0.2 and 0.8, v and w vectors (3,), s symmetric (3, 3), x an image (1, 2, 5, 4), k a
+# kernel (2, 2, 2, 2), t is 0.4; i, j and g hold positions, m is a mask.
+EXPRESSIONS = """
+a + b; a - b; a * b; a / b; a * 3; a + 3; 2 - a; 2 / a; -a; a ** 2; a ** b; 2 ** a; a.exp(); a.log(); a.sqrt()
+a.rsqrt(); a.reciprocal(); a.abs(); a.sign(); a.sin(); a.cos(); a.tan(); a.tanh(); a.sigmoid(); a.relu(); a.expm1()
+a.log1p(); a.erf(); a.erfinv(); a.lgamma(); a.asin(); a.atan(); a.sinh(); a.cosh(); a.square(); a.floor(); a.round()
+T.maximum(a, b); T.minimum(a, b); T.atan2(a, b); T.hypot(a, b); T.logaddexp(a, b); T.div(a, b, rounding_mode="floor")
+T.fmod(a, b); T.lerp(a, b, 0.3); T.lerp(a, b, c); T.addcmul(a, b, c); T.addcdiv(a, b, c); a.clamp(0.3, 0.6)
+T.clamp(a, b, c); T.where(m, a, b); a.masked_fill(m, 0.0); a.masked_fill(m, t); a.masked_select(m)
+a.masked_scatter(m, b); a[m]; a[j]; a[0]; a[:, 1]; a.T; a.reshape(3, 2); a.flip(0); a.roll(1, 0); a.repeat(2, 1)
+a.tril(); a.diagonal(); a.unsqueeze(0); T.cat([a, b]); T.stack([a, b]); a.sum(); a.sum(0); a.mean(); a.mean(1); a.prod()
+a.prod(0); a.var(); a.std(1); a.max(); a.max(0)[0]; a.amax(1); a.norm(); a.norm(1); a.logsumexp(0); a.cumsum(0)
+a.cumprod(0); a.cummax(0)[0]; a.sort()[0]; a.topk(2)[0]; a.median(1)[0]; a.kthvalue(1)[0]; a.gather(0, g)
+a.scatter(0, g, b); a.scatter_add(0, g, b); a.scatter_reduce(0, g, b, "prod"); a.scatter_reduce(0, g, b, "amax")
+a.index_select(0, j); a.index_add(0, j, b); a.index_copy(0, j, b); a.index_fill(0, j, 1.0); a.take(j); a.put(j, v[:2])
+T.select_scatter(a, v, 0, 1); T.diagonal_scatter(a, v[:2]); a @ b.T; a @ v; v @ w; v.outer(w); T.addmm(s, a.T, b)
+T.baddbmm(a[None], a[None], s[None]); T.einsum("ij,ij->i", a, b); T.dist(a, b); T.cdist(a, b); T.linalg.cross(a, b)
+s.det(); s.inverse(); T.linalg.solve(s, v); T.linalg.cholesky(s)
+T.linalg.solve_triangular(s, a.T, upper=True); s.logdet(); s.trace(); s.matrix_exp(); F.softmax(a, 1)
+F.log_softmax(a, 1); F.gelu(a); F.silu(a); F.elu(a); F.leaky_relu(a); F.softplus(a); F.hardtanh(a); F.logsigmoid(a)
+F.mish(a); F.relu6(a); F.glu(s[:, :2]); F.prelu(a, t); F.mse_loss(a, b); F.l1_loss(a, b); F.smooth_l1_loss(a, b)
+F.huber_loss(a, b); F.binary_cross_entropy(a, b); F.binary_cross_entropy(a, b, c.detach())
+F.binary_cross_entropy_with_logits(a, b); F.kl_div(a, b, reduction="sum"); F.cross_entropy(a, j)
+F.cross_entropy(a, j, v.detach()); F.cross_entropy(a, b); F.nll_loss(a, j)
+F.nll_loss(a, j, v.detach(), reduction="sum"); F.multi_margin_loss(a, j); F.multilabel_margin_loss(a, g)
+F.soft_margin_loss(a, b.detach()); F.hinge_embedding_loss(a, b.sign()); F.margin_ranking_loss(a, b, c.detach())
+F.cosine_similarity(a, b); F.normalize(a); F.embedding(j, a); F.linear(a, b); F.linear(a, b, v[:2])
+F.bilinear(a, a, s[None]); F.layer_norm(a, (3,), v, w); F.layer_norm(a, (3,))
+F.batch_norm(a, v.detach(), w.detach(), training=False); F.batch_norm(a, None, None, v, w, True)
+F.group_norm(x, 2, v[:2], w[:2]); F.instance_norm(x); F.conv2d(x, k); F.conv2d(x, k, v[:2]); F.conv1d(x[:, :, 0], k[0])
+F.conv_transpose2d(x, k, v[:2]); F.max_pool2d(x, 2); F.max_pool1d(a, 2); F.avg_pool2d(x, 2); F.avg_pool1d(a, 2)
+F.adaptive_avg_pool2d(x, 2); F.adaptive_max_pool2d(x, 2); F.pad(x, (1, 1)); F.pad(x, (1, 1, 1, 1), "reflect")
+F.pad(x, (1, 1, 1, 1), "replicate"); F.unfold(x, 2); F.pixel_shuffle(x[:, :1], 1); F.interpolate(x, scale_factor=2)
+F.interpolate(x, scale_factor=2, mode="bilinear")
+"""
+CASES = [case for line in EXPRESSIONS.strip().splitlines() for case in line.split("; ")]
+
+
+@cache
+def arrays() -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    shapes = {
+        "a": (2, 3),
+        "b": (2, 3),
+        "c": (2, 3),
+        "v": (3,),
+        "w": (3,),
+        "s": (3, 3),
+        "x": (1, 2, 5, 4),
+        "k": (2, 2, 2, 2),
+    }
+    made = {name: rng.uniform(0.2, 0.8, shape).astype(np.float32) for name, shape in shapes.items()}
+    made["s"] = made["s"] @ made["s"].T + np.eye(3, dtype=np.float32)
+    g = np.array([[1, 0, 1], [0, 1, 0]])
+    return {**made, "t": np.array(0.4, np.float32), "j": np.array([1, 0]), "g": g, "m": g == 1}
+
+
+def attempt(T: Any, code: Any, used: list[str], wanting: tuple[str, ...], overwritten: str) -> str:
+    """Forward, overwrite (a name, or "out"; "" for a second backward), backward: what that raises."""
+    given = {name: T.tensor(arrays()[name]) for name in used}
+    for name in wanting:
+        given[name] = given[name].requires_grad_().clone()
+    out = eval(code, {"T": T, "F": T.nn.functional}, given)
+    target = {**given, "out": out}.get(overwritten)
+    if target is not None:
+        with T.no_grad():
+            target.copy_(target.clone())
+    try:
+        for _ in range((1 if overwritten else 2) if out.requires_grad else 0):
+            out.backward(T.ones_like(out))
+    except RuntimeError as error:
+        assert "modified by an inplace" in str(error) or "second time" in str(error), error
+        return overwritten or "again"
+    return ""
+
+
+def noticed(T: Any, expression: str, most: int = 9) -> dict[str, str]:
+    """For each choice of tensors that want a gradient, at most so many: which are noticed, and whether a second backward is."""
+    code = compile(expression, expression, "eval")
+    used = [name for name in arrays() if name in code.co_names]
+    floats = [name for name in used if arrays()[name].dtype.kind == "f"]
+    return {
+        " ".join(wanting): " ".join(
+            filter(None, (attempt(T, code, used, wanting, each) for each in (*used, "out", "")))
+        )
+        for number in range(1, min(most, len(floats)) + 1)
+        for wanting in combinations(floats, number)
+    }
+
+
+@cache
+def load() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = json.loads(RECORD.read_text())
+    return found
+
+
+@together("expression", CASES)
+def test_what_is_overwritten_is_noticed_as_in_pytorch(expression: str) -> None:
+    found, record = noticed(mg, expression, 1), load()[expression]
+    assert found == {wanting: record[wanting] for wanting in found}
+
+
+@pytest.mark.slow
+@together("expression", CASES)
+def test_whatever_wants_a_gradient(expression: str) -> None:
+    assert noticed(mg, expression) == load()[expression]
+
+
+@pytest.mark.slow
+@together("expression", CASES)
+def test_the_record_is_pytorchs(expression: str) -> None:
+    assert noticed(importlib.import_module("torch"), expression) == load()[expression]
+
+
+if __name__ == "__main__":
+    import torch
+
+    record = {expression: noticed(torch, expression) for expression in CASES}
+    RECORD.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items()) + "\n}\n")
