@@ -682,6 +682,7 @@ def odds(z: Any) -> Any:
 
 
 def logsigmoid_slope(x: Any) -> Any:
+    """sigmoid(-x), by odds of at most 1."""
     share = odds(exp(where(-x, x, x >= 0)))
     return where(share, 1 - share, x >= 0)
 

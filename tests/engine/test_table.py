@@ -69,6 +69,8 @@ PROGRAMS: dict[str, Any] = {
     "as_strided": lambda x: (x * 1).as_strided((2, 2), (1, 2)),
     "scatter_prod": lambda x: x.scatter_reduce(1, mg.tensor([[0, 0, 1], [2, 1, 1]]), x * 2, "prod"),
     "scatter_extreme": lambda x: x.scatter_reduce(1, mg.tensor([[0, 0, 1], [2, 1, 1]]), x * 2, "amax"),
+    "index_copy": lambda x: (x * 1).index_copy(1, mg.tensor([2, 0]), x[:, 1:] * 2),
+    "slice_scatter": lambda x: mg.slice_scatter(x * 1, x[1:] * 2, 0, 0, 1),
     "split": lambda x: x.split([1, 2], 1)[1] * x.split(2, 1)[0],
     "trace and diagonals": lambda x: x.trace() * x.diag() + x[0, :2].diag().sum(),
     "gelu": F.gelu,
