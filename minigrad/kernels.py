@@ -893,6 +893,22 @@ def laid_out(x: Array, like: Array) -> Array:
     return turned
 
 
+def memory_order(like: Array) -> Shape | None:
+    """The dimensions, those with the longest steps in memory first; None if they stand in this order."""
+    if like.flags.c_contiguous or 0 in like.strides:
+        return None
+    order = tuple(sorted(range(like.ndim), key=lambda d: -like.strides[d]))
+    return None if order == tuple(range(like.ndim)) else order
+
+
+def filled_like(like: Array, draw: Any) -> Array:
+    """What `draw` gives for a shape, its numbers (random ones) one after the other in the order of memory of `like`."""
+    order = memory_order(like)
+    if order is None:
+        return draw(like.shape)
+    return draw(tuple(like.shape[d] for d in order)).transpose(inverse_order(order))
+
+
 def broadcast(x: Array, shape: Shape) -> Array:
     """A view that repeats x along new and stretched dimensions (np.broadcast_to, at a fraction of the cost)."""
     if not x.flags.c_contiguous:

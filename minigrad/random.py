@@ -158,11 +158,12 @@ class Generator:
         return _rounded(numbers.astype(wide, copy=False), dtype, low, high).reshape(shape)
 
     def normal(
-        self, shape: Sequence[int], mean: float = 0.0, std: float = 1.0, dtype: Any = _FLOAT32
+        self, shape: Sequence[int], mean: float = 0.0, std: float = 1.0, dtype: Any = _FLOAT32, single: bool = False
     ) -> Array:
         """Normally distributed numbers.
 
-        Fewer than 16 come one by one from double Box-Muller, which gives two at a time and keeps the second.
+        Fewer than 16, and where memory has another order (`single`), come one by one from double Box-Muller, which
+        gives two at a time and keeps the second.
         Otherwise blocks of 16 uniforms are turned into 16 normals; if the last block is short, the last 16
         numbers are drawn again.
         """
@@ -170,7 +171,7 @@ class Generator:
         if not std >= 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
         count = math.prod(shape)
-        if count < 16:
+        if count < 16 or single:
             few = np.array([self._one_normal() for _ in range(count)], np.float64)
             return _scaled(few, mean, std).astype(dtype).reshape(shape)
         numbers = self._uniform(count - count % 16 if dtype == np.float16 else count, dtype)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors, inplace, random
+from minigrad import dtypes, errors, inplace, kernels, random
 from minigrad.creation import as_dtype, as_size, finish, size_keyword
 from minigrad.random import Generator
 from minigrad.tensor import Tensor, method, wrap
@@ -81,14 +81,18 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, *
     return finish(_source(generator).randperm(n).astype(kind.numpy), **options)
 
 
-def rand_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1), with the shape and type of `input`."""
-    return rand(tuple(input.shape), dtype=_floats("rand_like", "check_uniform_bounds", input, dtype), **options)
+    kind = _floats("rand_like", "check_uniform_bounds", input, dtype).numpy
+    return finish(kernels.filled_like(input._data, lambda shape: _source(generator).rand(shape, kind)), **options)
 
 
-def randn_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Normal numbers, mean 0 and standard deviation 1, with the shape and type of `input`."""
-    return randn(tuple(input.shape), dtype=_floats("randn_like", "normal_kernel_cpu", input, dtype), **options)
+    kind = _floats("randn_like", "normal_kernel_cpu", input, dtype).numpy
+    turned = kernels.memory_order(input._data) is not None
+    draw = lambda shape: _source(generator).normal(shape, dtype=kind, single=turned)
+    return finish(kernels.filled_like(input._data, draw), **options)
 
 
 def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
@@ -103,7 +107,13 @@ def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
 
 def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Integers from `low` (0 unless given) to `high`, exclusive, with the shape and type of `input`."""
-    return randint(*args, tuple(input.shape), dtype=input.dtype if dtype is None else dtype, **options)
+    kind = input.dtype if dtype is None else dtype
+    order = kernels.memory_order(input._data)
+    if order is None:
+        return randint(*args, tuple(input.shape), dtype=kind, **options)
+    drawn = randint(*args, tuple(input.shape[d] for d in order), dtype=kind, **options)
+    drawn._data = drawn._data.transpose(kernels.inverse_order(order))
+    return drawn
 
 
 def normal(
@@ -207,6 +217,11 @@ def _check_weights(p: Any, dtype: dtypes.DType, num_samples: int, replacement: b
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
+def _drawn_into(tensor: Tensor, draw: Any) -> Tensor:
+    """Fill with what `draw` gives for a shape, in the order of memory."""
+    return _fill(tensor, kernels.filled_like(tensor._data, draw))
+
+
 def _fill(tensor: Tensor, array: Any) -> Tensor:
     inplace.check_writable(tensor)
     inplace.commit(tensor, wrap(np.asarray(array).astype(tensor._data.dtype)))
@@ -227,7 +242,7 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
                 f"uniform_ expects to-from <= std::numeric_limits<{self.dtype.tensor_name}>::max(), but found to={b:g} and "
                 f"from={a:g} which result in to-from to exceed the limit"
             )
-    return _fill(self, _source(generator).uniform(tuple(self.shape), a, b, self._data.dtype))
+    return _drawn_into(self, lambda shape: _source(generator).uniform(shape, a, b, self._data.dtype))
 
 
 @method
@@ -240,7 +255,8 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     _floats("normal_", "normal_kernel_cpu", self)
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    return _fill(self, _source(generator).normal(tuple(self.shape), mean, std, self._data.dtype))
+    single = not self._data.flags.c_contiguous
+    return _drawn_into(self, lambda shape: _source(generator).normal(shape, mean, std, self._data.dtype, single))
 
 
 @method
@@ -248,7 +264,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     """Fill with 1 (with probability p) and 0."""
     if isinstance(p, Tensor):
         return _fill(self, _source(generator).bernoulli(np.asarray(p._data)))
-    return _fill(self, _source(generator).keep(tuple(self.shape), p))
+    return _drawn_into(self, lambda shape: _source(generator).keep(shape, p))
 
 
 @method
@@ -260,15 +276,16 @@ def random_(self: Tensor, low: int | None = None, *high: Any, generator: Generat
     kind = self._data.dtype
     if low is not None and high == (None,):
         _check_bound("from", low, self.dtype)
-        return _fill(self, _source(generator).randint(low, _beyond(kind), tuple(self.shape)))
+        return _drawn_into(self, lambda shape: _source(generator).randint(low, _beyond(kind), shape))
     if low is None:
-        return _fill(self, _source(generator).randint(0, _beyond(kind), tuple(self.shape), short=kind.itemsize < 8))
+        short = kind.itemsize < 8
+        return _drawn_into(self, lambda shape: _source(generator).randint(0, _beyond(kind), shape, short=short))
     first, last = (low, *high) if high else (0, low)
     if first >= last:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={first} >= to={last}")
     for name, bound in (("from", first), ("to - 1", last - 1)):
         _check_bound(name, bound, self.dtype)
-    return _fill(self, _source(generator).randint(first, last, tuple(self.shape)))
+    return _drawn_into(self, lambda shape: _source(generator).randint(first, last, shape))
 
 
 def _beyond(kind: Any) -> int:
@@ -300,7 +317,7 @@ def _check_bound(name: str, bound: int, dtype: dtypes.DType) -> None:
 @method
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers from the exponential distribution."""
-    return _fill(self, _source(generator).exponential(tuple(self.shape), lambd, self._data.dtype))
+    return _drawn_into(self, lambda shape: _source(generator).exponential(shape, lambd, self._data.dtype))
 
 
 @method

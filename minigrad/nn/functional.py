@@ -21,6 +21,7 @@ import minigrad as mg
 from minigrad import derivatives as table
 from minigrad import errors, layers, products, random
 from minigrad import more_derivatives as more
+from minigrad.kernels import filled_like
 from minigrad.nn import activations, rules
 from minigrad.nn.activations import *  # noqa: F403
 from minigrad.nn.arguments import checked, handing_on
@@ -247,14 +248,16 @@ def _check_probability(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequence[int]) -> Tensor:
+def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Any = None) -> Tensor:
+    """Zeros with probability p; with a `shape`, one draw for each of its elements."""
     _check_probability(p)
     if not training or p == 0 or input.numel() == 0:
         return input
     if p == 1:
         noise = np.zeros((), input._data.dtype)
     else:
-        keep = random.default_generator.keep(shape, 1 - p)
+        draw = random.default_generator.keep
+        keep = filled_like(input._data, lambda sizes: draw(sizes, 1 - p)) if shape is None else draw(shape, 1 - p)
         if input._data.dtype.kind != "f":
             raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.tensor_name}")
         noise = keep.astype(input._data.dtype)
@@ -267,7 +270,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """Zero each element with probability p and divide the others by 1 - p; x itself when not training."""
     if type(training) is not bool:
         raise TypeError(f"dropout(): argument 'train' (position 3) must be bool, not {errors.type_name(training)}")
-    return _dropped(input, p, training, inplace, input.shape)
+    return _dropped(input, p, training, inplace)
 
 
 def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:

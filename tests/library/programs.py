@@ -761,6 +761,9 @@ R = nn.utils.prune; R.remove(nn.Linear(3, 2), 'weight')
 R = nn.utils.prune; R.global_unstructured([(nn.Linear(3, 2), 'weight')], R.LnStructured, amount=1, n=2)
 R = nn.utils.prune; m = nn.Linear(3, 2); R.custom_from_mask(m, 'weight', t.ones(2))
 R = nn.utils.prune; m = nn.Linear(3, 2); R.l1_unstructured(m, 'nothing', 1)
+v = t.ones(3, 2, 4).permute(2, 0, 1); F.dropout(v, 0.5), t.rand_like(v), t.randn_like(v), t.randint_like(v, 100), t.empty_like(v).uniform_(), t.empty_like(v).bernoulli_(0.3), t.empty_like(v).random_(9), t.empty_like(v).exponential_()
+v = t.ones(8, 5).T; v.normal_(), v.clone().normal_(1, 2), t.ones(12, 9)[::2, 1:6].normal_(), F.dropout2d(t.ones(4, 5).T, 0.5), t.rand(3), t.randn(20)[:3]
+m = nn.MultiheadAttention(8, 2, dropout=0.2, batch_first=True); l = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3, batch_first=True); v = t.randn(3, 5, 8); a = l(v); a.sum().backward(); a, m(v, v, v)[0], l.linear1.weight.grad.abs().sum()
 """.strip().splitlines()
 
 AREAS: dict[str, list[str]] = {
