@@ -8,6 +8,7 @@ All of it works on the last two dimensions; what comes before is a batch. The fo
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
@@ -25,6 +26,8 @@ from minigrad.public import accepting_out, as_one_node, function, register, retu
 from minigrad.reductions import vector_norm
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import noticing
+
+importlib.import_module("minigrad.autograd.function")  # what its Functions do once they have run is written there
 
 __all__ = [
     "LinAlgError",

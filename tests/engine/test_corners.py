@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501 (what PyTorch prints, as it is)
 
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -561,3 +563,9 @@ def test_a_write_through_a_view_is_checked_like_any_operation() -> None:
     y = x * 1
     y[1:] *= minigrad.tensor([2.0, 5.0])
     assert check_graph((y * y).sum())
+
+
+def test_what_functions_need_is_loaded_with_them() -> None:
+    program = "import minigrad as t; x = t.eye(2, requires_grad=True); t.linalg.svdvals(x).sum().backward(); print(x.grad[0])"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.stdout == "tensor([1., 0.])\n", found.stderr
