@@ -15,25 +15,25 @@ PACKAGE = os.path.dirname(__file__)
 STUDENT_ROOMS = tuple(os.path.join(PACKAGE, room) for room in ("course", "viz"))
 
 
-class _Ours(dict[str, bool]):
-    """filename -> does this file belong to the engine?  Filled as files are met."""
-
-    def __missing__(self, filename: str) -> bool:
-        self[filename] = ours = filename.startswith(PACKAGE) and not filename.startswith(STUDENT_ROOMS)
-        if not ours:
-            outsiders.add(filename)
-        return ours
-
-
-OURS = _Ours()
-outsiders: set[str] = set()  # the same for the tape, which must know fast: files that do not belong to the engine
+insiders: set[str] = set()  # files that belong to the engine, and files that do not: filled as they are met
+outsiders: set[str] = set()
 
 
 def outside(frame: FrameType) -> FrameType:
     """The innermost frame from here on that is not the engine's own."""
-    while OURS[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
+    while (filename := frame.f_code.co_filename) in insiders or (filename not in outsiders and _is_ours(filename)):
+        back = frame.f_back
+        if back is None:
+            break
+        frame = back
     return frame
+
+
+def _is_ours(filename: str) -> bool:
+    """For a file that is met for the first time."""
+    ours = filename.startswith(PACKAGE) and not filename.startswith(STUDENT_ROOMS)
+    (insiders if ours else outsiders).add(filename)
+    return ours
 
 
 def caller() -> FrameType:

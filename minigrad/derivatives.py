@@ -70,15 +70,15 @@ power_base = operation(
 
 # ------------------------------------------------------------------------------------------- elementwise
 
-exp = operation("Exp", floating(kernels.exp), lambda g, out: g * out)
-log = operation("Log", floating(kernels.log), lambda g, x: g / x)
-log1p = operation("Log1P", floating(kernels.log1p), lambda g, x: g / (x + 1))
+exp = operation("Exp", kernels.exp, lambda g, out: g * out)
+log = operation("Log", kernels.log, lambda g, x: g / x)
+log1p = operation("Log1P", kernels.log1p, lambda g, x: g / (x + 1))
 sqrt = operation("Sqrt", floating(np.sqrt), lambda g, out: g / (2 * out))
 rsqrt = operation("Rsqrt", floating(lambda x: 1 / np.sqrt(x)), lambda g, out: g * -0.5 * out**3)
-sin = operation("Sin", floating(kernels.sin), lambda g, x: g * cos(x))
-cos = operation("Cos", floating(kernels.cos), lambda g, x: -g * sin(x))
+sin = operation("Sin", kernels.sin, lambda g, x: g * cos(x))
+cos = operation("Cos", kernels.cos, lambda g, x: -g * sin(x))
 tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
-tanh = operation("Tanh", floating(kernels.tanh), lambda g, out: g * (1 - out * out))
+tanh = operation("Tanh", kernels.tanh, lambda g, out: g * (1 - out * out))
 sigmoid = operation("Sigmoid", floating(kernels.sigmoid), lambda g, out: g * (1 - out) * out)
 relu = operation("Relu", kernels.relu, lambda g, out: gate(g, out))
 gate = operation("ThresholdBackward", kernels.gate, lambda g, y: gate(g, y), lambda g, y: zeros(y))

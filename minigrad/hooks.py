@@ -43,8 +43,8 @@ class RemovableHandle:
 class Pass:
     """One backward pass: where it started, the nodes it was asked for (None: all leaves), within how many others it runs."""
 
-    def __init__(self, roots: list[Any], targets: dict[Any, Any] | None, depth: int = 0) -> None:
-        self.roots, self.targets, self.depth = roots, targets, depth
+    def __init__(self, started: list[tuple[Any, Any]], targets: dict[Any, Any] | None, depth: int = 0) -> None:
+        self.started, self.targets, self.depth = started, targets, depth
 
 
 watched: weakref.WeakSet[Any] = weakref.WeakSet()  # the nodes that were given hooks

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, tape
@@ -130,7 +131,7 @@ DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
     """Where types, shapes and memory leave no question: without an array in between (p -= rate * g, v *= 0.9)."""
     array, counter = target._data, target._counter
-    if type(array) is not np.ndarray or type(counter) is not list or array.dtype.num not in (11, 12):  # float32, float64
+    if type(array) is not ndarray or type(counter) is not list or array.dtype.num not in (11, 12):  # float32, float64
         return False
     if type(other) is float:
         if array.base is not None and 0 in array.strides:
@@ -138,13 +139,16 @@ def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
         ufunc(array, other, array)
     else:
         value = other._data if isinstance(other, Tensor) else None
-        if type(value) is not np.ndarray or value.dtype is not array.dtype or value.shape != array.shape:
+        if type(value) is not ndarray or value.dtype is not array.dtype or value.shape != array.shape:
             return False
         views = array.base is not None or value.base is not None
         if views and (0 in array.strides or np.may_share_memory(array, value)):
             return False
         ufunc(array, value, array)
-    unrecorded(counter)
+    if len(counter) > 2:
+        unrecorded(counter)
+    else:  # no views: no way round
+        touch(counter, None, 3)
     return True
 
 

@@ -9,7 +9,7 @@ pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -302,7 +302,7 @@ def with_rules(wrong: Iterable[WrongRule]) -> Iterator[None]:
         yield
 
 
-RIGHT_FIT, RIGHT_START = tape.fit, tape._start
+RIGHT_FIT, RIGHT_STARTS = tape.fit, tape.starts
 
 
 def averaged(g: Any, node: Node | None, *rest: Any) -> Any:
@@ -313,14 +313,21 @@ def averaged(g: Any, node: Node | None, *rest: Any) -> Any:
     return fitted * (numbers(fitted).size / numbers(g).size)
 
 
-def start_from(number: Callable[[Tensor], Any]) -> Callable[..., Tensor]:
+def start_from(number: Callable[[Tensor], Any]) -> Callable[..., list[tuple[Node, Any]]]:
     """Another first gradient, where none was given."""
 
-    def start(root: Tensor, gradient: Tensor | None) -> Tensor:
-        begun: Tensor = RIGHT_START(root, gradient)
-        return begun if gradient is not None else wrap(np.asarray(number(root), begun._data.dtype)[()])
+    def starts(roots: Sequence[Tensor], gradients: Sequence[Tensor | None], create_graph: bool) -> list[tuple[Node, Any]]:
+        def first(root: Tensor) -> Any:
+            other = np.asarray(number(root), root._data.dtype)[()]
+            return wrap(other) if create_graph else other
 
-    return start
+        right = RIGHT_STARTS(roots, gradients, create_graph)
+        return [
+            (node, begun if given is not None else first(root))
+            for (node, begun), root, given in zip(right, roots, gradients, strict=True)
+        ]
+
+    return starts
 
 
 def walks(order: Order, meet: Callable[[Any, Any], Any] = both) -> Callable[[], Any]:
@@ -328,7 +335,7 @@ def walks(order: Order, meet: Callable[[Any, Any], Any] = both) -> Callable[[], 
 
 
 def starts(number: Callable[[Tensor], Any]) -> Callable[[], Any]:
-    return lambda: swapped("_start", start_from(number))
+    return lambda: swapped("starts", start_from(number))
 
 
 def rules(id: str) -> Callable[[], Any]:

@@ -123,8 +123,8 @@ class Operation:
         counters = {n: f"{n}._counter" for n in guarded}
         for i, n in enumerate(self.inputs):
             if n in counters and not wanted >> i & 1:  # a constant: perhaps a number, which has no version
-                counters[n] = f"({n}._counter if isinstance({n}, Tensor) else NEVER_WRITTEN)"
-        guards = "".join(f"{counter}, {counter}[0], " for counter in counters.values())
+                counters[n] = f"(k := {n}._counter if isinstance({n}, Tensor) else NEVER_WRITTEN)"
+        guards = "".join(f"{c}, {c if c[0] != '(' else 'k'}[0], " for c in counters.values())
         return f"({', '.join(picks)},), {f'({guards})' if guards or frees else None}"
 
     def _pieces(self) -> dict[str, str]:
@@ -149,9 +149,8 @@ class Operation:
                 for x, a, p in zip(self.inputs, arrays, nodes, strict=True)
             ),
             "no_node": " and ".join(f"{p} is None" for p in nodes),
-            "wanted": " + ".join(f"({p} is not None) * {1 << i}" for i, p in enumerate(nodes)),
             "keep_wanted": "\n    el".join(
-                f"if wanted == {wanted}:\n        node.kept, node.guards = {self.keeps(wanted)}"
+                f"if {_exactly(wanted, nodes)}:\n        node.kept, node.guards = {self.keeps(wanted)}"
                 for wanted in reversed(range(1, 1 << len(nodes)))
             ),
         }
@@ -164,7 +163,7 @@ class Operation:
 # e.g. for mul; the templates exist because a function that is spelled out runs a third faster than a generic one.
 
 _RECORD = """
-    out._node = node = make(Kind)
+    out._node = node = Kind()
     node.seq = tick()
     {parents}
     node.shape = c.shape
@@ -272,11 +271,16 @@ def {name}({inputs}{statics}):
 """ + _RECORD.replace(
     "{parents}",
     """node.parents = ({nodes})
-    wanted = {wanted}
     {keep_wanted}""",
 )
 
+
 _SHARE = "share(x, a, c, out, {name}, ({statics}))"
+
+
+def _exactly(wanted: int, nodes: str) -> str:
+    """Source of the question whether these nodes are there and the others are not."""
+    return " and ".join(f"{p} is not None" if wanted >> i & 1 else f"{p} is None" for i, p in enumerate(nodes))
 
 
 def _unwritten(made: Operation) -> Callable[..., Any]:

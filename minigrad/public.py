@@ -66,7 +66,7 @@ def function(
         seen: set[Any] = set()
 
         def call(*args: Any, **keywords: Any) -> Any:
-            kinds = (*map(type, args), *keywords, *map(type, keywords.values())) if keywords else tuple(map(type, args))
+            kinds = kinds_of(args, keywords)
             if kinds not in seen:
                 _look(name, args, keywords, as_method)
                 seen.add(kinds)
@@ -87,6 +87,19 @@ def function(
         for each in (own, *names):
             in_place(each, getattr(Tensor, each) if method else FUNCTIONS[each])
     return FUNCTIONS[own]
+
+
+def kinds_of(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The types of all arguments, and the names of those that have one: what `seen` knows calls by."""
+    if keywords:
+        return (*map(type, args), *keywords, *map(type, keywords.values()))
+    if len(args) == 1:  # spelled out, for `map` takes longer than a small operation
+        return type(args[0])
+    if len(args) == 2:
+        return type(args[0]), type(args[1])
+    if len(args) == 3:
+        return type(args[0]), type(args[1]), type(args[2])
+    return tuple(map(type, args))
 
 
 def _refused(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> TypeError | None:
@@ -132,7 +145,7 @@ def told(call: Any, name: str, as_method: bool = False, order: str = "") -> Any:
         return refusals.within(call, name, order, args, keywords) if order else _refused(name, args, keywords, as_method)
 
     def with_reason(*args: Any, **keywords: Any) -> Any:
-        kinds = (*map(type, args), *keywords, *map(type, keywords.values())) if keywords else tuple(map(type, args))
+        kinds = kinds_of(args, keywords)
         if kinds not in seen:
             reason = refused(args, keywords)
             if reason is not None:

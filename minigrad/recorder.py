@@ -301,18 +301,17 @@ def record(
             "this tensor has no backward pass: it does not require grad and does not have a grad_fn"
         )
     check_names(rules or {})
-    tape.check_graphs((root,), (gradient,))
-    seed = tape._start(root, gradient)
+    ((_, seed),) = tape.starts((root,), (gradient,), False)
     nodes = ancestry(root._node)  # oldest first
     with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
         recorder = Recorder(root, nodes, names, rules or {})
-        tape.walk([(recorder.shadows[root._node], seed._data.copy())])
+        tape.walk([(recorder.shadows[root._node], seed)])
     return Recording(
         recorder.place[root._node],
         recorder.places,
         recorder.edges,
         recorder.steps,
-        array_of(seed._data),
+        array_of(seed),
         seed_given=gradient is not None,
     )
 
@@ -321,7 +320,7 @@ def record(
 def unpacked(nodes: list[Node]) -> Iterator[None]:
     """Meanwhile nodes hold what saved-tensor hooks packed as what it was: each is asked for once, as in a backward pass."""
     packed = {node: node.kept for node in nodes if node.rules is None and node.kept and operation_of(node)}
-    before, tape.mode.running = tape.mode.running, hooks.Pass(nodes[-1:], None)  # a checkpoint counts it as one pass
+    before, tape.mode.running = tape.mode.running, hooks.Pass([(nodes[-1], None)], None)  # a checkpoint counts it as one pass
     try:
         for node in packed:
             node.kept = hooks.unpacked(node.kept)

@@ -300,10 +300,10 @@ def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
     """tensor.grad += g, where None counts as nothing yet."""
     with depositing:
         old = tensor._grad
-        if old is None and create_graph:
-            tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(tensor._data)), g)
-        elif old is None:
+        if old is None and not create_graph:
             tensor._grad = wrap(g if g.strides == tensor._data.strides else laid_as(g, tensor._data))
+        elif old is None:
+            tensor._grad = TABLE["copied"].function(wrap(np.zeros_like(tensor._data)), g)
         elif create_graph:
             tensor._grad = old + g
         else:
@@ -314,14 +314,14 @@ def deposit(tensor: Tensor, g: Any, create_graph: bool) -> None:
             touch(old._counter)
 
 
-def touch(version: list[Any], writer: Node | None = None) -> None:
-    """Note that the memory behind this counter was written to (by `writer`, if that was recorded)."""
+def touch(version: list[Any], writer: Node | None = None, inside: int = 1) -> None:
+    """Note that the memory behind this counter was written to (by `writer`; from so far `inside` the engine, or further)."""
     global last_write
     if isinstance(version, Untracked):
         return
     last_write = tick()
     version[0] += 1
-    frame = outside(_getframe(1))
+    frame = outside(_getframe(inside))
     note = (writer and weakref.ref(writer), frame.f_code, frame.f_lasti)
     if len(version) > 1:
         version[1] = note
@@ -329,16 +329,17 @@ def touch(version: list[Any], writer: Node | None = None) -> None:
         version.append(note)
 
 
-def touch_all(versions: list[list[Any]]) -> None:
-    """The same for several counters at once, for writes at one place in the program."""
+def touch_all(tensors: list[Tensor]) -> None:
+    """The same for the memory of several tensors at once, for writes at one place in the program."""
     global last_write
     last_write = tick()
     frame = caller()
     note = (None, frame.f_code, frame.f_lasti)
-    for version in versions:
+    for tensor in tensors:
+        version = tensor._counter
         if not isinstance(version, Untracked):
             version[0] += 1
-            version[1:2] = [note]
+            version[1:2] = (note,)
 
 
 # ---------------------------------------------------------------------------------------------------- operations
@@ -536,57 +537,53 @@ def freed(node: Node) -> RuntimeError:
 # ---------------------------------------------------------------------------------------------------- backward
 
 
+def starts(
+    roots: Sequence[Tensor], gradients: Sequence[Tensor | None], create_graph: bool
+) -> list[tuple[Node, Any]]:
+    """Where the walk starts: each root's node, with the gradient that was given, or 1 for a root that holds one number.
+
+    RuntimeError for a tensor that has no graph to walk, and for a gradient that is missing or of another shape.
+    """
+    found: list[tuple[Any, Any]] = []
+    for i, (root, g) in enumerate(zip(roots, gradients, strict=True)):
+        array: Array = root._data
+        if g is not None:
+            if g.shape != root.shape:
+                raise errors.wrong_start(i, g.shape, root.shape)
+            g = g if g._data.dtype == array.dtype else g.to(root.dtype)
+            found.append((root._node, g if create_graph else g._data.copy()))
+            continue
+        if root._node is not None and array.dtype.kind != "f":
+            raise RuntimeError(f"grad can be computed only for real scalar outputs but got {root.dtype}")
+        if root._node is not None and array.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        one = np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1)
+        found.append((root._node, wrap(one) if create_graph else one))
+    for i, (node, _) in enumerate(found):
+        if node is None or node.nowhere:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+    return found
+
+
 def run(
-    roots: Sequence[Tensor],
-    gradients: Sequence[Tensor | None],
-    create_graph: bool,
-    retain_graph: bool,
-    targets: dict[Node, Any] | None = None,
+    started: list[tuple[Node, Any]], create_graph: bool, retain_graph: bool, targets: dict[Node, Any] | None = None
 ) -> None:
-    """Check where the backward pass starts, and walk."""
+    """Walk from there, in a grad mode that is the pass's own; a pass in a pass in a pass ... gets a thread of its own."""
     global last_pass
     __tracebackhide__ = True
-    check_graphs(roots, gradients)
-    started: list[tuple[Any, Any]] = []
-    for root, gradient in zip(roots, gradients, strict=True):
-        g = _start(root, gradient)
-        started.append((root._node, g if create_graph else g._data if gradient is None else g._data.copy()))
     last_pass = tick()
-    before = mode.running, mode.recorder, mode.record, mode.enabled
+    before = mode.__dict__.copy()
     depth = 0 if mode.running is None else mode.running.depth + 1
     try:
-        mode.running = Pass([node for node, _ in started], targets, depth)
+        mode.running = Pass(started, targets, depth)
         _switch(create_graph)
         if depth % PASSES_A_THREAD < PASSES_A_THREAD - 1:
             walk(started, create_graph, retain_graph, targets)
         else:
             in_a_thread(mode, _switch, walk, started, create_graph, retain_graph, targets)
     finally:
-        mode.running, mode.recorder, mode.record, mode.enabled = before  # at one stroke: Ctrl-C comes before or after
-        _switch(mode.enabled)
-
-
-def _start(root: Tensor, gradient: Tensor | None) -> Tensor:
-    """What the walk starts from: the given gradient, or 1 for a root that holds one number."""
-    array = root._data
-    if gradient is None:
-        if array.dtype.kind != "f":
-            raise RuntimeError(f"grad can be computed only for real scalar outputs but got {root.dtype}")
-        if array.size != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        return wrap(np.ones(array.shape, array.dtype) if array.ndim else array.dtype.type(1))
-    same = gradient._data.dtype == array.dtype
-    return gradient if same else gradient.to(root.dtype)
-
-
-def check_graphs(roots: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> None:
-    """RuntimeError if one of these tensors has no graph to walk, or is given a gradient of another shape."""
-    for i, (root, gradient) in enumerate(zip(roots, gradients, strict=True)):
-        if gradient is not None and gradient.shape != root.shape:
-            raise errors.wrong_start(i, gradient.shape, root.shape)
-    for i, root in enumerate(roots):
-        if root._node is None or root._node.nowhere:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        mode.__dict__.update(before)  # at one stroke: Ctrl-C comes before or after
+        (unusual.discard if before["record"] is True else unusual.add)(_thread.get_ident())
 
 
 @method
@@ -610,6 +607,8 @@ def backward(
     tensor([2., 2.])
     """
     __tracebackhide__ = True  # a traceback shows the line that called and the line that raised, not the way between
+    if gradient is None and inputs is None and not create_graph:  # the call that everybody writes: without a detour
+        return run(starts((self,), (None,), False), False, bool(retain_graph))
     backward_all(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
@@ -637,15 +636,15 @@ def backward_all(
     retain = create_graph if retain_graph is None else retain_graph
     if create_graph:
         warnings.warn(errors.CYCLE, UserWarning, stacklevel=3)
+    started = starts(roots, gradients, create_graph)
     if wanted is None:
-        return run(roots, gradients, create_graph, retain)
-    check_graphs(roots, gradients)
+        return run(started, create_graph, retain)
     for t in wanted:
         check_input(t)
         if not t.__dict__.get("_edge"):
             t.retain_grad()
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
-    run(roots, gradients, create_graph, retain, targets)
+    run(started, create_graph, retain, targets)
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
             node.accumulate(g if create_graph else g.copy(), create_graph)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad import dtypes, errors, printing
 from minigrad.devices import CPU, Device
@@ -247,7 +248,7 @@ class Tensor:
 
     def _writable(self) -> Array:
         """The array itself, fit to be shared: a numpy scalar becomes an array without dimensions first."""
-        if not isinstance(self._data, np.ndarray):
+        if not isinstance(self._data, ndarray):
             self._data = np.asarray(self._data)
         return self._data
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.joining import stack
 from minigrad.operations import Nowhere
-from minigrad.tape import Node, check_graphs, check_input, given_gradients, run, sequence
+from minigrad.tape import Node, check_input, given_gradients, run, sequence, starts
 from minigrad.tensor import Tensor, wrap
 
 ONLY_INPUTS = (
@@ -63,13 +63,13 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         return _batched(roots, wanted, gradients, retain, create_graph, bool(allow_unused), materialize_grads)
-    check_graphs(roots, gradients)
+    started = starts(roots, gradients, create_graph)
     for t in wanted:
         check_input(t)
         if t._node is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     targets: dict[Node, Any] = {t._node: None for t in wanted if t._node is not None}
-    run(roots, gradients, create_graph, retain, targets)
+    run(started, create_graph, retain, targets)
     results: list[Any] = []
     given: set[int] = set()
     for i, t in enumerate(wanted):

@@ -259,9 +259,10 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 def _reached(running: Pass) -> set[Node]:
     """The nodes at which a gradient arrives in this backward pass."""
+    roots = [node for node, _ in running.started]
     if running.targets is None:
-        return tape.ancestors(running.roots, 0)
-    return set.union(*tape.on_the_way(running.roots, running.targets))
+        return tape.ancestors(roots, 0)
+    return set.union(*tape.on_the_way(roots, running.targets))
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> RemovableHandle:

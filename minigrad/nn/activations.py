@@ -31,7 +31,8 @@ def applied(operation: Callable[..., Any], input: Tensor, inplace: bool, *settin
     """The operation of the input, or written into it."""
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor(operation.__name__.strip("_"), "input", 1, input)
-    settings = tuple(s.item() if isinstance(s, np.generic) else s for s in settings)
+    if settings:
+        settings = tuple(s.item() if isinstance(s, np.generic) else s for s in settings)
     return write(input, operation, *settings) if inplace else operation(input, *settings)
 
 

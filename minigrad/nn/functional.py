@@ -37,7 +37,7 @@ from minigrad.versions import noticing
 @checked
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x @ weight.T + bias, for x of shape (..., in), weight (out, in) and bias (out)."""
-    if bias is None or weight.ndim != 2:
+    if bias is None or len(weight._data.shape) != 2:
         _check_linear(input, weight, bias)
         out = input.matmul(weight.t() if weight.ndim == 2 else weight)
         return out if bias is None else out + bias

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import multiply, subtract
 
 from minigrad.optim.optimizer import Array, Optimizer, zeros_like
 from minigrad.tensor import Tensor, wrap
@@ -115,16 +116,16 @@ class SGD(Optimizer):
             if velocity is None:
                 velocity = state["momentum_buffer"] = wrap(np.array(g))
             else:
-                np.multiply(g, 1 - group["dampening"], out=change)
+                multiply(g, 1 - group["dampening"], out=change)
                 velocity._data *= momentum
                 velocity._data += change
             if group["nesterov"]:
-                np.multiply(velocity._data, momentum, out=change)
+                multiply(velocity._data, momentum, out=change)
                 g = np.add(g, change, out=change)
             else:
                 g = velocity._data
-        np.multiply(g, _number(group["lr"]), out=change)
-        np.subtract(x, change, out=x)
+        multiply(g, _number(group["lr"]), out=change)
+        subtract(x, change, out=x)
 
 
 class Adam(Optimizer):
@@ -182,17 +183,17 @@ class Adam(Optimizer):
 
         if group["decoupled_weight_decay"]:
             if group["weight_decay"] != 0:
-                np.multiply(x, 1 - lr * group["weight_decay"], out=x)
+                multiply(x, 1 - lr * group["weight_decay"], out=x)
             if group["maximize"]:
                 g = -g
         else:
             g = _decayed(x, g, group)
 
-        np.subtract(g, mean, out=change)  # mean += (1 - beta1) * (g - mean)
+        subtract(g, mean, out=change)  # mean += (1 - beta1) * (g - mean)
         change *= 1 - beta1
         mean += change
         square *= beta2  # square = beta2 * square + (1 - beta2) * g * g
-        np.multiply(g, 1 - beta2, out=change)
+        multiply(g, 1 - beta2, out=change)
         change *= g
         square += change
 
@@ -204,7 +205,7 @@ class Adam(Optimizer):
         change += group["eps"]
         np.divide(mean, change, out=change)
         change *= lr / (1 - beta1**step)
-        np.subtract(x, change, out=x)
+        subtract(x, change, out=x)
 
 
 class AdamW(Adam):
@@ -291,16 +292,16 @@ class RMSprop(Optimizer):
         square, alpha, change = state["square_avg"]._data, group["alpha"], self._buffer(x)
 
         square *= alpha
-        np.multiply(g, 1 - alpha, out=change)
+        multiply(g, 1 - alpha, out=change)
         change *= g
         square += change
         if group["centered"]:
             mean = state["grad_avg"]._data
-            np.subtract(g, mean, out=change)
+            subtract(g, mean, out=change)
             change *= 1 - alpha
             mean += change
-            np.multiply(mean, mean, out=change)
-            np.subtract(square, change, out=change)
+            multiply(mean, mean, out=change)
+            subtract(square, change, out=change)
             np.sqrt(change, out=change)
         else:
             np.sqrt(square, out=change)
@@ -312,7 +313,7 @@ class RMSprop(Optimizer):
             velocity += change
             np.copyto(change, velocity)
         change *= _number(group["lr"])
-        np.subtract(x, change, out=x)
+        subtract(x, change, out=x)
 
 
 class Adagrad(Optimizer):
@@ -360,13 +361,13 @@ class Adagrad(Optimizer):
         step = _next_step(state)
         g = _decayed(x, g, group)
         total, change = state["sum"]._data, self._buffer(x)
-        np.multiply(g, g, out=change)
+        multiply(g, g, out=change)
         total += change
         np.sqrt(total, out=change)
         change += group["eps"]
         np.divide(g, change, out=change)
         change *= _number(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
-        np.subtract(x, change, out=x)
+        subtract(x, change, out=x)
 
 
 class Adadelta(Optimizer):
@@ -419,7 +420,7 @@ class Adadelta(Optimizer):
         moved *= rho
         moved += (1 - rho) * change * change
         change *= _number(group["lr"])
-        np.subtract(x, change, out=x)
+        subtract(x, change, out=x)
 
 
 class Adamax(Optimizer):
@@ -463,7 +464,7 @@ class Adamax(Optimizer):
         g = _decayed(x, g, group)
         mean, largest, change = state["exp_avg"]._data, state["exp_inf"]._data, self._buffer(x)
         beta1, beta2 = group["betas"]
-        np.subtract(g, mean, out=change)
+        subtract(g, mean, out=change)
         change *= 1 - beta1
         mean += change
         largest *= beta2
@@ -472,7 +473,7 @@ class Adamax(Optimizer):
         np.maximum(largest, change, out=largest)
         np.divide(mean, largest, out=change)
         change *= _number(group["lr"]) / (1 - beta1**step)
-        np.subtract(x, change, out=x)
+        subtract(x, change, out=x)
 
 
 class NAdam(Optimizer):
@@ -521,7 +522,7 @@ class NAdam(Optimizer):
         step = _next_step(state)
         lr, (beta1, beta2) = _number(group["lr"]), group["betas"]
         if group["decoupled_weight_decay"]:
-            np.multiply(x, 1 - lr * group["weight_decay"], out=x)
+            multiply(x, 1 - lr * group["weight_decay"], out=x)
             g = -g if group["maximize"] else g
         else:
             g = _decayed(x, g, group)
@@ -536,8 +537,8 @@ class NAdam(Optimizer):
         square += (1 - beta2) * g * g
         root = np.sqrt(square / (1 - beta2**step))
         root += group["eps"]
-        np.subtract(x, lr * (1 - mu) / (1 - float(product)) * g / root, out=x)
-        np.subtract(x, lr * next_mu / (1 - float(product) * next_mu) * mean / root, out=x)
+        subtract(x, lr * (1 - mu) / (1 - float(product)) * g / root, out=x)
+        subtract(x, lr * next_mu / (1 - float(product) * next_mu) * mean / root, out=x)
 
 
 class RAdam(Optimizer):
@@ -582,7 +583,7 @@ class RAdam(Optimizer):
         step = _next_step(state)
         lr, (beta1, beta2) = _number(group["lr"]), group["betas"]
         if group["decoupled_weight_decay"]:
-            np.multiply(x, 1 - lr * group["weight_decay"], out=x)
+            multiply(x, 1 - lr * group["weight_decay"], out=x)
             g = -g if group["maximize"] else g
         else:
             g = _decayed(x, g, group)
@@ -596,7 +597,7 @@ class RAdam(Optimizer):
         if length > 5:
             share = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
             change *= (share * (1 - beta2**step)) ** 0.5 / (np.sqrt(square) + group["eps"])
-        np.subtract(x, change, out=x)
+        subtract(x, change, out=x)
 
 
 class Rprop(Optimizer):
@@ -642,7 +643,7 @@ class Rprop(Optimizer):
         sizes *= np.where(agree > 0, grow, np.where(agree < 0, shrink, 1.0))
         np.clip(sizes, *group["step_sizes"], out=sizes)
         before[...] = np.where(agree < 0, 0.0, g)
-        np.subtract(x, np.sign(before) * sizes, out=x)
+        subtract(x, np.sign(before) * sizes, out=x)
 
 
 class ASGD(Optimizer):
@@ -687,7 +688,7 @@ class ASGD(Optimizer):
         g = _decayed(x, g, group)
         rate, share, average = float(state["eta"]._data), float(state["mu"]._data), state["ax"]._writable()
         x *= 1 - shrink * rate
-        np.subtract(x, rate * g, out=x)
+        subtract(x, rate * g, out=x)
         average += share * (x - average)
         if share == 1:
             average[...] = x

@@ -149,7 +149,7 @@ class Optimizer:
         update = self._update
         for group in self.param_groups:
             moving = [p for p in group["params"] if p._grad is not None]
-            touch_all([p._counter for p in moving])  # at once: looking up who calls takes as long as a small update
+            touch_all(moving)  # at once: looking up who calls takes as long as a small update
             for p in moving:
                 update(p, p._writable(), p._grad._data, group)
         self._stepped = True

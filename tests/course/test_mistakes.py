@@ -71,14 +71,14 @@ def test_a_sum_that_is_not_spread_raises():
 
 
 def test_the_engine_is_put_back_after_an_exception():
-    before = tape.walk, tape.fit, tape._start, {name: made.rules for name, made in tape.TABLE.items()}
+    before = tape.walk, tape.fit, tape.starts, {name: made.rules for name, made in tape.TABLE.items()}
     for id in BUGS:
         with pytest.raises(ZeroDivisionError), broken(id):
             raise ZeroDivisionError
     assert before == (
         tape.walk,
         tape.fit,
-        tape._start,
+        tape.starts,
         {name: made.rules for name, made in tape.TABLE.items()},
     )
 

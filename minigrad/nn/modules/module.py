@@ -69,6 +69,7 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _version = 1
+    _hooked = False  # whether it was ever given a hook to call
     _state_dict_hooks: Mapping[int, Any] = {}  # nobody's: a module has its own from the first hook on
     _state_dict_pre_hooks: Mapping[int, Any] = {}
     _load_state_dict_pre_hooks: Mapping[int, Any] = {}
@@ -94,7 +95,7 @@ class Module:
     # ------------------------------------------------------------------ calling
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
+        if self._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -138,6 +139,7 @@ class Module:
 
     def _add_hook(self, hooks: OrderedDict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
         handle = add_hook(hooks, hook)
+        self.__dict__["_hooked"] = True
         if prepend:
             hooks.move_to_end(handle.id, last=False)
         return handle
