@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from minigrad.creation import zeros
-from minigrad.function import Function
+from minigrad.autograd.function import Function
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor
 
