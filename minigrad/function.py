@@ -155,7 +155,7 @@ class FunctionCtx(Node):
     def _checked(self, i: int, share: Any, create_graph: bool) -> Any:
         parent = self.parents[i]
         if share is None:
-            return None
+            return _nothing(parent, create_graph)
         if not self._is_tensor[i]:
             raise RuntimeError(
                 f"function {self.name()} returned a gradient different than None at position {i + 1}, "
@@ -243,6 +243,15 @@ class FunctionCtx(Node):
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
+
+
+def _nothing(parent: Node | None, create_graph: bool) -> Any:
+    """What goes on where a Function gave None: nothing, but to another Function zeros, for it is asked all the same."""
+    owner = None if parent is None else parent.owner
+    if not isinstance(owner, FunctionCtx) or not owner._materialize:
+        return None
+    zeros = np.zeros(parent.shape, parent.dtype)  # type: ignore[union-attr, arg-type]
+    return wrap(zeros) if create_graph else zeros
 
 
 def _is_one_of(t: Any, tensors: Sequence[Any]) -> bool:
@@ -379,11 +388,10 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(ctx: Any, *gradients: Any) -> Any:
         with no_grad():
             answer = backward(ctx, *gradients)
-        wanted = [g for g in gradients if isinstance(g, Tensor) and g.requires_grad]
-        if not wanted or not is_grad_enabled():
+        if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
             return answer
         answers = answer if isinstance(answer, tuple) else (answer,)
-        guarded = tuple(refuse(a.detach(), wanted[0].sum()) if isinstance(a, Tensor) else a for a in answers)
+        guarded = tuple(refuse(a.detach().requires_grad_()) if isinstance(a, Tensor) else a for a in answers)
         return guarded if isinstance(answer, tuple) else guarded[0]
 
     return wrapper
@@ -393,4 +401,4 @@ def _refused(g: Any) -> Any:
     raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-refuse = operation("Error", lambda x, y: x.copy(), None, _refused)
+refuse = operation("Error", lambda x: x.copy(), _refused)

@@ -141,12 +141,11 @@ def _too_many(index: Any, shape: Shape) -> IndexError:
     return IndexError(f"too many indices for tensor of dimension {len(shape)}")
 
 
-def check_value(value: Shape, target: Shape, advanced: bool) -> Shape:
-    """The shape to give a value before numpy writes it into a selection; RuntimeError when it does not fit."""
+def check_value(value: Shape, target: Shape, advanced: bool, kind: str) -> Shape:
+    """The shape to give a value (of this kind) before numpy writes it into a selection; RuntimeError when it does not fit."""
+    while len(value) > len(target) and value[0] == 1:
+        value = value[1:]
     lead = len(value) - len(target)
-    if lead > 0 and all(n == 1 for n in value[:lead]):
-        value = value[lead:]
-        lead = 0
     ok = lead <= 0 and errors.broadcast_mismatch(value, target) is None
     if ok and errors.broadcast_shapes(value, target) == target:
         return value
@@ -157,7 +156,7 @@ def check_value(value: Shape, target: Shape, advanced: bool) -> Shape:
         )
     if lead > 0:
         raise RuntimeError(
-            f"expand(torch.FloatTensor{{{list(value)}}}, size={list(target)}): the number of sizes provided "
+            f"expand(torch.{kind}Tensor{{{list(value)}}}, size={list(target)}): the number of sizes provided "
             f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(value)})"
         )
     for back in range(1, len(value) + 1):

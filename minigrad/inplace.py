@@ -387,8 +387,6 @@ def rewrite_history(target: Tensor, node: Node) -> None:
     if base is target:
         _move_retained(target._node, node)
         base._node = node
-    elif base._node is not None and base.is_leaf:
-        raise RuntimeError(LEAF_VIEW)  # a Function wrote into it
     else:
         path = path_of(target)
         old = target._node

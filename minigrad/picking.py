@@ -83,10 +83,10 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     parsed = indexing.parse(index, self._data.shape)
     whole = self._writable()[parsed.basic] if parsed.advanced is None else None
     target = whole.shape if whole is not None else np.shape(self._data[parsed.basic][parsed.advanced])
-    fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None)
+    fitting = indexing.check_value(source._data.shape, target, parsed.advanced is not None, source.dtype.tensor_name)
     filled = (parsed.is_mask and source._data.size == 1) or isinstance(index, bool)  # no index_put in PyTorch
     items = [raw(item) for item in (index if isinstance(index, tuple) else (index,))] if filled else []
-    if builtins.any(np.ndim(item) and item.dtype == np.uint8 for item in items):
+    if builtins.any(np.ndim(item) and getattr(item, "dtype", None) == np.uint8 for item in items):
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
     if parsed.advanced is not None and not filled:
         given = index if isinstance(index, tuple) else (index,)
@@ -453,7 +453,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         values = _cast(values, input)
     _check_types(input, values)
     target = np.shape(input._data[parsed.advanced])
-    fitting = indexing.check_value(values._data.shape, target, True)
+    fitting = indexing.check_value(values._data.shape, target, True, values.dtype.tensor_name)
     source = values if values._data.shape == fitting else table.reshape(values, fitting)
     return noticing(more.index_put(input, source, parsed.advanced, accumulate), *_tensors_of(indices))
 

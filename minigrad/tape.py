@@ -43,7 +43,7 @@ depositing = _thread.RLock()  # two threads may add to the gradient of one leaf:
 unusual: set[int] = set()  # the threads that are not simply recording: while there are none, nobody need look closer
 
 Rule = Callable[..., Any]
-SPELLED_OUT = ("AccumulateGrad", "CopyBackwards", "CopySlices")  # nodes whose name() is in C++
+SPELLED_OUT = ("AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented")  # nodes whose name() is in C++
 
 # ---------------------------------------------------------------------------------------------------- grad mode
 
@@ -545,7 +545,7 @@ def starts(
     RuntimeError for a tensor that has no graph to walk, and for a gradient that is missing or of another shape.
     """
     found: list[tuple[Any, Any]] = []
-    for i, (root, g) in enumerate(zip(roots, gradients, strict=True)):
+    for i, (root, g) in enumerate(zip(roots, gradients, strict=False)):
         array: Array = root._data
         if g is not None:
             if g.shape != root.shape:
@@ -553,12 +553,12 @@ def starts(
             g = g if g._data.dtype == array.dtype else g.to(root.dtype)
             found.append((root._node, g if create_graph else g._data.copy()))
             continue
-        if root._node is not None and array.dtype.kind != "f":
-            raise RuntimeError(f"grad can be computed only for real scalar outputs but got {root.dtype}")
         if root._node is not None and array.size != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         one = np.ones(array.shape, array.dtype) if array.shape else array.dtype.type(1)
         found.append((root._node, wrap(one) if create_graph else one))
+    if len(found) < len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(found)} gradients")
     for i, (node, _) in enumerate(found):
         if node is None or node.nowhere:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
@@ -666,8 +666,6 @@ def given_gradients(gradients: Any, n: int) -> list[Tensor | None]:
     for g in found:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if len(found) < n:
-        raise RuntimeError(f"got {n} tensors and {len(found)} gradients")
     return found[:n]
 
 

@@ -51,7 +51,8 @@ def jacobian(
         for i, y in enumerate(ys):
             _check_connected(y, i, strict)
             rows.append(tuple(_one_jacobian(y, i, x, j, create_graph, strict) for j, x in enumerate(leaves)))
-    nested = tuple(row[0] if one_input else row for row in rows)
+    several: Any = list if strategy == "forward-mode" else tuple  # as PyTorch gives them
+    nested = several(row[0] if one_input else several(row) for row in rows)
     return nested[0] if one_output else nested
 
 

@@ -61,7 +61,7 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     gradients = given_gradients(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
-    if is_grads_batched:
+    if is_grads_batched and len(gradients) == len(roots):
         return _batched(roots, wanted, gradients, retain, create_graph, bool(allow_unused), materialize_grads)
     started = starts(roots, gradients, create_graph)
     for t in wanted:
@@ -112,7 +112,7 @@ def _batched(
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
                 "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-                f"mismatch was detected: grad_output[{i}] has a shape of {g[0].shape} and output[{i}] has a shape of "
+                f"mismatch was detected: grad_output[{i}] has a shape of {g[0].shape[1:]} and output[{i}] has a shape of "
                 f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
                 "vmap."
             )
