@@ -108,8 +108,8 @@ class saved_tensors_hooks:
         if last is not None:
             tape.record_with(last[1])
 
-    def pack(self, array: Any, node: Node | None = None, maker: Node | None = None) -> Packed:
-        """What stands in a node for this array, made by `maker`: the pack hook's answer.
+    def pack(self, array: Any, node: Node | None = None, maker: Node | None = None, own: bool = False) -> Packed:
+        """What stands in a node for this array, made by `maker` (the very node, if it is its `own`): the pack hook's answer.
 
         RuntimeError if the hook writes into it.
         """
@@ -118,8 +118,9 @@ class saved_tensors_hooks:
             content = self.pack_hook(tensor)
         if tensor._counter[0]:
             raise RuntimeError(PACKED_IN_PLACE)
-        if content is tensor and maker is not None and maker.parents:
-            content = wrap(array)  # without its node: a node that keeps its own result would never go away
+        if content is tensor and own and maker is not None:  # a node that holds its own result would never go away
+            made_by = weakref.ref(maker)
+            return Packed(array, lambda array: self.unpack_hook(wrap(array, made_by())), node)
         return Packed(content, self.unpack_hook, node)
 
     def _pack(self, node: Node) -> None:
@@ -134,7 +135,8 @@ class saved_tensors_hooks:
             if not isinstance(value, np.ndarray if place is None else (np.ndarray, np.generic)):
                 return value
             if name not in packed:
-                packed[name] = self.pack(value, maker=None if place is None else (*node.parents, node)[place])
+                maker = None if place is None else (*node.parents, node)[place]
+                packed[name] = self.pack(value, maker=maker, own=maker is node)
             return packed[name]
 
         node.kept = tuple(

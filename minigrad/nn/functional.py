@@ -323,9 +323,11 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 @handing_on("input p training", to="feature_dropout")
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (batch, channels, depth, height, width)."""
+    """Zero whole channels of (batch, channels, depth, height, width) or (channels, depth, height, width)."""
     _check_probability(p)
     _warn_of_dimensions("dropout3d", input.ndim, 3)
+    if input.ndim != 5:
+        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
     return _feature_dropout(input, p, training, inplace)
 
 

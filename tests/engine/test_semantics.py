@@ -1003,6 +1003,19 @@ def test_hooks_on_saved_tensors_that_a_backward_pass_left_open_end_with_it() -> 
     assert (x * x).sum().requires_grad and not packed
 
 
+def test_what_a_hook_packed_as_it_is_comes_back_with_its_node_and_keeps_no_graph_alive() -> None:
+    x, seen = leaf(1.0, 2.0), []
+    with saved_tensors_hooks(lambda t: t, lambda t: seen.append(t.grad_fn) or t):
+        double = x * 2
+        z = (double * x).exp()
+    power = weakref.ref(z.grad_fn)
+    z.sum().backward(retain_graph=True)
+    assert seen == [power(), None, double.grad_fn]
+    seen.clear()
+    del z
+    assert power() is None
+
+
 def test_copies_of_saved_tensors_are_for_their_own_context() -> None:
     from minigrad.autograd.graph import allow_mutation_on_saved_tensors
 

@@ -24,8 +24,6 @@ OTHER_NAMES = {
     "F.pad circular 1d": "IndexSelectBackward0",
     "F.margin_ranking_loss none": "ClampBackward1",
     "F.triplet_margin_loss none": "ClampBackward1",
-    "RNN deep": "TransposeBackward0",
-    "GRU deep": "TransposeBackward0",
     **{f"EmbeddingBag {mode}": name for mode, name in (("sum", "IndexAddBackward0"), ("mean", "DivBackward0"))},
     **{f"EmbeddingBag {mode} padded": name for mode, name in (("sum", "IndexAddBackward0"), ("mean", "DivBackward0"))},
     "EmbeddingBag max": "StackBackward0",

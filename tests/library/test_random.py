@@ -102,3 +102,13 @@ def test_fork_rng_leaves_the_generator_as_it_was() -> None:
         first = mg.rand(4).tolist()
     assert mg.rand(4).tolist() == first
     assert mg.default_generator.initial_seed() == 3
+
+
+def test_dropout_of_channels_takes_a_missing_batch_as_each_function_of_pytorch_does() -> None:
+    with pytest.warns(UserWarning, match="Received a 3D input to dropout2d and assuming that channel-wise 1D dropout"):
+        flat = mg.nn.functional.dropout2d(mg.ones(20, 5, 2))
+    assert flat.unique(dim=2).shape == (20, 5, 1) and len(flat[:, :, 0].unique(dim=1)[0]) > 1  # each row of the batch by itself
+    volumes = mg.nn.functional.dropout3d(mg.ones(20, 5, 2, 2))  # channels, depth, height, width: the first of four
+    assert volumes.reshape(20, -1).unique(dim=1).shape == (20, 1) and len(volumes.unique()) == 2
+    with pytest.warns(UserWarning, match="dropout3d: Received a 2-D input to dropout3d, which is deprecated"):
+        mg.nn.functional.dropout3d(mg.ones(2, 3))

@@ -328,6 +328,13 @@ class _Pad(Module):
         return str(self.padding)
 
 
+class _CircularPad(_Pad):
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (self.n + 1, self.n + 2):
+            raise ValueError(f"expected {self.n + 1}D or {self.n + 2}D input (got {input.ndim}D input)")
+        return super().forward(input)
+
+
 class _ConstantPad(_Pad):
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__(padding)
@@ -358,7 +365,8 @@ ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = (
     _pad_class(f"ReplicationPad{n}d", _Pad, n, "replicate", f"The edge repeated around {_where[n]}.") for n in (1, 2, 3)
 )
 CircularPad1d, CircularPad2d, CircularPad3d = (
-    _pad_class(f"CircularPad{n}d", _Pad, n, "circular", f"The other side repeated around {_where[n]}.") for n in (1, 2, 3)
+    _pad_class(f"CircularPad{n}d", _CircularPad, n, "circular", f"The other side repeated around {_where[n]}.")
+    for n in (1, 2, 3)
 )
 
 

@@ -172,7 +172,7 @@ class RNNBase(Module):
         if unbatched:
             input, ends = input.squeeze(1), tuple(end.squeeze(1) for end in ends)
         elif self.batch_first:
-            input = input.transpose(0, 1)
+            input = input.transpose(0, 1) if self.kind == "LSTM" else input.transpose_(0, 1)  # PyTorch's names of nodes
         return input, ends if len(ends) > 1 else ends[0]
 
     def _packed(self, input: PackedSequence, hx: Any) -> Any:
