@@ -138,7 +138,7 @@ def _isnan(x: Array) -> Array:
 
 @only_floats("logcumsumexp_out_cpu")
 def logcumsumexp(x: Array, dim: int) -> Array:
-    return _running(np.logaddexp.accumulate, x, dim)
+    return np.asarray(_running(np.logaddexp.accumulate, x, dim), order="C")[()]
 
 
 # ------------------------------------------------------------------------------------------- order

@@ -436,7 +436,7 @@ def _tell_views(base: Tensor) -> None:
 
 def _follow_base(view: Tensor, base: Tensor) -> None:
     """Give a view the node that reads it from what its base is now."""
-    if isinstance(view._node, Stale):
+    if base._node is None or isinstance(view._node, Stale):
         return
     words = _forbidden(view, "its base or another view of its base has been modified inplace")
     if words is not None:

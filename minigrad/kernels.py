@@ -150,7 +150,7 @@ def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
 @only_floats("log_sigmoid_cpu")
 @rounded_once
 def logsigmoid(x: Array) -> Array:
-    return np.minimum(x, 0) - log1p(exp(-np.absolute(x)))
+    return np.subtract(np.minimum(x, 0), log1p(exp(-np.absolute(x))), order="C")
 
 
 @rounded_once

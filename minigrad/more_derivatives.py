@@ -466,7 +466,7 @@ add_slide = operation("UnfoldBackward", windows.add_slide, lambda g, dim, size, 
 flip = operation("Flip", lambda x, dims: kernels.duplicate(np.flip(x, dims)), lambda g, dims: flip(g, dims))
 roll = operation(
     "Roll",
-    lambda x, shifts, dims: np.roll(x, shifts, dims),
+    lambda x, shifts, dims: np.asarray(np.roll(x, shifts, dims), order="C"),
     lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
 )
 repeat = operation(

@@ -420,6 +420,8 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
             if plain and inplace.written_directly(self, ufunc, args[0]):
                 return self
             chosen = functools.partial(operation, **keywords) if keywords else operation
+            if keywords:
+                inplace.check_overlap(self, tuple(keywords.values()))
             if name in AT_INDICES:
                 inplace.check_history(self)
                 inplace.check_apart(self, *map(raw, args))

@@ -93,7 +93,8 @@ def _one_jacobian(y: Tensor, i: int, x: Tensor, j: int, create_graph: bool, stri
         rows.append(zeros_like(x) if g is None else g)
     if not rows:
         return x.new_zeros((*y.shape, *x.shape))  # type: ignore[no-any-return]
-    return stack(rows).reshape((*y.shape, *x.shape))  # type: ignore[no-any-return]
+    whole: Tensor = stack(rows).reshape((*y.shape, *x.shape))
+    return whole if create_graph else whole.detach()  # nobody's view
 
 
 def hessian(

@@ -353,7 +353,7 @@ INPLACE = [
     "{a}.reshape(-1)[0].mul_(2)",
     "{a}.view(-1, 1)[0] = {b}",
     "{a}.narrow(0, 0, 1).fill_({b}.sum())",
-    "{a}.masked_scatter_({b} > 0, {b})",
+    "{a}.masked_scatter_({b} > 0, {b}.clone())",
     "{a}.index_add_(0, T.tensor([0]), {b}[:1])",
     "{a}.scatter_(-1, T.zeros_like({b}, dtype=T.int64), {b})",
     "{a}.index_fill_(0, T.tensor([0]), 0.5)",

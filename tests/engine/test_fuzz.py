@@ -137,6 +137,20 @@ FOUND = [
     ["b = T.arange(200).double() % 3", "c = b.topk(3).indices.double()", "d = b.argsort(descending=True).double()"],
     # a result that is no tensor of floats may be written to, though a Function gave it as it came
     [X, FUNCTIONS["Swapped"], "b = T.tensor([1, 2])", "c = Swapped.apply(a, b)[0]", "c.zero_()"],
+    # views of what has no gradient stay what they are when it is turned
+    ["b = T.ones(2, 3)", "c = b.unbind(-1)[-1]", "b.unsqueeze_(0)"],
+    ["b = T.ones(3)", "with T.no_grad():\n    c = b.view(-1); c.requires_grad_()", "b.t_()"],
+    ["b = T.ones(2)", "b[None].clamp_(min=b)"],
+    [X, "b = T.autograd.functional.jacobian(T.sin, a.detach())", "b.detach_()"],
+    *(
+        [X, f"b = {call}", "c = b.view(-1)"]
+        for call in (
+            "T.nn.functional.logsigmoid(a.t())",
+            "a.t().gather(-1, T.tensor([[0, 1], [0, 1]]))",
+            "a.t().logcumsumexp(-1)",
+            "a.t().roll(1, 0)",
+        )
+    ),
 ]
 
 
