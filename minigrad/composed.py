@@ -33,6 +33,7 @@ from minigrad.public import (
     plain,
     raw,
     register,
+    renamed,
     told,
     wrapped,
 )
@@ -332,6 +333,11 @@ def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tenso
     return more.div_rounded(input, as_tensor_like(other, input), rounding_mode)
 
 
+def _copysign(x: Tensor, y: Any) -> Tensor:
+    out = more.copysign(x, y)
+    return out if isinstance(y, Tensor) else renamed(out, "CopysignBackward1")
+
+
 _binary("true_divide", table.div)
 _binary("floor_divide", __floordiv__)
 _binary("pow", __pow__)
@@ -340,7 +346,7 @@ _binary("fmod", lambda x, y: (more.fmod_tensor if isinstance(y, Tensor) else mor
 _binary_of_tensors("atan2", more.atan2, "arctan2")
 for _name in ("hypot", "fmax", "fmin"):
     _binary_of_tensors(_name, getattr(more, _name))
-_binary("copysign", more.copysign)
+_binary("copysign", _copysign)
 _binary_of_tensors("logaddexp", lambda x, y: _minding_booleans(more.logaddexp(x, y), x, y))
 _binary_of_tensors("logaddexp2", lambda x, y: _minding_booleans(more.logaddexp2(x, y), x, y))
 _binary("xlogy", lambda x, y: more.xlogy(x, as_float_like(y, x)))

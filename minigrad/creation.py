@@ -685,6 +685,8 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, **op
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers x ** (N - 1) to x ** 0 as columns; `increasing=True` reverses them."""
+    if x._data.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
     powers = np.arange(x.shape[-1] if N is None else N)
     powers = powers if increasing else powers[::-1]
     return x.unsqueeze(-1) ** wrap(np.ascontiguousarray(powers))

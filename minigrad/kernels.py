@@ -481,7 +481,7 @@ def hardshrink(x: Array, lambd: float) -> Array:
     return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
-@only_floats("softshrink_cpu")
+@only_floats("softshrink_check")
 def softshrink(x: Array, lambd: float) -> Array:
     return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
 

@@ -369,6 +369,8 @@ def _avg_pool(n: int) -> Any:
         sizes = input._data.shape[-n:]
         counts = [windows.window_count(s, k, t, p, 1, ceil_mode) for s, k, t, p in zip(sizes, kernel, steps, edges)]
         _check_windows(input, counts)
+        if input._data.dtype.kind in "bu" or (n == 3 and input._data.dtype.char == "e"):
+            raise errors.not_implemented("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input.dtype.tensor_name)
         out = more.avg_pool(input, kernel, steps, edges, ceil_mode, count_include_pad, divisor_override)
         return _pooled(out, "Avg", n)
 
@@ -606,6 +608,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
+    if input._data.dtype.kind == "b" and mode != "circular":
+        raise errors.not_implemented(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{n}d", "Bool")
     given = input
     for i, (before, after) in enumerate(pairs):
         dim = input._data.ndim - n + i

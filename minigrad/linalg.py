@@ -20,8 +20,8 @@ from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
 from minigrad.joining import cat
 from minigrad.kernels import LinAlgError
-from minigrad.products import chain_matmul, matmul, matrix_power
 from minigrad.products import cross as found_cross
+from minigrad.products import matmul, matrix_power
 from minigrad.public import accepting_out, as_one_node, function, register, return_type, told
 from minigrad.reductions import vector_norm
 from minigrad.tensor import Tensor, wrap
@@ -83,7 +83,18 @@ def _two_dimensions(name: str, x: Tensor) -> None:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
 
 
+# What PyTorch says of halves: the kernel that does not know them, else that they are too coarse.
+KERNELS = {"linalg.det": "lu_cpu", "linalg.solve": "lu_cpu", "linalg.cholesky": "cholesky_cpu",
+           "linalg.eigh": "linalg_eigh_cpu", "linalg.svd": "linalg_svd_cpu", "linalg.qr": "geqrf_cpu"}  # fmt: skip
+
+
 def _floats(name: str, x: Tensor) -> None:
+    if x._data.dtype.char == "e" and name in KERNELS:
+        raise errors.not_implemented(KERNELS[name], "Half")
+    if x._data.dtype.char == "e" and name in ("linalg.inv", "linalg.slogdet"):
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
+    if x._data.dtype.kind != "f" and name == "linalg.eigh":
+        raise errors.not_implemented(KERNELS[name], x.dtype.tensor_name)
     if x._data.dtype.kind != "f":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}")
 
@@ -365,7 +376,7 @@ def _limit(x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
 
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:  # fmt: skip
     """The pseudo-inverse: singular values below a limit count as 0."""
-    if A._data.ndim < 2 or A._data.dtype.kind != "f":
+    if A._data.ndim < 2 or A._data.dtype.char not in "fd":
         raise RuntimeError(
             f"linalg.pinv({A.dtype.tensor_name}{{{list(A._data.shape)}}}): expected a tensor with 2 or more dimensions of "
             "float, double, cfloat or cdouble types"
@@ -411,6 +422,8 @@ def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: An
     """The number of singular values that are not (nearly) 0."""
     if A._data.ndim < 2:
         raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    if A._data.dtype.char not in "fd":
+        raise RuntimeError("This function doesn't handle types other than float and double")
     if not A._data.size:
         return wrap(np.zeros(A._data.shape[:-2], np.int64))
     s = np.absolute(np.linalg.eigvalsh(A._data)) if hermitian else np.linalg.svd(A._data, compute_uv=False)
@@ -507,7 +520,22 @@ def multi_dot(tensors: Any) -> Tensor:
                 f"multi_dot(): tensors {i - 1} and {i} with shapes {list(before)} and {list(x._data.shape)} cannot be "
                 "multiplied"
             )
-    return chain_matmul(*tensors)
+    product = tensors[0]
+    for x in tensors[1:]:
+        product = matmul(product, x)
+    return product
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of a chain of matrices."""
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for matrix in matrices:
+        if matrix._data.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix._data.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0]
+    return as_one_node(multi_dot(matrices), "ViewBackward0")
 
 
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
@@ -808,6 +836,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
 
 
 register(accepting_out(nuclear_norm), "nuclear_norm", method=False)
+register(chain_matmul, "chain_matmul", method=False)
 for _name in __all__:
     if _name not in ("LinAlgError", "matmul", "matrix_power"):
         globals()[_name] = told(accepting_out(globals()[_name]), f"linalg_{_name}")

@@ -499,8 +499,11 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
             f"{input.dtype.tensor_name} and source.dtype = {source.dtype.tensor_name}"
         )
+    if index._data.size and not input._data.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
     changed = more.index_put(input.reshape(-1), source.reshape(index._data.shape), (index_array(index),), accumulate)
-    return noticing(owned(table.reshape(changed, input._data.shape)), index, *([source] if source.requires_grad else []))
+    changed = as_one_node(owned(table.reshape(changed, input._data.shape)), "PutBackward0")
+    return noticing(changed, index, *([source] if source.requires_grad else []))
 
 
 # ------------------------------------------------------------------------------------------- by mask

@@ -171,8 +171,30 @@ def _check_factors(kind: dtypes.DType, **factors: Any) -> None:
             raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
 
 
+def _check_kinds(name: str, input: Tensor, first: Tensor, second: Tensor) -> None:
+    """RuntimeError if what is added is of another type than the factors, which have one."""
+    kinds = [x.dtype for x in (input, first, second)]
+    if len(set(kinds)) == 1 or kinds[1] is not kinds[2]:
+        return
+    if name == "baddbmm":
+        given = ", ".join(f"{n} {kind.c_name}" for n, kind in zip(("input", "batch1:", "batch2:"), kinds))
+        raise RuntimeError(f"Input dtypes must be the same, got: {given}")
+    names = [kind.tensor_name for kind in kinds]
+    if name == "addmv":
+        raise RuntimeError(
+            f"addmv input tensors must have the same dtype, but got {names[0]}, {names[1]}, and {names[2]}"
+        )
+    raise RuntimeError(f"self and mat2 must have the same dtype, but got {names[0]} and {names[2]}")
+
+
 def _added(name: str, multiply: str) -> None:
     def call(input: Tensor, first: Tensor, second: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+        if name == "addr":
+            for which, factor in (("vec1", first), ("vec2", second)):
+                if factor._data.ndim != 1:
+                    raise RuntimeError(f"addr: Expected 1-D argument {which}, but got {factor._data.ndim}-D")
+        else:
+            _check_kinds(name, input, first, second)
         product = FUNCTIONS[multiply](first, second)
         if input._data.dtype.kind != "f" and name != "addr":  # of integers, in whole numbers
             beta, alpha = int(beta), int(alpha)
@@ -272,19 +294,6 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Tensor:
     out = x.roll(-1, where) * y.roll(1, where) - x.roll(1, where) * y.roll(-1, where)
     needed = [t for t, of in ((other, input), (input, other)) if of.requires_grad]
     return noticing(as_one_node(out, "LinalgCrossBackward0"), *needed)
-
-
-def chain_matmul(*matrices: Tensor) -> Tensor:
-    """The product of a chain of matrices."""
-    if not matrices:
-        raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    product = matrices[0]
-    for matrix in matrices[1:]:
-        product = matmul(product, matrix)
-    return product
-
-
-register(chain_matmul, "chain_matmul", method=False)
 
 # ------------------------------------------------------------------------------------------- einsum
 
@@ -474,6 +483,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = None) -> T
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._data.ndim}D")
         if x._data.dtype.kind != "f":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype.tensor_name}")
+    if x1._data.dtype.char == x2._data.dtype.char == "e":
+        raise errors.not_implemented("cdist", "Half")
     columns = x1._data.shape[-1], x2._data.shape[-1]
     if columns[0] != columns[1]:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {columns[0]} X2: {columns[1]}")

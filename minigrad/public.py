@@ -327,8 +327,8 @@ LATER = {
         "layers",
     ),
     **dict.fromkeys(
-        ("cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve", "lu_unpack",
-         "matrix_exp", "nuclear_norm", "orgqr", "pinverse", "qr", "slogdet", "svd", "triangular_solve"),
+        ("chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve",
+         "lu_unpack", "matrix_exp", "nuclear_norm", "orgqr", "pinverse", "qr", "slogdet", "svd", "triangular_solve"),
         "linalg",
     ),
     **dict.fromkeys(
@@ -359,7 +359,7 @@ def _later(name: str) -> Callable[..., Any]:
 # These are no methods in PyTorch either.
 FUNCTIONS_ONLY = frozenset(
     """
-    bucketize cartesian_prod combinations cumulative_trapezoid lu_unpack meshgrid nuclear_norm searchsorted trapezoid trapz
+    bucketize cartesian_prod chain_matmul combinations cumulative_trapezoid lu_unpack meshgrid nuclear_norm searchsorted trapezoid trapz
     """.split()  # noqa: SIM905
 )
 for _name, _room in LATER.items():

@@ -16,7 +16,7 @@ from minigrad import errors, random
 from minigrad import more_derivatives as more
 from minigrad.inplace import write
 from minigrad.nn.arguments import checked, handing_on
-from minigrad.public import accepting_out, as_one_node
+from minigrad.public import accepting_out, as_one_node, floating_input
 from minigrad.tensor import Tensor, wrap
 
 __all__ = (
@@ -53,6 +53,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if input._data.dtype.kind == "u" and min_val < 0:
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return applied(more.hardtanh, input, inplace, min_val, max_val)
 
 
@@ -150,6 +152,8 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 @handing_on("input threshold value")
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x where x > threshold, else value."""
+    if input._data.dtype.kind == "b":
+        raise errors.not_implemented("threshold_cpu", "Bool")
     return applied(more.threshold, input, inplace, threshold, value)
 
 
@@ -199,7 +203,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     where = errors.check_dim(dim, input.ndim)
     if input.shape[where] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {where} is size {input.shape[where]}")
-    first, second = input.chunk(2, dim)
+    first, second = floating_input("glu_cpu", input).chunk(2, dim)
     return as_one_node(first * second.sigmoid(), "GluBackward0")
 
 

@@ -653,6 +653,8 @@ def multi_margin_loss(
     rows = input.reshape((1, -1)) if input.ndim < 2 else input
     if rows.ndim != 2 or not rows.shape[1]:
         raise RuntimeError(f"{_NO_ROWS}{list(input.shape)}")
+    if input._data.dtype.char not in "fd":
+        raise errors.not_implemented("multi_margin_loss_cpu_kernel", input.dtype.tensor_name)
     if target._data.size != len(rows):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
+from minigrad import errors
 from minigrad.nn import rules
 from minigrad.nn.arguments import handing_on
 from minigrad.public import accepting_out, floating_input
@@ -122,6 +123,10 @@ def batch_norm(
     In training the running statistics move by `momentum` towards those of the batch, in place.
     """
     x = input._data
+    if training and not x.ndim:
+        raise IndexError("tuple index out of range")
+    if x.ndim < 2:
+        errors.sized_dim(1, x.ndim)
     if _beside_float32(input, weight, bias, running_mean, running_var):
         return batch_norm(input.float(), running_mean, running_var, weight, bias, training, momentum, eps).half()
     _check_types(input, weight, bias, running_mean, running_var)
@@ -178,9 +183,9 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean) / std of each channel of each sample; then * weight + bias."""
-    n, channels = input.shape[:2]
     if use_input_stats and math.prod(input.shape[2:]) <= 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+    n, channels = input.shape[:2]
 
     def repeated(t: Tensor | None) -> Tensor | None:
         return None if t is None else t.repeat(n)
@@ -216,6 +221,7 @@ def group_norm(
     if _beside_float32(input, weight, bias):
         return group_norm(input.float(), num_groups, weight, bias, eps).half()
     _check_types(input, weight, bias)
+    floating_input("GroupNormKernelImpl", input)
     for name, each in (("weight", weight), ("bias", bias)):
         if each is not None and each._data.shape != x.shape[1:2]:
             raise RuntimeError(

@@ -310,6 +310,8 @@ TAKEN = [
     ('t.arange(6).reshape(2, 3)[[np.array([0, 1])]].shape, t.arange(6).reshape(2, 3)[[1.0]], t.arange(3)[np.array([0.0, 1.7])]', '(torch.Size([2, 3]), tensor([[3, 4, 5]]), tensor([0, 1]))'),
     ('t.zeros(1, 2, 1).squeeze(0, 2), t.zeros(1, 2, 1).reshape(2), t.arange(3.0).to(tensor=t.arange(2))', '(tensor([0., 0.]), tensor([0., 0.]), tensor([0, 1, 2]))'),
     ('t.broadcast_shapes((2, 1), (1, 3), (5, 1, 1)), t.broadcast_shapes()', '(torch.Size([5, 2, 3]), torch.Size([]))'),
+    ('t.copysign(t.ones(1, requires_grad=True), -1)', 'tensor([-1.], grad_fn=<CopysignBackward1>)'),
+    ('t.put(t.ones(2, requires_grad=True), t.tensor([0]), t.tensor([3.0]))', 'tensor([3., 1.], grad_fn=<PutBackward0>)'),
 ]
 
 REFUSED = [
@@ -510,6 +512,27 @@ REFUSED = [
     ('t.nn.functional.avg_pool1d(t.zeros(4), 2)', RuntimeError, "Expected 2 to 3 dimensions, but got 1-dimensional tensor for argument #1 'self' (while checking arguments for avg_pool1d)"),
     ('t.nn.functional.softmax([1.0], 0)', AttributeError, "'list' object has no attribute 'softmax'"),
     ('t.nn.functional.hardswish(t.tensor([1]))', NotImplementedError, '"hardswish_cpu" not implemented for \'Long\''),
+    ('t.chain_matmul(t.ones(2), t.ones(2))', RuntimeError, 'Tensor dimension is 1, expected 2 instead.'),
+    ('t.chain_matmul(t.ones(2, 3), t.ones(2, 3))', RuntimeError, 'multi_dot(): tensors 0 and 1 with shapes [2, 3] and [2, 3] cannot be multiplied'),
+    ('t.vander(t.ones(2, 2))', RuntimeError, 'x must be a one-dimensional tensor.'),
+    ('t.linalg.svd(t.eye(2).half())', NotImplementedError, '"linalg_svd_cpu" not implemented for \'Half\''),
+    ('t.linalg.inv(t.eye(2).half())', RuntimeError, 'linalg.inv: Low precision dtypes not supported. Got Half'),
+    ('t.linalg.eigvalsh(t.eye(2).long())', NotImplementedError, '"linalg_eigh_cpu" not implemented for \'Long\''),
+    ('t.baddbmm(t.ones(1), t.ones(1, 2, 2).double(), t.ones(1, 2, 2).double())', RuntimeError, 'Input dtypes must be the same, got: input float, batch1: double, batch2: double'),
+    ('t.addmv(t.ones(2).long(), t.ones(2, 2), t.ones(2))', RuntimeError, 'addmv input tensors must have the same dtype, but got Long, Float, and Float'),
+    ('t.addbmm(t.ones(1).half(), t.ones(1, 2, 2), t.ones(1, 2, 2))', RuntimeError, 'self and mat2 must have the same dtype, but got Half and Float'),
+    ('t.addr(t.ones(2, 2), t.ones(2), t.ones(2, 2))', RuntimeError, 'addr: Expected 1-D argument vec2, but got 2-D'),
+    ('t.nn.functional.glu(t.ones(2).long())', NotImplementedError, '"glu_cpu" not implemented for \'Long\''),
+    ('t.nn.functional.threshold(t.tensor([True]), 0, 1)', NotImplementedError, '"threshold_cpu" not implemented for \'Bool\''),
+    ('t.nn.functional.hardtanh(t.ones(2).byte())', RuntimeError, 'cannot do hardtanh on an unsigned type with negative limits'),
+    ('t.nn.functional.group_norm(t.ones(2, 2).long(), 1)', NotImplementedError, '"GroupNormKernelImpl" not implemented for \'Long\''),
+    ('t.nn.functional.batch_norm(t.ones(3), None, None, training=True)', IndexError, 'Dimension out of range (expected to be in range of [-1, 0], but got 1)'),
+    ('t.nn.functional.instance_norm(t.ones(3))', ValueError, 'Expected more than 1 spatial element when training, got input size torch.Size([3])'),
+    ('t.nn.functional.avg_pool1d(t.ones(1, 3).byte(), 1)', NotImplementedError, '"avg_pool2d" not implemented for \'Byte\''),
+    ('t.nn.functional.pad(t.tensor([[True, False]]), (1, 1), mode="reflect")', NotImplementedError, '"reflection_pad1d" not implemented for \'Bool\''),
+    ('t.zeros(0).put(t.tensor([0]), t.tensor([1.0]))', IndexError, 'put_(): Tried to put elements into an empty tensor'),
+    ('t.cdist(t.ones(2, 2).half(), t.ones(2, 2).half())', NotImplementedError, '"cdist" not implemented for \'Half\''),
+    ('t.nn.functional.multi_margin_loss(t.ones(2, 2).half(), t.tensor([0, 1]))', NotImplementedError, '"multi_margin_loss_cpu_kernel" not implemented for \'Half\''),
 ]
 
 # numpy's float32 functions are one off in the last place for every third number: `item` and `tolist` show it.

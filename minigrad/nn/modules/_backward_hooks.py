@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from minigrad.creation import zeros
 from minigrad.autograd.function import Function
+from minigrad.creation import zeros
 from minigrad.tape import is_grad_enabled
 from minigrad.tensor import Tensor
 
