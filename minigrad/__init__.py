@@ -85,8 +85,8 @@ from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
 _ROOMS = (
-    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim", "special",
-    "testing", "utils", "viz", "course",
+    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim",
+    "signal", "special", "testing", "utils", "viz", "course",
 )
 _LAZY = {
     "explain": "explaining",
@@ -115,6 +115,10 @@ _LAZY = {
     "from_dlpack": "exchange",
     "frombuffer": "exchange",
     "gradient": "differences",
+    **dict.fromkeys(
+        ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"), "signal.windows"
+    ),
+    **dict.fromkeys(("geqrf", "pca_lowrank", "svd_lowrank"), "lowrank"),
     "is_anomaly_enabled": "anomaly",
     "is_anomaly_check_nan_enabled": "anomaly",
     "save": "files",

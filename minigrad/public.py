@@ -371,6 +371,7 @@ FIELDS = {
     "_lu_with_info": "LU pivots info",
     "aminmax": "min max",
     "frexp": "mantissa exponent",
+    "geqrf": "a tau",
     "histogram": "hist bin_edges",
     "linalg_cholesky_ex": "L info",
     "linalg_eigh": "eigenvalues eigenvectors",

@@ -764,6 +764,27 @@ R = nn.utils.prune; m = nn.Linear(3, 2); R.l1_unstructured(m, 'nothing', 1)
 v = t.ones(3, 2, 4).permute(2, 0, 1); F.dropout(v, 0.5), t.rand_like(v), t.randn_like(v), t.randint_like(v, 100), t.empty_like(v).uniform_(), t.empty_like(v).bernoulli_(0.3), t.empty_like(v).random_(9), t.empty_like(v).exponential_()
 v = t.ones(8, 5).T; v.normal_(), v.clone().normal_(1, 2), t.ones(12, 9)[::2, 1:6].normal_(), F.dropout2d(t.ones(4, 5).T, 0.5), t.rand(3), t.randn(20)[:3]
 m = nn.MultiheadAttention(8, 2, dropout=0.2, batch_first=True); l = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3, batch_first=True); v = t.randn(3, 5, 8); a = l(v); a.sum().backward(); a, m(v, v, v)[0], l.linear1.weight.grad.abs().sum()
+P = nn.utils.parametrizations; m = P.orthogonal(nn.Linear(3, 3)); m(t.ones(2, 3)).pow(3).sum().backward(); m, m.weight, m.parametrizations.weight.original.grad, list(m.state_dict())
+P = nn.utils.parametrizations; m = P.orthogonal(nn.Linear(3, 5)); o = optim.SGD(m.parameters(), 0.1); m(t.ones(2, 3)).pow(3).sum().backward(); o.step(); m.weight, m.weight.T @ m.weight, m.parametrizations.weight.original.grad
+P = nn.utils.parametrizations; m = P.orthogonal(nn.Linear(5, 3), orthogonal_map='cayley'); o = optim.SGD(m.parameters(), 0.1); m(t.ones(2, 5)).pow(3).sum().backward(); o.step(); m.weight, m.weight @ m.weight.T
+P = nn.utils.parametrizations; m = P.orthogonal(nn.Linear(3, 4), use_trivialization=False); o = optim.SGD(m.parameters(), 0.1); m(t.ones(2, 3)).pow(3).sum().backward(); o.step(); m.weight, m.parametrizations.weight.original
+P = nn.utils.parametrizations; m = P.orthogonal(nn.Linear(3, 3)); q = t.linalg.qr(t.randn(3, 3)).Q; m.weight = q; (m.weight - q).abs().max() < 1e-6
+P = nn.utils.parametrizations; P.orthogonal(nn.Linear(3, 3), 'bias')
+P = nn.utils.parametrizations; P.orthogonal(nn.Linear(3, 3), orthogonal_map='foo')
+P = nn.utils.parametrizations; P.orthogonal(nn.Linear(3, 3), use_trivialization=False)
+u, s, v = t.svd_lowrank(t.randn(8, 5).double() @ t.randn(5, 6).double(), q=5); s, (u * s) @ v.T, (u.T @ u).diagonal()
+t.pca_lowrank(t.randn(4, 9).double(), center=False)[1], t.pca_lowrank(t.randn(2, 7, 5), q=2, niter=1)[1].shape
+t.pca_lowrank(t.randn(4, 9), q=5)
+m = t.randn(5, 3).double().requires_grad_(); u, s, v = t.svd_lowrank(m, q=3); s.sum().backward(); ((u * s) @ v.T - m).abs().max() < 1e-9, m.grad
+a, k = t.geqrf(t.randn(5, 3).double()); a, k, t.linalg.householder_product(a, k)
+t.hann_window(5), t.hamming_window(6, False), t.blackman_window(4, dtype=t.float64), t.bartlett_window(5, requires_grad=True), t.kaiser_window(5, True, 3.)
+import importlib; W = importlib.import_module(t.__name__ + '.signal.windows'); W.gaussian(6, std=1.5), W.kaiser(5, sym=False), W.exponential(4, tau=2.), W.cosine(5), W.nuttall(5, sym=False), W.general_cosine(6, a=[0.5, 0.3, 0.2]), W.general_hamming(4), W.hann(1), W.hamming(0)
+t.hann_window(-1)
+p = [t.randn(4, 3).double().requires_grad_(), t.randn(3, 5).requires_grad_()]; o = optim.Muon(p, lr=0.05); [(o.zero_grad(), sum(((q - 0.5) ** 3).sum() for q in p).backward(), o.step()) for i in range(6)]; p, repr(o)
+p = [t.randn(4, 6).requires_grad_()]; o = optim.Muon(p, lr=0.1, nesterov=False, adjust_lr_fn='match_rms_adamw'); [(o.zero_grad(), ((p[0] - 0.5) ** 3).sum().backward(), o.step()) for i in range(3)]; p
+optim.Muon([t.ones(3, requires_grad=True)])
+optim.Muon([t.ones(3, 2, requires_grad=True)], adjust_lr_fn='other')
+optim.Adafactor([t.ones(3, requires_grad=True)], d=0.5)
 """.strip().splitlines()
 
 AREAS: dict[str, list[str]] = {

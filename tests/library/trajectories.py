@@ -33,6 +33,7 @@ for name, variants in {
     "RAdam": [{"betas": (0.8, 0.9)}, {"weight_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
     "Rprop": [{}, {"lr": 0.3, "etas": (0.3, 1.5), "step_sizes": (1e-3, 0.4), "maximize": True}],
     "ASGD": [{"lr": 0.05}, {"lr": 0.05, "lambd": 0.01, "t0": 3, "weight_decay": 0.1}],
+    "Adafactor": [{}, {"lr": 0.3, "weight_decay": 0.1, "maximize": True}, {"eps": (1e-4, 1e-2), "d": 2.0, "beta2_decay": -0.5}],
     "LBFGS": [
         {"max_iter": 3, "history_size": 2, "lr": 0.1},
         {"max_iter": 2, "history_size": 2, "line_search_fn": "strong_wolfe"},

@@ -38,7 +38,8 @@ class ParametrizationList(ModuleList):
         kept: Any = original
         with no_grad():
             for module in reversed(modules):
-                kept = module.right_inverse(kept) if hasattr(module, "right_inverse") else kept
+                with contextlib.suppress(NotImplementedError):  # some can be made, but not assigned to
+                    kept = module.right_inverse(kept) if hasattr(module, "right_inverse") else kept
         self.is_tensor = isinstance(kept, Tensor)
         if not self.is_tensor and not isinstance(kept, Sequence):
             raise ValueError(
