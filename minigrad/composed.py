@@ -171,7 +171,7 @@ _unary("trunc", more.trunc, "fix")
 _unary("abs", table.abs, "absolute")
 _unary("neg", __neg__, "negative")
 _unary("sign", table.sign)
-_unary("sgn", lambda x: as_one_node(table.sign(x), "SgnBackward0"))
+_unary("sgn", lambda x: noticing(out := as_one_node(table.sign(x), "SgnBackward0"), x, out))
 _unary("positive", __pos__)
 _unary("square", lambda x: table.power(x, 2))
 _unary("deg2rad", lambda x: as_one_node(x * (np.pi / 180), "Deg2RadBackward0"))
@@ -184,7 +184,7 @@ def angle(input: Tensor) -> Tensor:
     x = input if input._data.dtype.kind == "f" else converted(input, dtypes.get_default_dtype())
     numbers = x._data
     angles = np.where(np.isnan(numbers), numbers, np.where(numbers < 0, np.pi, 0)).astype(numbers.dtype)
-    return more.copied(x, wrapped(angles))
+    return noticing(more.copied(x, wrapped(angles)), x)
 
 
 @function(inplace=True)
@@ -663,7 +663,7 @@ def detach(self: Tensor) -> Tensor:
     """The same numbers in the same memory, cut off from the graph."""
     out = wrap(self._writable())
     out._counter = self._counter
-    if self._node is not None:
+    if self.requires_grad:
         note_lost(out, "detach")
     return out
 

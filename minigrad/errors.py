@@ -369,12 +369,3 @@ def view_without_graph(inference: bool) -> str:
         f"view and the inplace either both inside the {MODES[inference][2]} block (if you don't want the inplace to be "
         "tracked) or both outside (if you want the inplace to be tracked)."
     )
-
-
-def stale_view(inference: bool) -> str:
-    """For a view made without recording whose memory was written to since."""
-    made, written, _ = MODES[inference]
-    return (
-        f"A view was created in {made} mode and its base or another view of its base has been modified inplace {written}. "
-        + view_without_graph(inference)
-    )

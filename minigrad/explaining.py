@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import tape
 from minigrad.birthplace import source_line
 from minigrad.function import FunctionCtx
+from minigrad.inplace import HELD, Stale
 from minigrad.operations import Nowhere
 from minigrad.tape import AccumulateGrad, Node
 from minigrad.tensor import Tensor
@@ -27,14 +28,15 @@ def explain(tensor: Tensor) -> str:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"explain() takes a tensor, not {type(tensor).__name__}")
-    sentences = [_what(tensor), *_saved(tensor), _gradient(tensor)]
+    stale = "Its memory was written to since, so nothing recorded can use it." if isinstance(tensor, Stale) else ""
+    sentences = [_what(tensor), *_saved(tensor), _gradient(tensor), stale]
     return " ".join(s for s in sentences if s)
 
 
 def _what(t: Tensor) -> str:
     shape = f"shape {tuple(t.shape)}" if t.dim() else "one number"
     kind = f"A {t.dtype.name} tensor of {shape}."
-    node = t._node
+    node = HELD.__get__(t)
     if node is None:
         return f"{kind} It requires no gradient, so nothing done with it alone is recorded."
     if isinstance(node, Nowhere):
@@ -47,7 +49,7 @@ def _what(t: Tensor) -> str:
 
 
 def _saved(t: Tensor) -> list[str]:
-    node = t._node
+    node = HELD.__get__(t)
     if node is None or isinstance(node, AccumulateGrad):
         return []
     maker = node.owner
@@ -87,7 +89,7 @@ def _gradient(t: Tensor) -> str:
 
 
 def _why(t: Tensor) -> str:
-    node = t._node
+    node = HELD.__get__(t)
     if isinstance(node, Nowhere) and "_lost" not in t.__dict__:
         return "it was made before the tensor it is a view of asked for a gradient"
     if node is None or isinstance(node, Nowhere):

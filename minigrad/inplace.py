@@ -23,7 +23,7 @@ from numpy import ndarray
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, tape
 from minigrad.derivatives import add, mul, sub
-from minigrad.operations import Nowhere, Operation, Unrecorded, operation
+from minigrad.operations import Nowhere, Operation, operation
 from minigrad.tape import AccumulateGrad, Node, hooks_of, mode, touch
 from minigrad.tensor import Tensor, Untracked, method, set_data, wrap
 from minigrad.versions import Detached, also, guarded_names
@@ -167,7 +167,7 @@ def check_history(target: Tensor) -> None:
     if mode.record is None:
         return
     base = root_of(target)
-    if base._node is None and target._node is None and not target.__dict__.get("_of_function", NO_FUNCTION)[3]:
+    if base._node is None and HELD.__get__(target) is None and not target.__dict__.get("_of_function", NO_FUNCTION)[3]:
         return
     if target._view is None and target.is_leaf and target._node is not None:
         raise RuntimeError(LEAF)
@@ -186,6 +186,7 @@ def _check_view(target: Tensor) -> None:
 def _forbidden(target: Tensor, written: str) -> str | None:
     """What PyTorch says of a write to this view, or to its base, if it cannot be told to the other; None if it can."""
     view: Tensor | None = target
+    node = HELD.__get__(target)
     while view is not None:
         function, recorded, several, _ = view.__dict__.get("_of_function", NO_FUNCTION)
         name = function or view.__dict__.get("_one_of")
@@ -193,12 +194,12 @@ def _forbidden(target: Tensor, written: str) -> str | None:
         view, *_, recorded = view._view or (None, recorded)
         if recorded and name is None:
             continue
-        kind = name if itself else getattr(target._node, "kind", type(target._node).__name__.split("Backward")[0].rstrip("0"))
-        inference = recorded is None
+        kind = name if itself else type(node).__name__.split("Backward")[0].rstrip("0")
+        output, inference = f"Output {node.output_nr if node else 0} of {kind}", recorded is None
         if recorded:
-            place = f"Output {target.output_nr} of {kind} is a view and {written}. "
+            place = f"{output} is a view and {written}. "
         else:
-            place = "A view was" if itself else f"Output {target.output_nr} of {kind} is a view of a view which was"
+            place = "A view was" if itself else f"{output} is a view of a view which was"
             place += f" created in {errors.MODES[inference][0]} mode and {written} {errors.MODES[inference][1]}. "
         if function and not several:
             return place + FUNCTION_VIEW
@@ -206,23 +207,39 @@ def _forbidden(target: Tensor, written: str) -> str | None:
     return None
 
 
-class Stale(Unrecorded):
-    """That of a view which cannot be read anew from its base, now that this was written to: whoever asks for it is refused."""
+HELD: Any = Tensor.__dict__["_node"]  # the slot that holds a tensor's node
 
-    __slots__ = ("kind", "words")
 
-    def __init__(self, view: Tensor, words: str) -> None:
-        super().__init__(view)
-        self.words, self.kind = words, type(view._node).__name__.split("Backward")[0].rstrip("0")
-        self.output_nr = view.output_nr
+class Stale(Tensor):
+    """A view that cannot be read anew from its base, now that this was written to: whoever asks for its node is refused."""
+
+    __slots__ = ()
+    __module__, __qualname__ = "minigrad", "Tensor"
 
     @property
-    def parents(self) -> tuple[Node | None, ...]:
-        raise RuntimeError(self.words)
+    def _node(self) -> Node | None:
+        if mode.record is None:
+            return None  # nobody records, so nobody asks
+        raise RuntimeError(self.__dict__["_refused"])
 
-    @parents.setter
-    def parents(self, none: Any) -> None:
-        pass
+    @_node.setter
+    def _node(self, node: Node | None) -> None:
+        HELD.__set__(self, node)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        raise RuntimeError(self.__dict__["_refused"])
+
+    @property
+    def is_leaf(self) -> bool:
+        raise RuntimeError(self.__dict__["_refused"])
+
+    @property  # type: ignore[misc]
+    def requires_grad(self) -> bool:
+        return root_of(self).requires_grad
+
+
+Stale.__name__ = "Tensor"
 
 
 def check_overlap(target: Tensor, args: tuple[Any, ...]) -> None:
@@ -411,7 +428,7 @@ def unrecorded(counter: list[Any], known: Tensor | None = None) -> None:
     if len(counter) <= 2:
         return  # there are no views
     alive = [v for v in map(operator.call, counter[2:]) if v is not None and v is not known and v._view is not None]
-    views = [v for v in alive if v._view[3] and root_of(v)._node is not None]
+    views = [v for v in alive if type(v) is not Stale and root_of(v)._node is not None]
     if views:
         before, mode.inference = mode.inference, False
         try:
@@ -436,11 +453,12 @@ def _tell_views(base: Tensor) -> None:
 
 def _follow_base(view: Tensor, base: Tensor) -> None:
     """Give a view the node that reads it from what its base is now."""
-    if base._node is None or isinstance(view._node, Stale):
+    if base._node is None or type(view) is Stale:
         return
     words = _forbidden(view, "its base or another view of its base has been modified inplace")
     if words is not None:
-        view._node = Stale(view, words)
+        view.__dict__["_refused"] = words
+        view.__class__ = Stale
         return
     seen = follow(_alias(base), path_of(view))
     if seen._node is not None:

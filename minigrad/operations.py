@@ -374,31 +374,10 @@ class Nowhere(AccumulateGrad):
         """Let it go."""
 
 
-class Unrecorded(Nowhere):
-    """That of a view made under no_grad.  Once its memory is written to, whoever asks where the view came from is refused."""
-
-    __slots__ = ("inference", "version")
-
-    def __init__(self, view: Tensor) -> None:
-        super().__init__(view)
-        self.version, self.inference = view._counter[0], mode.inference
-
-    @property
-    def parents(self) -> tuple[Node | None, ...]:
-        view = self.leaf()
-        if view is not None and view._counter[0] != self.version:
-            raise RuntimeError(errors.stale_view(self.inference))
-        return ()
-
-    @parents.setter
-    def parents(self, none: Any) -> None:
-        pass
-
-
 def note_lost(out: Tensor, how: str) -> None:
     """Remember which line left this tensor without a history, for `explain`; a view still requires grad, as in PyTorch."""
     if out._view is not None and out.requires_grad and not out.is_inference():
-        out._node = Unrecorded(out)
+        out._node = Nowhere(out)
     frame = caller()
     out.__dict__["_lost"] = (how, frame.f_code, frame.f_lasti)
 

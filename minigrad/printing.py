@@ -156,7 +156,7 @@ def shown(tensor: Any) -> str:
     requires_grad, tangent = tensor.requires_grad, None
     try:
         grad_fn_name = None if tensor.is_leaf else type(tensor._node.owner).__name__
-    except RuntimeError:  # a view made under no_grad whose memory was written to: PyTorch says so where it is printed
+    except RuntimeError:  # a view that could not follow a write to its base: PyTorch says so where it is printed
         grad_fn_name = "Invalid"
     if moves is not None and requires_grad:
         tangent, further = moves(tensor)

@@ -43,7 +43,7 @@ def noticing(out: Any, *tensors: Tensor) -> Any:
     node = out._node
     if node is not None and tensors:
         node.guards = node.guards or ()  # freed like what keeps something
-        made = (None if t is out else t._node for t in tensors)  # a node does not hold itself
+        made = (t is out or t._node for t in tensors)  # True: the node itself, which does not hold itself
         found = ((t._counter, t._counter[0], t._data.shape, t._data.dtype, by) for t, by in zip(tensors, made, strict=True))
         node.__dict__["_also"] = (*also(node), *found)
     return out
@@ -60,7 +60,7 @@ def check_versions(node: Node) -> None:
     guards = node.guards or ()
     for counter, version, shape, dtype, maker in also(node):
         if counter[0] != version:
-            raise _noted(node, np.broadcast_to(np.zeros((), dtype), shape), maker, counter, version)
+            raise _noted(node, np.broadcast_to(np.zeros((), dtype), shape), node if maker is True else maker, counter, version)
     for counter, version in zip(guards[::2], guards[1::2], strict=True):
         now = counter[0]
         if type(now) is Detached and any(p is not None and p.seq == now.seq for p in node.parents):
