@@ -22,7 +22,7 @@ from minigrad import dtypes, errors, kernels
 from minigrad.devices import check_device
 from minigrad.dtypes import DType
 from minigrad.size import Size
-from minigrad.tape import mode
+from minigrad.tape import TABLE, mode
 from minigrad.tensor import Array, Tensor, Untracked, method, plain, wrap
 
 __all__ = [
@@ -53,7 +53,7 @@ def finish(array: Array, requires_grad: bool = False, device: Any = None, out: A
             raise TypeError(f"unexpected keyword argument {name!r}")
         if name == "pin_memory" and value:
             raise NotImplementedError("minigrad keeps tensors in ordinary memory: pin_memory is left out")
-    if type(requires_grad) is not bool:
+    if type(requires_grad) is not bool and requires_grad is not None:
         kind = errors.type_name(requires_grad)
         raise TypeError(f"{_getframe(1).f_code.co_name}(): argument 'requires_grad' must be bool, not {kind}")
     if out is not None:
@@ -164,6 +164,8 @@ def to_array(data: Any, dtype: DType | None = None) -> Array:
         array = np.array(_unwrapped(data))
     except OverflowError:
         raise ValueError("Overflow when unpacking long long") from None
+    if dtype is not None and array.dtype.kind in "OUS":
+        _check_numbers(data, dtype)
     if array.dtype.kind in "uO" and array.dtype.itemsize == 8 and array.size:
         if dtype is None or dtype.category == dtypes.INTEGER:
             raise ValueError("Overflow when unpacking long long")
@@ -254,6 +256,18 @@ def _unwrapped(data: Any) -> Any:
     if isinstance(data, (list, tuple)) and not set(map(type, data)) <= {float, int, bool}:
         return [_unwrapped(part) for part in data]
     return data
+
+
+def _check_numbers(data: Any, dtype: DType) -> None:
+    """TypeError in Python's words for the first thing in nested sequences that is no number."""
+    if isinstance(data, (list, tuple)):
+        for part in data:
+            _check_numbers(part, dtype)
+    elif not isinstance(data, (complex, np.ndarray, Tensor)) and not hasattr(data, "__float__"):
+        kind = errors.type_name(data)
+        if dtype.is_floating_point:
+            raise TypeError(f"must be real number, not {kind}")
+        raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
 
 
 def _check_range(array: Array, dtype: DType) -> None:
@@ -397,15 +411,28 @@ class _OldType(type):
         return f"<class 'torch.{cls.__name__}'>"
 
 
+_OLD_OPTIONS = (
+    "TensorOptions(dtype={}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
+    "memory_format=(nullopt))"
+)
+
+
 def legacy(data: tuple[Any, ...], dtype: DType) -> Tensor:
     """What `FloatTensor(...)` makes: of integers, a tensor of this shape; of a sequence or tensor, one with these numbers."""
-    if len(data) != 1 or isinstance(data[0], (int, Size)):
+    if len(data) != 1 or (isinstance(data[0], (int, Size)) and not isinstance(data[0], bool)):
         return empty(*(data or (0,)), dtype=dtype)
-    if isinstance(data[0], Tensor):
-        return data[0].detach() if data[0].dtype is dtype else data[0].detach().to(dtype)
-    if not isinstance(data[0], (Sequence, np.ndarray)) or isinstance(data[0], str):
-        raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
-    return tensor(data[0], dtype=dtype)
+    given = data[0]
+    if isinstance(given, Tensor):
+        if given.dtype is not dtype:
+            raise TypeError(f"expected {_OLD_OPTIONS.format(dtype.c_name)} (got {_OLD_OPTIONS.format(given.dtype.c_name)})")
+        return TABLE["narrowed_alias"].function(given, (Ellipsis,))
+    if isinstance(given, np.ndarray):
+        return as_tensor(given, dtype=dtype)
+    if isinstance(given, str):
+        raise TypeError(f"new(): invalid data type '{type(given).__name__}'")
+    if not isinstance(given, Sequence):
+        raise TypeError(f"new(): data must be a sequence (got {type(given).__name__})")
+    return tensor(given, dtype=dtype)
 
 
 for _dtype in (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8,
@@ -418,8 +445,12 @@ for _dtype in (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.int32, dtype
 
 def _made(cls: type[Tensor], *data: Any) -> Tensor:
     """The old constructor: `Tensor([1, 2])` copies numbers, `Tensor(2, 3)` makes room; the default float type."""
+    one = len(data) == 1 and isinstance(data[0], Tensor)
+    made = legacy(data, data[0].dtype if one else dtypes.get_default_dtype())
+    if cls is Tensor:
+        return made
     self = object.__new__(cls)
-    self._data, self._node, self._counter = legacy(data, dtypes.get_default_dtype())._data, None, [0]
+    self._data, self._node, self._counter = made._data, made._node, made._counter
     return self
 
 
@@ -631,11 +662,15 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
     found = as_dtype(dtype, "logspace", options)
     if not found.is_floating_point:
         start, end = int(plain(start)), int(plain(end))
-    exponents = _linear(start, end, steps, dtypes.float64)
+    exponents = _linear(start, end, steps, dtypes.float64, "logspace")
     return finish(_along(dtypes.cast(np.power(float(base), exponents), found), options), **options)
 
 
-def _linear(start: Any, end: Any, steps: int, dtype: DType) -> Array:
+def _linear(start: Any, end: Any, steps: int, dtype: DType, name: str = "linspace") -> Array:
+    for which, bound in (("start", start), ("end", end)):
+        if isinstance(bound, Tensor) and bound._data.ndim:
+            got = f"{which} with {bound._data.ndim} dimension(s)."
+            raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {got}")
     start, end, steps = _numbers("linspace", ["start", "end", "steps"], [start, end, steps])
     if isinstance(steps, (bool, float)):
         types = f"{errors.type_name(start)}, {errors.type_name(end)}, {errors.type_name(steps)}"

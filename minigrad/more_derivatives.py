@@ -769,7 +769,7 @@ negative, lowest = constant(lambda g: g <= 0), constant(lambda x: np.full_like(x
 def cholesky_slope(g: Any, out: Any) -> Any:
     """L^-T phi(L^T g) L^-1 made symmetric, where phi keeps the lower triangle and half of the diagonal."""
     lower = tril(out.mT @ g, 0)
-    middle = lower - scale(lower, np.eye(out.shape[-1]) * 0.5)
+    middle = lower - scale(lower, np.eye(out.shape[-1], dtype=np.float16) / 2)  # the narrowest type: none is widened
     inverse = inv(out)
     whole = inverse.mT @ middle @ inverse
     return (whole + whole.mT) * 0.5

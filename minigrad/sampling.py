@@ -69,6 +69,8 @@ def randint(*args: Any, generator: Generator | None = None, dtype: Any = None, *
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = as_dtype(dtype, "randint", options, dtypes.int64)
+    for name, bound in (("from", int(low)), ("to - 1", int(high) - 1)):
+        _check_bound(name, bound, kind)
     numbers = _source(generator).randint(int(low), int(high), as_size("randint", (size,)))
     return finish(numbers.astype(kind.numpy), **options)
 
@@ -166,6 +168,8 @@ def _drawn(name: str, values: Any, *parameters: Any, **options: Any) -> Tensor:
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """For each probability in `input`, 1 or 0.  RuntimeError for one outside [0, 1]."""
+    if input._data.dtype.kind != "f":
+        raise errors.not_implemented("bernoulli_tensor_cpu_p_", input.dtype.tensor_name)
     p = np.asarray(input._data)
     if p.size and not ((p >= 0) & (p <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")

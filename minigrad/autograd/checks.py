@@ -17,7 +17,7 @@ import numpy as np
 from minigrad import dtypes
 from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.birthplace import quoted
-from minigrad.function import FunctionCtx
+from minigrad.function import FunctionCtx, Slots
 from minigrad.tape import Node, ancestors, enable_grad, fit, no_grad, record
 from minigrad.tensor import Tensor, wrap
 
@@ -92,8 +92,10 @@ def gradcheck(
         _forward(func, args, wanted, outputs, eps, rtol, atol)
         if check_undefined_grad:
             _at_rest(func, args, wanted)
-    if check_undefined_grad and check_backward_ad:
-        _undefined(func, args, wanted)
+    if check_backward_ad:
+        _scaled(func, args, wanted)
+        if check_undefined_grad:
+            _undefined(func, args)
     return True
 
 
@@ -231,13 +233,23 @@ def _analytical(y: Tensor, x: Tensor) -> Any:
     return np.stack(columns, 1) if columns else np.zeros((x.numel(), 0), x._data.dtype)
 
 
-def _undefined(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
-    """A backward must cope with outputs that nobody used, and give zeros for gradients of zero."""
+def _scaled(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
+    """A backward must be linear in what it is given: nothing comes of zeros."""
     outputs = [y for y in _outputs(func, args) if y.requires_grad]
-    for some in [outputs, *([y] for y in outputs if len(outputs) > 1)]:
-        zeros = [zeros_like(y) for y in some]
+    found = grad(outputs, [args[j] for j in wanted], [zeros_like(y) for y in outputs], allow_unused=True)
+    if any(g is not None and bool((g != 0).any()) for g in found):
+        raise GradcheckError("backward not multiplied by grad_output")
+
+
+def _undefined(func: Func, args: tuple[Any, ...]) -> None:
+    """A Function that asked for None where nothing comes must cope with it, and make nothing of it."""
+    nodes = {y._node.owner for y in _outputs(func, args) if y._node is not None}
+    for node in nodes:
+        if not isinstance(node, FunctionCtx) or node._materialize:
+            continue
+        n = len(node._outputs)
         try:
-            found = grad(some, [args[j] for j in wanted], zeros, retain_graph=True, allow_unused=True)
+            found = node.contributions(Slots((None,) * n) if n > 1 else None, False)
         except RuntimeError as error:
             raise _refused("Expected backward function to handle undefined output grads.") from error
         if any(g is not None and bool((g != 0).any()) for g in found):

@@ -1432,19 +1432,27 @@ def test_gradcheck_wants_zeros_for_zeros() -> None:
     class Shifted(Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
+            ctx.set_materialize_grads(False)
             return x * 1
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
-            if not g.any():
+            if g is None:
                 raise RuntimeError("nothing arrives")
             return g
 
     class Loose(Shifted):
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
+            return mg.ones(2, dtype=mg.float64) if g is None else g
+
+    class Unscaled(Loose):
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
             return g if g.any() else g + 1
 
+    with pytest.raises(GradcheckError, match="backward not multiplied by grad_output"):
+        gradcheck(Unscaled.apply, leaf(1.0, 2.0))
     for kind, sentence in ((Shifted, "Expected backward function to handle undefined output grads"),
                            (Loose, "Expected all input grads to be undefined or zero when all output grads are")):  # fmt: skip
         with (
