@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad import dtypes, errors
 from minigrad.birthplace import PACKAGE, caller, outside, outsiders
@@ -349,13 +350,14 @@ def enter(namespace: dict[str, Any]) -> None:
 
 def _share(x: Tensor, a: Array, c: Array, out: Tensor, apply: Any, statics: tuple[Any, ...]) -> list[Any]:
     """The version counter of a result that may share its input's memory; then it joins the views (see inplace.py)."""
-    if not isinstance(a, np.ndarray):
+    if not isinstance(a, ndarray):
         return [0]
     owner = c.base
     if c is not a and c.size and (owner is None or (owner is not a and owner is not a.base and not np.may_share_memory(a, c))):
         return [0]
     views = x._counter
-    out._view = (x, apply, statics, mode.record is not None or (mode.inference and None))  # None: in inference mode
+    recorded = not unusual or mode.record is not None or (mode.inference and None)  # None: in inference mode
+    out._view = (x, apply, statics, recorded)
     if len(views) == 1:
         views.append(None)
     elif len(views) > 30 and len(views) & (len(views) - 1) == 0:  # at powers of two: a view costs the same among thousands

@@ -35,7 +35,7 @@ def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
 
 def _beside_float32(input: Tensor, *parameters: Tensor | None) -> bool:
     """Whether the input is in half precision and all the parameters in single, as PyTorch takes them."""
-    return input.dtype is mg.float16 and {p.dtype for p in parameters if p is not None} == {mg.float32}
+    return input._data.dtype.char == "e" and {p.dtype for p in parameters if p is not None} == {mg.float32}
 
 
 @handing_on("input normalized_shape weight bias eps")
@@ -47,7 +47,7 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean) / std over the last dimensions, which have `normalized_shape`; then * weight + bias."""
-    shape = tuple(normalized_shape)
+    shape, x = tuple(normalized_shape), input._data
     if not shape:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
@@ -59,7 +59,8 @@ def layer_norm(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(given.shape)} and "
                 f"normalized_shape = {list(shape)}"
             )
-    if input.shape[input.ndim - len(shape) :] != shape or len(shape) > input.ndim:
+    first = len(x.shape) - len(shape)
+    if first < 0 or x.shape[first:] != shape:
         stars = "".join(f", {n}" for n in shape)
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], "
@@ -68,15 +69,9 @@ def layer_norm(
     if _beside_float32(input, weight, bias):
         return layer_norm(input.float(), normalized_shape, weight, bias, eps).half()
     _check_types(input, weight, bias)
-    for name, each in (("weight", weight), ("bias", bias)):
-        if each is not None and each._data.shape != shape:
-            raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(each.shape)} and "
-                f"normalized_shape = {list(shape)}"
-            )
     floating_input("LayerNormKernelImpl", input)
-    dims = tuple(range(input.ndim - len(shape), input.ndim))
-    return rules.layer_norm_rows(input, weight, bias, rules.Moments(input._data, dims, eps))
+    dims = tuple(range(first, len(x.shape)))
+    return rules.layer_norm_rows(input, weight, bias, rules.Moments(x, dims, eps))
 
 
 @handing_on("input normalized_shape weight eps")

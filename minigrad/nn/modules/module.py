@@ -404,23 +404,23 @@ class Module:
             yield module
 
     def _named_members(
-        self, members: Callable[[Module], Any], prefix: str, recurse: bool, remove_duplicate: bool
+        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
     ) -> Iterator[tuple[str, Any]]:
-        seen: set[Any] = set()
+        seen: set[int] = set()
         found = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         for path, module in found if recurse else [(prefix, self)]:
-            for name, member in members(module):
-                if member is None or member in seen:
+            for name, member in module.__dict__[kind].items():
+                if member is None or id(member) in seen:
                     continue
                 if remove_duplicate:
-                    seen.add(member)
+                    seen.add(id(member))
                 yield path + ("." if path else "") + name, member
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """All parameters with dotted names; a shared one once."""
-        yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+        yield from self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters: what an optimiser is given."""
@@ -431,7 +431,7 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """All buffers with dotted names; a shared one once."""
-        yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+        yield from self._named_members("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers."""
