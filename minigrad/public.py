@@ -359,7 +359,8 @@ def _later(name: str) -> Callable[..., Any]:
 # These are no methods in PyTorch either.
 FUNCTIONS_ONLY = frozenset(
     """
-    bucketize cartesian_prod chain_matmul combinations cumulative_trapezoid lu_unpack meshgrid nuclear_norm searchsorted trapezoid trapz
+    bucketize cartesian_prod chain_matmul combinations cumulative_trapezoid lu_unpack meshgrid
+    nuclear_norm searchsorted trapezoid trapz
     """.split()  # noqa: SIM905
 )
 for _name, _room in LATER.items():

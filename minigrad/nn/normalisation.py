@@ -207,6 +207,9 @@ def group_norm(
     """(x - mean) / std of each group of channels of each sample; then * weight + bias per channel."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    per_group = [input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]]
+    if per_group[0] * math.prod(per_group[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {per_group}")
     if input.shape[1] % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "

@@ -312,6 +312,7 @@ TAKEN = [
     ('t.broadcast_shapes((2, 1), (1, 3), (5, 1, 1)), t.broadcast_shapes()', '(torch.Size([5, 2, 3]), torch.Size([]))'),
     ('t.copysign(t.ones(1, requires_grad=True), -1)', 'tensor([-1.], grad_fn=<CopysignBackward1>)'),
     ('t.put(t.ones(2, requires_grad=True), t.tensor([0]), t.tensor([3.0]))', 'tensor([3., 1.], grad_fn=<PutBackward0>)'),
+    ('t.nn.utils.get_total_norm([t.arange(10.0) * 0.37, t.arange(5.0) * 0.11]).item()', '6.275309085845947'),
 ]
 
 REFUSED = [
@@ -533,6 +534,12 @@ REFUSED = [
     ('t.zeros(0).put(t.tensor([0]), t.tensor([1.0]))', IndexError, 'put_(): Tried to put elements into an empty tensor'),
     ('t.cdist(t.ones(2, 2).half(), t.ones(2, 2).half())', NotImplementedError, '"cdist" not implemented for \'Half\''),
     ('t.nn.functional.multi_margin_loss(t.ones(2, 2).half(), t.tensor([0, 1]))', NotImplementedError, '"multi_margin_loss_cpu_kernel" not implemented for \'Half\''),
+    ('t.nn.functional.group_norm(t.ones(1, 2), 2)', ValueError, 'Expected more than 1 value per channel when training, got input size [1, 2]'),
+    ('t.nn.Embedding(3, 2, padding_idx=5)', AssertionError, 'Padding_idx must be within num_embeddings'),
+    ('t.nn.LSTM(2, 3)(t.ones(2))', ValueError, 'LSTM: Expected input to be 2D or 3D, got 1D instead'),
+    ('t.nn.ModuleDict([1])', TypeError, 'ModuleDict update sequence element #0 should be Iterable; isint'),
+    ('t.optim.LBFGS([t.ones(1)], lr=t.tensor([0.1, 0.2]))', ValueError, 'Tensor lr must be 1-element'),
+    ('t.nn.utils.clip_grad_norm_(t.ones(1, requires_grad=True), 1.0, norm_type="a")', ValueError, "could not convert string to float: 'a'"),
 ]
 
 # numpy's float32 functions are one off in the last place for every third number: `item` and `tolist` show it.

@@ -260,7 +260,12 @@ class ModuleDict(Module):
                 + type(modules).__name__
             )
         pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules
-        for key, module in pairs:
+        for place, pair in enumerate(pairs):
+            if not isinstance(pair, Iterable):
+                raise TypeError(
+                    f"ModuleDict update sequence element #{place} should be Iterable; is{type(pair).__name__}"
+                )
+            key, module = pair
             self[key] = module
 
 

@@ -145,7 +145,8 @@ class RNNBase(Module):
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         if input.ndim not in (2, 3):
-            raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D tensor instead")
+            what = "D tensor" if self.kind == "RNN" else "D"
+            raise ValueError(f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}{what} instead")
         if input.dtype is not self._parameters["weight_ih_l0"].dtype:  # type: ignore[union-attr]
             kind = self._parameters["weight_ih_l0"].dtype  # type: ignore[union-attr]
             raise ValueError(

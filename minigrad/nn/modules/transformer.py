@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -424,6 +425,19 @@ class TransformerDecoderLayer(Module):
         return x
 
 
+def _why_slow(layer: Module) -> str:
+    """What keeps PyTorch from its fast path for such layers; nothing if it is not kept."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    if layer.norm_first:
+        return "encoder_layer.norm_first was True"
+    if not layer.self_attn.batch_first:
+        return (
+            "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"
+        )
+    return "encoder_layer.self_attn.num_heads is odd" if layer.self_attn.num_heads % 2 else ""
+
+
 class TransformerEncoder(Module):
     """Several copies of an encoder layer, and a norm at the end if given."""
 
@@ -438,6 +452,11 @@ class TransformerEncoder(Module):
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm = num_layers, norm
+        slow = _why_slow(encoder_layer)
+        if enable_nested_tensor and slow:
+            warnings.warn(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {slow}", stacklevel=2
+            )
 
     def forward(
         self,

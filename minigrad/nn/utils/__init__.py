@@ -7,11 +7,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from minigrad.kernels import vector_norm
 from minigrad.nn.utils import rnn
 from minigrad.tape import no_grad, touch
 from minigrad.tensor import Tensor, wrap
@@ -31,11 +33,11 @@ def get_total_norm(
 ) -> Tensor:
     """The norm of all these tensors taken as one long vector."""
     arrays = [np.asarray(t._data) for t in _listed(tensors)]
+    order = float(norm_type)
     if not arrays:
         return wrap(np.float32(0.0))
-    order = float(norm_type)
-    norms = np.array([np.linalg.norm(a.reshape(-1), order) for a in arrays], arrays[0].dtype)
-    total = np.linalg.norm(norms, order).astype(norms.dtype)[()]
+    norms = np.array([vector_norm(a.reshape(-1), order, (0,), False) for a in arrays], arrays[0].dtype)
+    total = vector_norm(norms, order, (0,), False)
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be "
@@ -57,6 +59,22 @@ def clip_grad_norm_(
     total = get_total_norm([p._grad for p in tensors if p._grad is not None], norm_type, error_if_nonfinite)
     clip_grads_with_norm_(tensors, max_norm, total)
     return total
+
+
+def clip_grad_norm(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The old name of `clip_grad_norm_`."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grads_with_norm_(
