@@ -491,7 +491,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if all(b is None or isinstance(b, Tensor) for b in (min, max)):
-            return more.clamp_tensor(*_promoted(input, min, max))
+            return noticing(more.clamp_tensor(*_promoted(input, min, max)), *(t for t in (input, min, max) if t is not None))
         min, max = (b.item() if isinstance(b, Tensor) and not b._data.ndim else b for b in (min, max))
     min, max = (b.item() if isinstance(b, np.generic) else b for b in (min, max))
     if not all(b is None or isinstance(b, (int, float)) for b in (min, max)):

@@ -137,6 +137,9 @@ FOUND = [
     ["b = T.arange(200).double() % 3", "c = b.topk(3).indices.double()", "d = b.argsort(descending=True).double()"],
     # a result that is no tensor of floats may be written to, though a Function gave it as it came
     [X, FUNCTIONS["Swapped"], "b = T.tensor([1, 2])", "c = Swapped.apply(a, b)[0]", "c.zero_()"],
+    # what PyTorch keeps before it converts it, or beside what the rule needs
+    [X, "b = a.float()", "c = a.detach().clamp(b)", "b.mul_(2)", "c.sum().backward()"],
+    [X, "b = a.sgn()", "b.mul_(2)", "b.sum().backward()"],
     # views of what has no gradient stay what they are when it is turned
     ["b = T.ones(2, 3)", "c = b.unbind(-1)[-1]", "b.unsqueeze_(0)"],
     ["b = T.ones(3)", "with T.no_grad():\n    c = b.view(-1); c.requires_grad_()", "b.t_()"],
