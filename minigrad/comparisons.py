@@ -69,6 +69,7 @@ def _bitwise(ufunc: Any, name: str, symbol: str) -> None:
             raise errors.must_be_tensor(name, "other", 2, other)
         a, b = _paired(input, other)
         if a.dtype.kind == "f":
+            errors.broadcast_shapes(np.shape(a), np.shape(b))  # shapes are refused before types
             raise errors.not_implemented(f"{name}_cpu", dtypes.of(a.dtype).tensor_name)
         return _checked(ufunc, a, b)
 

@@ -402,10 +402,10 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
             continue
         if other._data.dtype is not input._data.dtype:
             raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {other.dtype.c_name}")
+    errors.broadcast_shapes(*(x._data.shape for x in (input, end, weight) if isinstance(x, Tensor)))
     if input._data.dtype.kind != "f":
         kernel = f"lerp_kernel_{'tensor' if isinstance(weight, Tensor) else 'scalar'}"
         raise errors.not_implemented(kernel, input.dtype.tensor_name)
-    errors.broadcast_shapes(*(x._data.shape for x in (input, end, weight) if isinstance(x, Tensor)))
     return more.lerp_tensor(input, end, weight) if isinstance(weight, Tensor) else more.lerp(input, end, weight)
 
 

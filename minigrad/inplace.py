@@ -125,6 +125,18 @@ def _is_stretched(array: Any) -> bool:
     return any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
 
 
+def _overlaps_itself(array: Any) -> bool:
+    """Whether one place in memory stands for several elements, as in windows: PyTorch's result is a matter of luck then."""
+    if not isinstance(array, np.ndarray) or array.flags.forc or not array.size:
+        return False
+    reach = 0
+    for n, stride in sorted(_layout(array), key=operator.itemgetter(1)):
+        if stride <= reach:
+            return bool(np.unique(_addresses(array)).size < array.size)
+        reach += (n - 1) * stride
+    return False
+
+
 DIRECT = {add: np.add, sub: np.subtract, mul: np.multiply}
 
 
@@ -134,7 +146,7 @@ def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
     if type(array) is not ndarray or type(counter) is not list or array.dtype.num not in (11, 12):  # float32, float64
         return False
     if type(other) is float:
-        if array.base is not None and 0 in array.strides:
+        if array.base is not None and (0 in array.strides or not array.flags.forc):
             return False
         ufunc(array, other, array)
     else:
@@ -156,7 +168,7 @@ def check_writable(target: Tensor) -> None:
     """Raise if PyTorch would not let anybody write into this tensor now."""
     __tracebackhide__ = True
     check_history(target)
-    if _is_stretched(target._data):
+    if _is_stretched(target._data) or _overlaps_itself(target._data):
         raise RuntimeError(OVERLAP)
 
 

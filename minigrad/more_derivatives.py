@@ -78,9 +78,11 @@ lerp_tensor = operation(
     "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y, z: g * (y - x)
 )
 fmod = operation("FmodBackward0", kernels.fmod, lambda g: g, None)
-fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * truncated(x, y))
+fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: flat(-g * truncated(x, y), y))
 remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g, None)
-remainder_tensor = operation("RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * floored(x, y))
+remainder_tensor = operation(
+    "RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: flat(-g * floored(x, y), y)
+)
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g, y: zeros(g), lambda g, x, y: zeros(g))
 addmm = operation(
     "Addmm",

@@ -45,8 +45,9 @@ OTHER_NAMES = (  # one node there; another, or several, here
     "AddmvBackward0",
     "LeakyReluBackward1",
 )
-MATMUL = "UnsafeViewBackward0"  # products of more than two dimensions are folded another way
+FOLDED = "UnsafeViewBackward0", "ReshapeAliasBackward0"  # products of more dimensions are folded another way
 OVERLAP = "some elements of the input tensor and the written-to tensor refer to a single memory"
+WINDOWS = "more than one element of the written-to tensor refers to a single memory"
 KINKS = re.compile(
     r"std|relu|abs|clamp|max|min|sort|sign|floor|round|where|elu|> 0|hard|shrink|loss|frac|trunc|topk|quantile|sgn|cdist|norm"
     r"|mod"
@@ -98,15 +99,18 @@ class Program:
     def seen(self, value: Any) -> dict[str, Any] | None:
         """Everything that can be asked of a variable without changing it; None where PyTorch refuses any look.
 
-        It does at one of several views of a tensor that was modified since.
+        It does at one of several views of a tensor that was modified since, and at a gradient that is still many at once.
         """
         try:
             value.requires_grad, value.grad_fn  # noqa: B018 (asking is the point)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                grad = value.grad
+            grad = None if grad is None else grad.detach()
         except RuntimeError:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            grad = value.grad
             return {
                 "dtype": str(value.dtype).partition(".")[2],
                 "shape": tuple(value.shape),
@@ -114,7 +118,7 @@ class Program:
                 "is_leaf": value.is_leaf,
                 "grad_fn": None if value.grad_fn is None else type(value.grad_fn).__name__,
                 "value": np.array(value.detach().numpy(force=True)),
-                "grad": None if grad is None else np.array(grad.detach().numpy(force=True)),
+                "grad": None if grad is None else np.array(grad.numpy(force=True)),
                 "stretched": stretched(value),
                 "writes": writes(value) - self.born.get(id(value), (None, 0))[1],
             }
@@ -339,9 +343,9 @@ def disagreement(statements: list[str], theirs: Run, ours: Run) -> str | None:
         for key in expect:
             if key == "stretched" or (key == "writes" and not expect["value"].size):
                 continue
-            if key == "grad_fn" and (differentiated or expect[key] in OTHER_NAMES or have[key] == MATMUL):
+            if key == "grad_fn" and (differentiated or expect[key] in OTHER_NAMES or have[key] in FOLDED):
                 continue  # how gradients are computed is nobody's contract, nor what PyTorch writes inside an operation
-            nothing = "float" not in expect["dtype"] or (differentiated and not expect["value"].size)
+            nothing = "float" not in expect["dtype"] or (differentiated and empty)
             if (nothing or whole) and key in ("requires_grad", "is_leaf", "grad_fn", "grad"):
                 continue  # written into from something that requires grad, PyTorch's integers require grad
             if key == "value" and (
@@ -372,10 +376,12 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
     walk = re.search(WALKS, program[-1]) is not None
     if "update to inference tensor" in theirs and "update to inference tensor" in ours:
         return True  # PyTorch writes, and then says that it does not
-    if expected is None and OVERLAP in ours:
-        return True  # PyTorch overwrites what it has still to read: in which order is nobody's contract
-    if empty and expected is None and re.search("dtype|scalar type|not implemented", ours):
+    if expected is None and (OVERLAP in ours or (WINDOWS in ours and re.search("unfold|as_strided", "".join(program)))):
+        return True  # PyTorch overwrites what it has still to read, or has written: in which order is nobody's contract
+    if empty and expected is None and re.search("dtype|scalar type|not implemented|out of bounds|can't be cast", ours):
         return True  # PyTorch looks less closely at what has nothing in it
+    if empty and re.search("setStorage|Number of indices|non-empty TensorList|select\\(\\): index 0 out of range", theirs):
+        return True  # there it stumbles itself, or names another of two reasons
     if empty and (NO_GRAPH.search(theirs + ours) or (got is None and "modified by an inplace" in theirs)):
         return True  # PyTorch's `cat` overlooks what is empty, and a rule may give a constant for it
     if "over nothing it cannot know" in ours or "reads memory of a tensor's own only" in ours:

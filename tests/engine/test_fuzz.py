@@ -140,6 +140,14 @@ FOUND = [
     # what PyTorch keeps before it converts it, or beside what the rule needs
     [X, "b = a.float()", "c = a.detach().clamp(b)", "b.mul_(2)", "c.sum().backward()"],
     [X, "b = a.sgn()", "b.mul_(2)", "b.sum().backward()"],
+    # a quotient that is rounded has slope 0, and is no constant
+    *(
+        [X, f"b = ({call}).sum()", "c, = T.autograd.grad(b, a, create_graph=True)", "c.sum().backward()"]
+        for call in ("T.ones(2).double().fmod(a)", "3 * T.ones(2).double() % a")
+    ),
+    # shapes are refused before types
+    ["b = T.ones(2) & T.ones(3)"],
+    ["b = T.lerp(T.tensor([1, 2]), T.tensor([1, 2, 3]), 0.5)"],
     # views of what has no gradient stay what they are when it is turned
     ["b = T.ones(2, 3)", "c = b.unbind(-1)[-1]", "b.unsqueeze_(0)"],
     ["b = T.ones(3)", "with T.no_grad():\n    c = b.view(-1); c.requires_grad_()", "b.t_()"],
