@@ -476,7 +476,8 @@ AUTOGRAD_CALLS = [
     "{a}.grad_fn; {a}.register_hook(lambda g: None)",
     "with T.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t):\n    {o} = {a} * {b}",
     "with T.autograd.graph.save_on_cpu():\n    {o} = {a}.exp() * {b}",
-    "{a}.grad_fn; {b}.grad_fn; T.autograd.graph.register_multi_grad_hook([{a}, {b}], lambda g: log.append(sum(x is not None for x in g)))",
+    "{a}.grad_fn; {b}.grad_fn; "
+    "T.autograd.graph.register_multi_grad_hook([{a}, {b}], lambda g: log.append(sum(x is not None for x in g)))",
     "{o} = T.nn.Parameter({a}.detach().clone())",
     "{a}.requires_grad_()",
     "{o} = T.zeros_like({a}).requires_grad_()",
@@ -490,7 +491,8 @@ AUTOGRAD_CALLS = [
     "{a}.grad_fn; {a}.register_hook(lambda g: g * {b}.detach())",
     "{a}.grad_fn; {a}.register_hook(lambda g: (g * g).sum() * g)",
     "{a}.grad_fn.register_prehook(lambda o: tuple(None if g is None else g * 2 for g in o))",
-    "{a}.grad_fn; {b}.grad_fn; T.autograd.graph.register_multi_grad_hook([{a}, {b}], lambda g: log.append(float(g.sum())), mode='any')",
+    "{a}.grad_fn; {b}.grad_fn; "
+    "T.autograd.graph.register_multi_grad_hook([{a}, {b}], lambda g: log.append(float(g.sum())), mode='any')",
     "{a}.grad_fn; {a}.retain_grad(); {a}.register_hook(lambda g: g * 2)",
     "{o} = T.autograd.grad(({a} * {b}).sum(), [{a}, {b}], create_graph=True, allow_unused=True)[0]",
     "{o} = T.autograd.grad(({a}.sin() + {b}).sum(), [{a}, {b}], materialize_grads=True, retain_graph=True)[1]",
