@@ -79,7 +79,21 @@ def _origin(node: Any) -> str:
     return f"the first numbers that are not finite were met by {first.owner.name()}{quoted(first.code, first.at)}."
 
 
-class detect_anomaly:
+class _Quietly:
+    """As a context manager: numpy keeps its own warnings to itself, and at its end the check is as it was before."""
+
+    before: tuple[bool, bool]
+
+    def __enter__(self) -> None:
+        self.quiet = np.errstate(all="ignore")  # who looks for a nan needs no warning of numpy's beside it
+        self.quiet.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        self.quiet.__exit__(None, None, None)
+        state.enabled, state.check_nan = self.before
+
+
+class detect_anomaly(_Quietly):
     """Context manager: check every gradient for nan.  Warns once that it slows a program down."""
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -94,15 +108,10 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         state.enabled, state.check_nan = True, self.check_nan
-        self.quiet = np.errstate(all="ignore")  # who looks for a nan needs no warning of numpy's beside it
-        self.quiet.__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        self.quiet.__exit__(None, None, None)
-        state.enabled, state.check_nan = self.before
+        super().__enter__()
 
 
-class set_detect_anomaly:
+class set_detect_anomaly(_Quietly):
     """Switch the check on or off, at once; as a context manager, switch back at the end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -110,14 +119,6 @@ class set_detect_anomaly:
             raise TypeError(errors.must_be_bool("set_anomaly_enabled", "enabled", mode))
         self.before = state.enabled, state.check_nan
         state.enabled, state.check_nan = mode, check_nan
-
-    def __enter__(self) -> None:
-        self.quiet = np.errstate(all="ignore")
-        self.quiet.__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        self.quiet.__exit__(None, None, None)
-        state.enabled, state.check_nan = self.before
 
 
 def is_anomaly_enabled() -> bool:

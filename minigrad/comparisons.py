@@ -206,8 +206,6 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 @function
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are the same; a bool, not a tensor."""
-    if not isinstance(other, Tensor):
-        raise errors.must_be_tensor("equal", "other", 2, other)
     return bool(input._data.shape == other._data.shape and np.all(np.equal(*_paired(input, other))))
 
 

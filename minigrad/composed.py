@@ -143,8 +143,6 @@ methods.__abs__ = table.abs
 
 def _unary(name: str, recorded: Any, *names: str) -> None:
     def call(input: Tensor, *, out: Any = None) -> Tensor:
-        if not isinstance(input, Tensor):
-            raise errors.must_be_tensor(name, "input", 1, input)
         result = recorded(input)
         return result if out is None else into(out, result, name)
 
@@ -384,9 +382,6 @@ _binary_of_tensors("minimum", more.minimum)
 
 def _pow_function(input: Any, exponent: Any, *, out: Any = None) -> Tensor:
     """input ** exponent; one of the two may be a number."""
-    if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
-        types = f"{errors.type_name(input)}, {errors.type_name(exponent)}"
-        raise TypeError(f"pow() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     result = input**exponent
     return result if out is None else into(out, result, "pow")
 

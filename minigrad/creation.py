@@ -99,8 +99,6 @@ def as_size(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as separate integers or as one sequence; TypeError or RuntimeError as in PyTorch."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
-    elif not size:
-        raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
     sizes = []
     for position, n in enumerate(size):
         if isinstance(n, (bool, float)) or not hasattr(n, "__index__"):
@@ -495,8 +493,6 @@ def size_keyword(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, .
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
-    if not isinstance(size, (tuple, list)):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     if isinstance(fill_value, Tensor) and fill_value._data.ndim == 0:
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, np.generic)):
@@ -507,8 +503,6 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Te
 
 
 def _like(input: Tensor, dtype: Any, function: str) -> DType:
-    if not isinstance(input, Tensor):
-        raise errors.must_be_tensor(function, "input", 1, input)
     return input.dtype if dtype is None else dtypes.resolve(dtype, function)
 
 
@@ -587,9 +581,6 @@ def _numbers(function: str, names: Sequence[str], values: Sequence[Any]) -> list
 
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any = None, **options: Any) -> Tensor:
     """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type."""
-    if start is None and end is None:
-        raise TypeError("arange() received an invalid combination of arguments - got (), but expected one of:\n"
-                        " * (Number end, ...)\n * (Number start, Number end, Number step, ...)")  # fmt: skip
     if start is None or end is None:
         (end,) = _numbers("arange", ["end"], [end if start is None else start])
         start = 0
@@ -672,8 +663,8 @@ def _linear(start: Any, end: Any, steps: int, dtype: DType, name: str = "linspac
             got = f"{which} with {bound._data.ndim} dimension(s)."
             raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {got}")
     start, end, steps = _numbers("linspace", ["start", "end", "steps"], [start, end, steps])
-    if isinstance(steps, (bool, float)):
-        types = f"{errors.type_name(start)}, {errors.type_name(end)}, {errors.type_name(steps)}"
+    if isinstance(steps, (bool, float)):  # the number in a tensor, whose type the signature does not see
+        types = f"{errors.type_name(start)}, {errors.type_name(end)}, Tensor"
         raise TypeError(f"linspace() received an invalid combination of arguments - got ({types}), but expected one of:\n")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")

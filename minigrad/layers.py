@@ -83,9 +83,6 @@ def _convolve(n: int) -> Any:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Tensor:
-        for i, (argument, value) in enumerate((("input", input), ("weight", weight)), 1):
-            if not isinstance(value, Tensor):
-                raise errors.must_be_tensor(name, argument, i, value)
         if groups <= 0:
             raise RuntimeError("non-positive groups is not supported")
         if weight._data.ndim >= 3 and weight._data.ndim != n + 2:
@@ -573,8 +570,6 @@ def fold(
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Add elements around the last dimensions: (before, after) for the last one, then the one before it, ..."""
-    if not isinstance(pad, (tuple, list)):
-        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {errors.type_name(pad)}")
     for at, p in enumerate(pad):
         if isinstance(p, (str, float)):
             kind = errors.type_name(p)

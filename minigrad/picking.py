@@ -154,8 +154,6 @@ def _cast(source: Tensor, like: Tensor) -> Tensor:
 
 def _checked_index(name: str, input: Tensor, dim: int, index: Any, source: Any = None) -> Any:
     """The index as an array, checked against the shapes; IndexError or RuntimeError as in PyTorch."""
-    if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
     wrong_type = index._data.dtype.kind != "i" or index._data.dtype.itemsize < 4
     if wrong_type and (index._data.size or index._data.dtype.kind == "f"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")

@@ -97,8 +97,6 @@ def _product(name: str, shapes: str, check: Any, recorded: Any, second: str, ker
     """Register the product `name`, which calls its second argument `second`."""
 
     def call(input: Tensor, other: Any) -> Tensor:
-        if not isinstance(other, Tensor):
-            raise errors.must_be_tensor(name, second, 2, other)
         a, b = input._data, other._data
         check(tuple(a.shape), tuple(b.shape))
         if a.dtype != b.dtype:

@@ -92,7 +92,7 @@ class Generator:
     def load_state_bytes(self, state: Array) -> None:
         """Go back to a state that `state_bytes` gave."""
         if state.dtype != np.uint8:
-            raise TypeError("expected a torch.ByteTensor, but got another dtype")
+            raise TypeError("RNG state must be a torch.ByteTensor")
         if state.shape != (5056,):
             raise RuntimeError(
                 "Expected either a CPUGeneratorImplStateLegacy of size 5048 or a CPUGeneratorImplState of "
@@ -114,6 +114,8 @@ class Generator:
 
     def set_state(self, new_state: Tensor) -> None:
         """Go back to a state that `get_state` gave."""
+        if not hasattr(new_state, "_data"):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         self.load_state_bytes(new_state._data)
 
     # --------------------------------------------------------------------------------------------- raw bits

@@ -21,8 +21,6 @@ from minigrad.tensor import Tensor, method, wrap
 @function
 def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The order of the elements along these dimensions reversed."""
-    if not args and dims is None:
-        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     given = ints(args or (tuple(dims) if isinstance(dims, (tuple, list)) else dims,))
     return more.flip(input, check_dims(given, input._data.ndim) if given else ())
 

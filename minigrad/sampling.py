@@ -99,8 +99,6 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any 
 
 def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
     """The type that random numbers like the tensor's have; NotImplementedError for whole numbers."""
-    if not isinstance(input, Tensor):
-        raise errors.must_be_tensor(own, "input", 1, input)
     wanted = input.dtype if dtype is None else dtypes.resolve(dtype, own)
     if not wanted.is_floating_point:
         raise errors.not_implemented(kernel, wanted.tensor_name)
@@ -135,8 +133,8 @@ def normal(
     if not known or bool(tensors) == (size is not None) or (tensors and dtype is not None):
         types = ", ".join(errors.type_name(v) for v in (mean, std, size)[: 2 + (size is not None)])
         raise TypeError(f"normal() received an invalid combination of arguments - got ({types}), but expected one of:\n")
-    if isinstance(mean, Tensor):
-        _floats("normal", "normal_kernel_cpu", mean)
+    if tensors:
+        _floats("normal", "normal_kernel_cpu", mean if isinstance(mean, Tensor) else std)
     if not np.all(np.greater_equal(getattr(std, "_data", std), 0)):
         found = "all elements of std >= 0.0" if isinstance(std, Tensor) else f"std >= 0.0, but found std {std:g}"
         raise RuntimeError(f"normal expects {found}")
@@ -182,9 +180,6 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
     """Indices drawn with the given weights, for each row: shape (..., num_samples)."""
-    if type(replacement) is not bool:
-        kind = errors.type_name(replacement)
-        raise TypeError(f"multinomial(): argument 'replacement' (position 3) must be bool, not {kind}")
     _check_weights(np.asarray(input._data), input.dtype, num_samples, replacement)
     rows = np.atleast_2d(np.asarray(input._data))
     drawn = np.array([_source(generator).multinomial(row, num_samples, replacement) for row in rows], np.int64)

@@ -215,6 +215,9 @@ REFUSED = [
     ("t.cat([x[0], x[1]], out=x.view(6))", RuntimeError, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation."),
     ("t.add(x[0], 1, out=t.ones(1).expand(3))", RuntimeError, "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor before performing the operation."),
     ("t.zeros(2, dtype=t.float32, out=i)", RuntimeError, "dtype Float does not match dtype of out parameter (Long)"),
+    ("t.normal(0.0, i)", NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
+    ("t.set_rng_state(x)", TypeError, "RNG state must be a torch.ByteTensor"),
+    ("t.Generator().set_state(3)", TypeError, "expected a torch.ByteTensor, but got int"),
     ("t.normal(x, -x)", RuntimeError, "normal expects all elements of std >= 0.0"),
     ("t.ones(2).uniform_(0, float('inf'))", RuntimeError, "to is out of bounds for float"),
     ("t.ones(2, dtype=t.uint8).random_(0, 300)", RuntimeError, "to - 1 is out of bounds for unsigned char"),
@@ -717,3 +720,10 @@ def test_refused(program: str, error: type[Exception], message: str) -> None:
 @pytest.mark.parametrize(("program", "shown"), TAKEN)
 def test_taken(program: str, shown: str) -> None:
     assert repr(run(program)) == shown
+
+
+def test_a_number_in_a_tensor_is_looked_at_each_time() -> None:
+    """That of the types was heard with a whole number in it, and types are asked about once."""
+    assert len(mg.linspace(0, 1, mg.tensor(2))) == 2
+    with pytest.raises(TypeError, match=r"linspace\(\) received an invalid combination of arguments - got \(int, int, Tensor\)"):
+        mg.linspace(0, 1, mg.tensor(2.5))
