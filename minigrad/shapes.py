@@ -400,7 +400,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             f"of size {memory}"
         )
     first = root.storage_offset()
-    inside = root.is_contiguous() and first <= start and places <= first + root.numel()
+    inside = root.is_contiguous() and first <= start and (0 in tuple(size) or places <= first + root.numel())
     if not inside or (root is not input and input.requires_grad):
         raise NotImplementedError("as_strided: minigrad reads memory of a tensor's own only; call clone() first")
     return more.strided(root, tuple(size), tuple(stride), start - first)

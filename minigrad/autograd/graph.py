@@ -119,8 +119,8 @@ class saved_tensors_hooks:
         if tensor._counter[0]:
             raise RuntimeError(PACKED_IN_PLACE)
         if content is tensor and own and maker is not None:  # a node that holds its own result would never go away
-            made_by = weakref.ref(maker)
-            return Packed(array, lambda array: self.unpack_hook(wrap(array, made_by())), node)
+            made_by, unpack = weakref.ref(maker), self.unpack_hook
+            return Packed(array, lambda array: unpack(wrap(array, made_by())), node)
         return Packed(content, self.unpack_hook, node)
 
     def _pack(self, node: Node) -> None:

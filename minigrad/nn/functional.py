@@ -387,8 +387,17 @@ def scaled_dot_product_attention(
         if attn_mask.dtype is mg.bool:
             attn_mask = wrap(np.where(attn_mask._data, 0, -np.inf).astype(scores._data.dtype))
         scores = scores + attn_mask
-    weights = mg.softmax(scores, -1)
+    weights = mg.softmax(scores, -1) if attn_mask is None or is_causal else masked_softmax(scores)
     return dropout(weights, dropout_p) @ value
+
+
+def masked_softmax(scores: Tensor) -> Tensor:
+    """Softmax over the last dimension, zeros for those who may look at nothing (-inf alone)."""
+    blind = np.isneginf(scores._data).all(-1, keepdims=True)
+    if not blind.any():
+        return mg.softmax(scores, -1)
+    nobody = wrap(blind)
+    return mg.softmax(scores.masked_fill(nobody, 0.0), -1).masked_fill(nobody, 0.0)
 
 
 # ------------------------------------------------------------ convolution, pooling, padding, resizing: layers.py

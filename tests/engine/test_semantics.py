@@ -1036,6 +1036,16 @@ def test_what_a_hook_packed_as_it_is_comes_back_with_its_node_and_keeps_no_graph
     del z
     assert power() is None
 
+    def made_under_hooks_that_remember() -> Any:
+        remembered: list[Any] = []
+        with saved_tensors_hooks(lambda t: remembered.append(t) or t, lambda t: t):
+            return x.exp()
+
+    z = made_under_hooks_that_remember()
+    power = weakref.ref(z.grad_fn)
+    del z
+    assert power() is None
+
 
 def test_copies_of_saved_tensors_are_for_their_own_context() -> None:
     from minigrad.autograd.graph import allow_mutation_on_saved_tensors

@@ -490,3 +490,30 @@ def test_a_buffer_is_filed_when_assigned() -> None:
     assert isinstance(mean.running, nn.Buffer) and not isinstance(mg.zeros(2), nn.Buffer)
     mean.running = mg.full((2,), 3.0)
     assert mean.state_dict()["running"].tolist() == [3.0, 3.0] and not list(mean.parameters())
+
+
+def test_who_may_look_at_nothing_gets_zeros_and_gives_no_gradient() -> None:
+    mg.manual_seed(0)
+    q, k, v = (mg.randn(1, 3, 4, requires_grad=True) for _ in range(3))
+    out = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mg.ones(3, 3).triu(1).bool())
+    out.sum().backward()
+    assert out[0, 2].tolist() == [0.0] * 4 and q.grad[0, 2].tolist() == [0.0] * 4
+    assert all(t.grad.isfinite().all() for t in (q, k, v))
+    attention, x = nn.MultiheadAttention(4, 2, batch_first=True), mg.ones(2, 3, 4)
+    nobody = mg.tensor([[True] * 3, [False, False, True]])
+    assert attention(x, x, x, key_padding_mask=nobody)[0][0].isnan().all()
+    assert attention(x, x, x, key_padding_mask=nobody, need_weights=False)[0][0].tolist() == [[0.0] * 4] * 3
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+    assert layer(x, src_key_padding_mask=nobody).isfinite().all()
+
+
+def test_a_module_that_forgot_its_init_is_refused_when_called() -> None:
+    class Forgetful(nn.Module):
+        def __init__(self) -> None:
+            self.factor = 2
+
+        def forward(self, x: Any) -> Any:
+            return x * self.factor
+
+    with pytest.raises(AttributeError, match=r"^'Forgetful' object has no attribute '_backward_hooks'$"):
+        Forgetful()(mg.ones(2))

@@ -69,7 +69,7 @@ class Module:
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _version = 1
-    _hooked = False  # whether it was ever given a hook to call
+    _hooked = True  # whether it was ever given a hook to call, or never made ready by __init__
     _state_dict_hooks: Mapping[int, Any] = {}  # nobody's: a module has its own from the first hook on
     _state_dict_pre_hooks: Mapping[int, Any] = {}
     _load_state_dict_pre_hooks: Mapping[int, Any] = {}
@@ -78,6 +78,7 @@ class Module:
     def __init__(self) -> None:
         put = super().__setattr__
         put("training", True)
+        put("_hooked", False)
         for name in ("_parameters", "_buffers", "_modules"):
             put(name, {})
         put("_non_persistent_buffers_set", set())
@@ -101,6 +102,7 @@ class Module:
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called: set[int] = set()
+        backward = self._backward_hooks or self._backward_pre_hooks
         try:
             for key, hook in list(self._forward_pre_hooks.items()):
                 if key in self._hooks_with_kwargs:
@@ -116,7 +118,7 @@ class Module:
                     if changed is not None:
                         args = changed if isinstance(changed, tuple) else (changed,)
             boundary = None
-            if self._backward_hooks or self._backward_pre_hooks:
+            if backward:
                 from minigrad.nn.modules._backward_hooks import Boundary
 
                 boundary = Boundary(self)

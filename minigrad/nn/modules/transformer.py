@@ -176,7 +176,8 @@ def multi_head_attention_forward(
         scores = scores + attn_mask
     if padding is not None:
         scores = scores + padding.reshape((batch, 1, 1, source))
-    weights = mg.softmax(scores, -1)
+    masked = attn_mask is not None or padding is not None
+    weights = F.masked_softmax(scores) if masked and not need_weights else mg.softmax(scores, -1)
     if dropout_p and training:
         weights = F.dropout(weights, dropout_p)
     mixed = (weights @ v).permute(2, 0, 1, 3).reshape((length, batch, embed_dim_to_check))
