@@ -111,10 +111,12 @@ _LAZY = {
         "settings",
     ),
     "autocast": "amp",
+    "is_autocast_enabled": "amp",
     "GradScaler": "amp",
     "default_generator": "random",
     "from_dlpack": "exchange",
     "frombuffer": "exchange",
+    "empty_strided": "exchange",
     "gradient": "differences",
     **dict.fromkeys(
         ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"), "signal.windows"
@@ -122,6 +124,7 @@ _LAZY = {
     **dict.fromkeys(("geqrf", "pca_lowrank", "svd_lowrank"), "lowrank"),
     "is_anomaly_enabled": "anomaly",
     "is_anomaly_check_nan_enabled": "anomaly",
+    "typename": "nn.parameter",
     "save": "files",
     "load": "files",
 }

@@ -21,6 +21,25 @@ READ_ONLY = (
 )
 
 
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Some numbers or other, laid out in memory of their own with these steps (in elements) from one to the next.
+
+    RuntimeError for sizes or steps that are negative or of different number.
+    """
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {len(stride)} steps for {len(size)} sizes"
+        )
+    for word, numbers in (("dimension", size), ("stride", stride)):
+        if any(n < 0 for n in numbers):
+            raise RuntimeError(f"Trying to create tensor with negative {word} {min(numbers)}: {list(numbers)}")
+    kind = dtypes.get_default_dtype() if dtype is None else dtypes.resolve(dtype, "empty_strided")
+    reach = 0 if 0 in tuple(size) else 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    memory = np.zeros(reach, kind.numpy)
+    steps = tuple(s * memory.itemsize for s in stride)
+    return finish(np.lib.stride_tricks.as_strided(memory, tuple(size), steps), **options)
+
+
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A 1-d tensor that shares memory with a buffer of bytes: `count` numbers of this type from byte `offset` on.
 

@@ -785,6 +785,13 @@ p = [t.randn(4, 6).requires_grad_()]; o = optim.Muon(p, lr=0.1, nesterov=False, 
 optim.Muon([t.ones(3, requires_grad=True)])
 optim.Muon([t.ones(3, 2, requires_grad=True)], adjust_lr_fn='other')
 optim.Adafactor([t.ones(3, requires_grad=True)], d=0.5)
+s = t.amp.GradScaler('cpu', init_scale=4.0, growth_interval=2); p = t.ones(3, requires_grad=True); o = optim.SGD([p], 0.1); r = [(o.zero_grad(), s.scale((p * c).sum()).backward(), p.grad.clone(), s.unscale_(o), p.grad.clone(), s.step(o), s.update(), s.get_scale(), p.detach().clone())[2::2] for c in (1., 2., float('inf'), 3.)]; r, s.state_dict()
+s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); s.step(optim.SGD([p], 0.1))
+s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); o = optim.SGD([p], 0.1); s.scale(p.sum()).backward(); s.unscale_(o); s.unscale_(o)
+s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); o = optim.SGD([p], 0.1); s.scale(p.sum()).backward(); s.step(o); s.step(o)
+s = t.amp.GradScaler('cpu'); s.is_enabled(), s.get_scale(), s.get_growth_factor(), s.get_backoff_factor(), s.get_growth_interval(), [v.item() for v in s.scale([t.ones(()), t.ones(())])], t.amp.GradScaler().is_enabled(), t.amp.GradScaler(enabled=False).state_dict()
+N = nn.modules; [isinstance(m, k) for m in (nn.BatchNorm2d(2), nn.Conv2d(1, 1, 1), nn.ConvTranspose1d(1, 1, 1), nn.Dropout()) for k in (N.batchnorm._BatchNorm, N.conv._ConvNd, N.conv._ConvTransposeNd, N.dropout._DropoutNd)], [k.__name__ for k in (N.padding.ZeroPad2d, N.sparse.Embedding, N.flatten.Flatten, N.upsampling.Upsample)]
+e = t.empty_strided((2, 3), (1, 2)); e.fill_(3.), e.stride(), e.is_contiguous(), t.empty_strided((2, 2), (0, 0), dtype=t.int64).zero_(), t.typename(e), t.is_autocast_enabled()
 """.strip().splitlines()
 
 AREAS: dict[str, list[str]] = {

@@ -1,5 +1,7 @@
 """All layers, one file a family; `minigrad.nn` has them all under one name."""
 
+import importlib as _importlib
+
 from minigrad.nn.modules.activation import (
     CELU,
     ELU,
@@ -326,3 +328,19 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
 ]
+
+# Where PyTorch has a file more: `isinstance(layer, nn.modules.batchnorm._BatchNorm)`.
+_FILES = {
+    **dict.fromkeys(("batchnorm", "instancenorm"), "normalization"),
+    **dict.fromkeys(("channelshuffle", "padding", "pixelshuffle", "upsampling"), "pooling"),
+    **dict.fromkeys(("flatten", "sparse"), "linear"),
+    "distance": "loss",
+    "fold": "conv",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Files under PyTorch's names."""
+    if name in _FILES:
+        return _importlib.import_module(f"{__name__}.{_FILES[name]}")
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -20,7 +20,7 @@ def _each(value: Any, n: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     n = 0
     weight: Parameter
     bias: Parameter | None
@@ -113,25 +113,25 @@ class _Conv(Module):
         return text
 
 
-class Conv1d(_Conv):
+class Conv1d(_ConvNd):
     """(batch, in, length) to (batch, out, length'), weight (out, in / groups, kernel)."""
 
     n = 1
 
 
-class Conv2d(_Conv):
+class Conv2d(_ConvNd):
     """(batch, in, height, width) to (batch, out, height', width'), weight (out, in / groups, kh, kw)."""
 
     n = 2
 
 
-class Conv3d(_Conv):
+class Conv3d(_ConvNd):
     """(batch, in, d, h, w) to (batch, out, d', h', w'), weight (out, in / groups, kd, kh, kw)."""
 
     n = 3
 
 
-class _ConvTranspose(_Conv):
+class _ConvTransposeNd(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -198,19 +198,19 @@ class _ConvTranspose(_Conv):
         return text
 
 
-class ConvTranspose1d(_ConvTranspose):
+class ConvTranspose1d(_ConvTransposeNd):
     """The transpose of Conv1d: upsamples by the stride; weight (in, out / groups, kernel)."""
 
     n = 1
 
 
-class ConvTranspose2d(_ConvTranspose):
+class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of Conv2d: upsamples by the stride; weight (in, out / groups, kh, kw)."""
 
     n = 2
 
 
-class ConvTranspose3d(_ConvTranspose):
+class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of Conv3d: upsamples by the stride; weight (in, out / groups, kd, kh, kw)."""
 
     n = 3

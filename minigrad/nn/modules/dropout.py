@@ -9,7 +9,7 @@ from minigrad.nn.modules.module import Module
 from minigrad.tensor import Tensor
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     function: Callable[[Tensor, float, bool, bool], Tensor]
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -25,37 +25,37 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Each element is zeroed with probability p, the others are divided by 1 - p."""
 
     function = staticmethod(F.dropout)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Whole channels of (batch, channels, length)."""
 
     function = staticmethod(F.dropout1d)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Whole channels of (batch, channels, height, width)."""
 
     function = staticmethod(F.dropout2d)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Whole channels of (batch, channels, depth, height, width)."""
 
     function = staticmethod(F.dropout3d)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean and variance of what SELU gives."""
 
     function = staticmethod(F.alpha_dropout)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels."""
 
     function = staticmethod(F.feature_alpha_dropout)

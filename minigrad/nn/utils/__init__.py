@@ -132,6 +132,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"minigrad.nn.utils.{name}")
     if name in ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"):
         return getattr(importlib.import_module("minigrad.nn.utils.reweighting"), name)
+    if name in ("clip_grad", "convert_parameters"):  # files of PyTorch's that are this one
+        return importlib.import_module(__name__)
+    if name == "stateless":
+        return importlib.import_module("minigrad.func")
     if name in ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"):
         return getattr(importlib.import_module("minigrad.nn.utils.fusion"), name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
