@@ -269,7 +269,7 @@ def sub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 @function
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """other - alpha * input."""
-    out = table.rsub(input if alpha == 1 else input * alpha, other)
+    out = table.rsub(_times(input, input, alpha), other)
     return as_one_node(out, "RsubBackward0") if isinstance(other, Tensor) else out
 
 
@@ -291,7 +291,8 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
         return other * alpha if is_number(other) else other
     if other._data.dtype.kind == "b":  # a boolean among booleans; elsewhere a number
         return wrap(other._data & bool(alpha)) if input._data.dtype.kind == "b" else converted(other, input.dtype) * alpha
-    return other * alpha
+    plainly = other._data.dtype.kind == "f" and isinstance(alpha, (int, float))
+    return more.scale(other, alpha) if plainly else other * alpha  # a number alone is nothing that could be freed
 
 
 def _with_operand(name: str, result: Any, other: Any) -> Tensor:

@@ -42,7 +42,8 @@ def noticing(out: Any, *tensors: Tensor) -> Any:
     """`out`, whose node notices writes to these tensors too: PyTorch keeps them, our rule what was read from them."""
     node = out._node
     if node is not None and tensors:
-        node.guards = node.guards or ()  # freed like what keeps something
+        if type(node).rules is not None:
+            node.guards = node.guards or ()  # freed like what keeps something
         made = (t is out or t._node for t in tensors)  # True: the node itself, which does not hold itself
         found = ((t._counter, t._counter[0], t._data.shape, t._data.dtype, by) for t, by in zip(tensors, made, strict=True))
         node.__dict__["_also"] = (*also(node), *found)
@@ -88,8 +89,9 @@ def _noted(node: Node, array: Array, origin: Node | None, counter: list[Any], ve
     writer = written and written()
     maker = node if origin is node else origin if _is_view(origin) else writer or origin
     error = modified(array, maker, counter[0], version)
+    name = getattr(getattr(node, "operation", None), "name", "") or node.name()
     error.add_note(
-        f"minigrad: saved by {node.operation.name or node.name()}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
+        f"minigrad: saved by {name}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
         "make a new tensor there instead, as in y = y + 1."
     )
     if anomaly.state.enabled:
@@ -130,7 +132,7 @@ def guarded_names(node: Node) -> list[str]:
 
 def modified(array: Array, maker: Node | None, now: int, expected: int) -> RuntimeError:
     """PyTorch's sentence for a saved tensor that was changed in place."""
-    kind = f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
+    kind = "CPUBoolType" if array.dtype.kind == "b" else f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
     made = "" if maker is None or not maker.parents else f", which is output {maker.output_nr} of {short(maker)},"
     hint = (
         "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "

@@ -94,7 +94,8 @@ def unfold(x: Array, kernel: Shape, dilation: Shape, padding: Shape, stride: Sha
     w = view_windows(_pad_spatial(x, padding), kernel, stride, dilation)
     n = len(kernel)
     columns = math.prod(w.shape[2 : 2 + n])
-    return w.reshape(x.shape[0], x.shape[1] * columns, math.prod(w.shape[2 + n :]))
+    out = w.reshape(x.shape[0], x.shape[1] * columns, math.prod(w.shape[2 + n :]))
+    return out if out.flags.writeable else out.copy()  # windows of one element are x itself
 
 
 def fold(c: Array, sizes: Shape, kernel: Shape, dilation: Shape, padding: Shape, stride: Shape) -> Array:
