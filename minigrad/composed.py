@@ -291,6 +291,8 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
         return other * alpha if is_number(other) else other
     if other._data.dtype.kind == "b":  # a boolean among booleans; elsewhere a number
         return wrap(other._data & bool(alpha)) if input._data.dtype.kind == "b" else converted(other, input.dtype) * alpha
+    wide = dtypes.result_type(input._data, other._data)
+    other = other if other.dtype is wide else converted(other, wide)  # in the type of the sum: bytes would overflow
     plainly = other._data.dtype.kind == "f" and isinstance(alpha, (int, float))
     return more.scale(other, alpha) if plainly else other * alpha  # a number alone is nothing that could be freed
 

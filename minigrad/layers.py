@@ -214,7 +214,7 @@ def _convolve_back(n: int) -> Any:
             raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {words}")
         out = more.conv_input(x, weight, sizes, steps, edges, gaps, groups)
         if bias is not None:
-            out = noticing(out + bias.reshape((-1,) + (1,) * n), x, weight)
+            out = noticing(out + bias.to(x.dtype).reshape((-1,) + (1,) * n), x, weight)
         return _unbatched(as_one_node(out, "ConvolutionBackward0"), had)
 
     call.__name__ = call.__qualname__ = name

@@ -225,7 +225,9 @@ hardswish = operation(
 hardshrink = operation("Hardshrink", kernels.hardshrink, lambda g, x, lambd: flat(without(g, inside(x, -lambd, lambd)), x))
 softshrink = operation("Softshrink", kernels.softshrink, lambda g, x, lambd: flat(without(g, inside(x, -lambd, lambd)), x))
 threshold = operation(
-    "Threshold", lambda x, bound, value: np.where(x <= bound, value, x), lambda g, x, bound: flat(where(0.0, g, x <= bound), x)
+    "Threshold",
+    lambda x, bound, value: np.where(x <= bound, dtypes.cast(value, dtypes.of(x.dtype)), x),
+    lambda g, x, bound: flat(where(0.0, g, x <= bound), x),
 )
 
 # -------------------------------------------------------------------------------- losses

@@ -605,11 +605,22 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self
 
 
+def _laid_in(input: Tensor, src: Tensor, wanted: tuple[int, ...]) -> Tensor:
+    """src in the type of input; RuntimeError unless it has the shape of what it replaces."""
+    if src._data.shape != wanted:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src._data.shape)}, slice size = "
+            f"{list(wanted)}"
+        )
+    return src if src.dtype is input.dtype else converted(src, input.dtype)
+
+
 @function
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of input with the slice at `index` along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
-    return more.select_scatter(input, src, (slice(None),) * where + (index,))
+    wanted = (*input._data.shape[:where], *input._data.shape[where + 1 :])
+    return more.select_scatter(input, _laid_in(input, src, wanted), (slice(None),) * where + (index,))
 
 
 @function
@@ -618,7 +629,8 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of input with a slice along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
-    return more.slice_scatter(input, src, (slice(None),) * where + (slice(start, end, step),))
+    place = (slice(None),) * where + (slice(start, end, step),)
+    return more.slice_scatter(input, _laid_in(input, src, input._data[place].shape), place)
 
 
 @function

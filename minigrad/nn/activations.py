@@ -139,7 +139,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         raise RuntimeError(
             f"lambda must be in range [0, {most:g}] for input dtype {input.dtype.tensor_name}, but found {lambd:g}"
         )
-    return more.softshrink(input, lambd)
+    return more.softshrink(input, float(lambd))
 
 
 @accepting_out

@@ -155,7 +155,7 @@ def smooth_l1_loss(
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     _check_reduction(reduction)
     floating_input("smooth_l1_cpu", input if input._data.dtype.kind == "f" else target)
-    return more.smooth_l1_loss(input, target, reduction, beta)
+    return more.smooth_l1_loss(input, target, reduction, float(beta))
 
 
 def huber_loss(
@@ -371,7 +371,12 @@ def binary_cross_entropy(
         if values.size and not ((values >= 0) & (values <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is not None:
-        weight = weight.expand(mg.broadcast_shapes(weight.shape, input.shape))
+        together = mg.broadcast_shapes(weight.shape, input.shape)
+        if together != input.shape:
+            raise RuntimeError(
+                f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(together)}"
+            )
+        weight = weight.to(input.dtype).expand(together)
     return more.bce_loss(input, target, weight, reduction)
 
 
@@ -395,6 +400,8 @@ def binary_cross_entropy_with_logits(
     if target._data.dtype.kind != "f" and input._data.dtype.kind == "f":
         names = f"{input.dtype.tensor_name} can't be cast to the desired output type {target.dtype.tensor_name}"
         raise RuntimeError(f"result type {names}")
+    if weight is not None and weight.dtype is not input.dtype is target.dtype:
+        weight = weight.to(input.dtype)
     return more.bce_with_logits_loss(input, target, weight, pos_weight, reduction)
 
 
@@ -510,7 +517,7 @@ def hinge_embedding_loss(
     zeros = mg.zeros_like(input)
     far = mg.where(target != 1, (margin - input).clamp_min(0), zeros)
     near = mg.where(target != -1, input, zeros)
-    return _reduced(far + near, legacy(size_average, reduce, reduction))
+    return _reduced((far + near).to(input.dtype), legacy(size_average, reduce, reduction))
 
 
 @handing_on("input1 input2 target margin reduction")

@@ -313,6 +313,13 @@ TAKEN = [
     ('t.copysign(t.ones(1, requires_grad=True), -1)', 'tensor([-1.], grad_fn=<CopysignBackward1>)'),
     ('t.put(t.ones(2, requires_grad=True), t.tensor([0]), t.tensor([3.0]))', 'tensor([3., 1.], grad_fn=<PutBackward0>)'),
     ('t.nn.utils.get_total_norm([t.arange(10.0) * 0.37, t.arange(5.0) * 0.11]).item()', '6.275309085845947'),
+    ('t.add(t.tensor([1.0]), t.tensor([200], dtype=t.uint8), alpha=2), t.sub(t.tensor([1]), t.tensor([100], dtype=t.int8), alpha=3)', '(tensor([401.]), tensor([-299]))'),
+    ('t.add(t.tensor([1.0], dtype=t.float64), t.tensor([0.1]), alpha=0.1).item()', '1.0100000001490117'),
+    ('t.ones(2, 2).select_scatter(t.ones(2).double(), 0, 0), t.ones(2, 2).slice_scatter(t.zeros(1, 2).double(), 0, 0, 1)', '(tensor([[1., 1.],\n        [1., 1.]]), tensor([[0., 0.],\n        [1., 1.]]))'),
+    ('t.nn.functional.threshold(t.tensor([3]), 5.7, -4.3), t.nn.functional.softshrink(t.ones(1), np.int64(1))', '(tensor([-4]), tensor([0.]))'),
+    ('t.nn.functional.binary_cross_entropy(t.tensor([0.5]), t.tensor([1.0]), weight=t.tensor([2]))', 'tensor(1.3863)'),
+    ('t.nn.functional.binary_cross_entropy_with_logits(t.tensor([0.5]), t.tensor([1.0]), weight=t.tensor([2.0]).double())', 'tensor(0.9482)'),
+    ('t.nn.functional.conv_transpose1d(t.ones(1, 1, 2), t.ones(1, 1, 2), t.ones(1).double())', 'tensor([[[2., 3., 2.]]])'),
 ]
 
 REFUSED = [
@@ -540,6 +547,10 @@ REFUSED = [
     ('t.nn.ModuleDict([1])', TypeError, 'ModuleDict update sequence element #0 should be Iterable; isint'),
     ('t.optim.LBFGS([t.ones(1)], lr=t.tensor([0.1, 0.2]))', ValueError, 'Tensor lr must be 1-element'),
     ('t.nn.utils.clip_grad_norm_(t.ones(1, requires_grad=True), 1.0, norm_type="a")', ValueError, "could not convert string to float: 'a'"),
+    ('t.ones(2, 2).select_scatter(t.ones(3), 0, 0)', RuntimeError, 'expected src to have a size equal to the slice of self. src size = [3], slice size = [2]'),
+    ('t.ones(2, 2).slice_scatter(t.ones(2), 0, 0, 1)', RuntimeError, 'expected src to have a size equal to the slice of self. src size = [2], slice size = [1, 2]'),
+    ('t.nn.functional.binary_cross_entropy(t.tensor([0.5]), t.tensor([1.0]), weight=t.ones(1, 1))', RuntimeError, "output with shape [1] doesn't match the broadcast shape [1, 1]"),
+    ('t.nn.functional.hinge_embedding_loss(t.tensor([1, 2]), t.tensor([1, -1]))', RuntimeError, 'mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long'),
 ]
 
 # numpy's float32 functions are one off in the last place for every third number: `item` and `tolist` show it.
