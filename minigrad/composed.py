@@ -37,6 +37,7 @@ from minigrad.public import (
     told,
     wrapped,
 )
+from minigrad.tape import Node
 from minigrad.tensor import Tensor, method, wrap
 from minigrad.versions import noticing
 
@@ -47,6 +48,15 @@ methods.__sub__ = table.sub
 methods.__rsub__ = table.rsub
 methods.__mul__ = methods.__rmul__ = table.mul
 methods.__truediv__ = table.div
+
+
+def _edges(node: Any) -> Any:
+    """In PyTorch's node the number of 1 - x has no place."""
+    both = Node.next_functions.fget(node)  # type: ignore[attr-defined]
+    return both if node.parents[1] is not None else both[:1]
+
+
+table.rsub.operation.node.next_functions = property(_edges)  # type: ignore[attr-defined]
 
 
 @method
@@ -99,15 +109,20 @@ def __neg__(self: Tensor) -> Tensor:
     return table.neg(self)
 
 
-def _refuse_rounding(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::floor_divide is not implemented")
+def _underived(name: str) -> Any:
+    """The rule of an operation that PyTorch has no rule for."""
+
+    def refuse(g: Any) -> Any:
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return refuse
 
 
 floor_division: Any = operation(
-    "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), _refuse_rounding, _refuse_rounding
+    "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"), *[_underived("floor_divide")] * 2
 )
 step_function: Any = operation(
-    "NotImplemented", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype)[()], _refuse_rounding, _refuse_rounding
+    "NotImplemented", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype)[()], *[_underived("heaviside")] * 2
 )
 next_number: Any = operation(
     "Nextafter", np.nextafter, lambda g, x, y: table.where(0.0, g, x == y), lambda g: table.zeros(g)

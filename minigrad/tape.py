@@ -648,6 +648,8 @@ def backward_all(
     for node, g in targets.items():
         if g is not None and isinstance(node, AccumulateGrad):
             node.accumulate(g if create_graph else g.copy(), create_graph)
+        elif g is not None and not retain and node.guards is not None:
+            node.kept = None  # PyTorch runs this node too, for nobody
 
 
 def sequence(tensors: Any) -> tuple[Tensor, ...]:
