@@ -423,6 +423,7 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
                 return self
             chosen = functools.partial(operation, **keywords) if keywords else operation
             if keywords:
+                inplace.check_history(self)
                 inplace.check_overlap(self, tuple(keywords.values()))
             if name in AT_INDICES:
                 inplace.check_history(self)

@@ -197,9 +197,9 @@ def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, stri
 
 def _hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool, strict: bool) -> tuple[Any, Any]:
     xs, one_input = _tensors(inputs, "inputs", name)
-    vs = _vector(v, xs, one_input, name, "is a single Tensor with a single element", "input to the ")
     with enable_grad():
         leaves = _fresh(xs, create_graph)
+        vs = _vector(v, xs, one_input, name, "is a single Tensor with a single element", "input to the ")
         y = _scalar(func(*leaves), name)
         first = _gradient(y, leaves, strict)
         found = _weighted(first, leaves, vs, create_graph, strict, "jacobian")

@@ -16,8 +16,9 @@ from minigrad import errors, random
 from minigrad import more_derivatives as more
 from minigrad.inplace import write
 from minigrad.nn.arguments import checked, handing_on
-from minigrad.public import accepting_out, as_one_node, floating_input
+from minigrad.public import accepting_out, as_one_node, floating_input, renamed
 from minigrad.tensor import Tensor, wrap
+from minigrad.versions import noticing
 
 __all__ = (
     "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
@@ -33,7 +34,17 @@ def applied(operation: Callable[..., Any], input: Tensor, inplace: bool, *settin
         raise errors.must_be_tensor(operation.__name__.strip("_"), "input", 1, input)
     if settings:
         settings = tuple(s.item() if isinstance(s, np.generic) else s for s in settings)
-    return write(input, operation, *settings) if inplace else operation(input, *settings)
+    if not inplace:
+        return operation(input, *settings)
+    out = write(input, operation, *settings)
+    return noticing(renamed(out, RESULT_KEPT[operation]), out) if operation in RESULT_KEPT else out
+
+
+RESULT_KEPT = {  # where the operation is written into its input, PyTorch's rule needs the result
+    more.leaky_relu: "LeakyReluBackward1",
+    more.elu: "EluBackward1",
+    more.celu: "CeluBackward1",
+}
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -187,12 +198,12 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:
-        return as_one_node(leaky_relu(input, (lower + upper) / 2, inplace), "RreluWithNoiseBackward0")
+        return as_one_node(leaky_relu(input, (lower + upper) / 2, inplace), f"RreluWithNoiseBackward{inplace:d}")
     negative = np.asarray(input._data <= 0)
     slopes = np.ones(negative.shape, input._data.dtype)
     low, high = (float(slopes.dtype.type(bound)) for bound in (lower, upper))
     slopes[negative] = random.default_generator.uniform((int(negative.sum()),), low, high, np.dtype(np.float64))
-    return as_one_node(applied(table.mul, input, inplace, wrap(slopes)), "RreluWithNoiseBackward0")
+    return as_one_node(applied(table.mul, input, inplace, wrap(slopes)), f"RreluWithNoiseBackward{inplace:d}")
 
 
 @handing_on("input dim")

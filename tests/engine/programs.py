@@ -390,6 +390,8 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
         return True  # a leaf that was turned: with which shape it was used first is nobody's contract
     if "broadcast shape" in theirs and "broadcast shape" in ours and walk:
         return True  # a gradient that was turned in place: numpy's ValueError here
+    if expected is None and "desired output type Bool" in ours and "cumsum_" in program[-1]:
+        return True  # PyTorch does nothing where the sum is of one boolean
     if expected is None and "setStorage" in ours:
         return True  # what lies behind a result in PyTorch's memory, as_strided reads it, is nobody's contract
     if "functions with out=" in theirs and got is not None:

@@ -424,7 +424,7 @@ AUTOGRAD_CALLS = [
     "T.exp({a}, out={a})",
     "{a}[{b} > 0] = {a}[{b} > 0] * 2",
     "{a}[T.tensor([0, -1])] = {b}[:1]",
-    "{a}.index_put_((T.tensor([0, 0]),), {b}, accumulate=True)",
+    "{a}.index_put_((T.tensor([0, 0]),), {b}.clone(), accumulate=True)",
     "{a}[[0, -1]] += 1",
     "{a}[0][0].mul_(2)",
     "{a}[..., None][0].add_({b})",

@@ -140,6 +140,13 @@ FOUND = [
     # what PyTorch keeps before it converts it, or beside what the rule needs
     [X, "b = a.float()", "c = a.detach().clamp(b)", "b.mul_(2)", "c.sum().backward()"],
     [X, "b = a.sgn()", "b.mul_(2)", "b.sum().backward()"],
+    *(
+        [X, "b = a * 1", f"T.nn.functional.{name}_(b)", "c = b * 2", *more, "c.sum().backward()"]
+        for name in ("leaky_relu", "elu", "celu", "selu", "rrelu")
+        for more in ([], ["b.mul_(2)"])
+    ),
+    ["b = T.tensor([1])", "c = T.autograd.functional.hvp(T.sum, b, b[None])"],
+    ["b = T.ones(2, 3, requires_grad=True)", "b.clamp_(min=b[:1])"],
     # a quotient that is rounded has slope 0, and is no constant
     *(
         [X, f"b = ({call}).sum()", "c, = T.autograd.grad(b, a, create_graph=True)", "c.sum().backward()"]
