@@ -115,5 +115,6 @@ def _set_grad_dtype(self: Tensor, dtype: Any) -> None:
 
 
 Tensor.grad_dtype = property(_grad_dtype, _set_grad_dtype)  # type: ignore[attr-defined]
+Node._also = ()  # type: ignore[attr-defined]  # what `noticing` was told of (see versions.py)
 Node.__call__ = _call  # type: ignore[method-assign]
 Node.metadata = property(_metadata, doc="A dictionary to keep notes in.")  # type: ignore[attr-defined]

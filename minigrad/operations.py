@@ -25,6 +25,7 @@ from minigrad.birthplace import PACKAGE, caller, outside, outsiders
 from minigrad.nodes import readers
 from minigrad.tape import TABLE, AccumulateGrad, Node, Rule, mode, tick, unusual
 from minigrad.tensor import Array, Tensor, Untracked
+from minigrad.versions import WATCHED
 
 NEVER_WRITTEN = [0]  # the version of a Python number
 
@@ -119,10 +120,10 @@ class Operation:
             values = [f"{place[n[:-6]]}.shape" if n.endswith("_shape") else place.get(n, n) for n in names]
             picks.append(f"({''.join(v + ', ' for v in values)})" if wanted >> i & 1 else "None")
             if wanted >> i & 1:
-                guarded.update(dict.fromkeys(n for n in names if n in place))
+                guarded.update(dict.fromkeys(n for n in names if n in place or n in WATCHED))
                 frees = frees or any(n in SAVED_STATICS for n in names)
         counters = {n: f"{n}._counter" for n in guarded}
-        for i, n in enumerate(self.inputs):
+        for i, n in enumerate((*self.inputs, *WATCHED)):
             if n in counters and not wanted >> i & 1:  # a constant: perhaps a number, which has no version
                 counters[n] = f"(k := {n}._counter if isinstance({n}, Tensor) else NEVER_WRITTEN)"
         guards = "".join(f"{c}, {c if c[0] != '(' else 'k'}[0], " for c in counters.values())

@@ -23,6 +23,9 @@ DETACHED = (
 )
 
 
+WATCHED = ("target",)  # arguments of an operation that are tensors: what they hold is differentiated by nobody, but noticed
+
+
 class Detached(int):
     """The version of a tensor that `detach_` has cut off: the same number, and which node the tensor had."""
 
@@ -42,17 +45,16 @@ def noticing(out: Any, *tensors: Tensor) -> Any:
     """`out`, whose node notices writes to these tensors too: PyTorch keeps them, our rule what was read from them."""
     node = out._node
     if node is not None and tensors:
-        if type(node).rules is not None:
-            node.guards = node.guards or ()  # freed like what keeps something
-        made = (t is out or t._node for t in tensors)  # True: the node itself, which does not hold itself
-        found = ((t._counter, t._counter[0], t._data.shape, t._data.dtype, by) for t, by in zip(tensors, made, strict=True))
-        node.__dict__["_also"] = (*also(node), *found)
+        if node.guards is None and type(node).rules is not None:
+            node.guards = ()  # freed like what keeps something
+        for t in tensors:  # True: the node itself, which does not hold itself
+            node._also += ((t._counter, t._counter[0], t._data.shape, t._data.dtype, t is out or t._node),)
     return out
 
 
 def also(node: Node) -> tuple[Any, ...]:
     """What `noticing` was told of: (counter, version, shape, type, node) of each tensor."""
-    told: tuple[Any, ...] = getattr(node, "_also", ())
+    told: tuple[Any, ...] = node._also  # type: ignore[attr-defined]
     return told
 
 
@@ -80,6 +82,8 @@ def _overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
                 maker = node if name == "out" else node.parents[made.inputs.index(name)]
                 if counter_of(node, name) is counter:
                     array, origin = value, maker
+            elif name in WATCHED and value is not None and value._counter is counter:
+                array = value._data
     return _noted(node, array, origin, counter, version)
 
 
@@ -118,7 +122,7 @@ def counters_of(node: Node) -> dict[int, list[Any]]:
     key = (*(p is None for p in node.parents), "_own_x" in node.__dict__)
     if key not in made.watched:
         places = {**{name: i for i, name in enumerate(made.inputs)}, "out": len(made.inputs)}
-        made.watched[key] = tuple(places[name] for name in guarded_names(node))
+        made.watched[key] = tuple(places.get(name, -1) for name in guarded_names(node))
     return dict(zip(made.watched[key], node.guards[::2], strict=True))
 
 
@@ -126,7 +130,7 @@ def guarded_names(node: Node) -> list[str]:
     """Which inputs (or "out") the pairs of a node's guards belong to, in order."""
     made = node.operation
     wanted = [names for names, p in zip(made.arguments, node.parents, strict=True) if p is not None]
-    named = dict.fromkeys(n for names in wanted for n in names if n in ("out", *made.inputs))
+    named = dict.fromkeys(n for names in wanted for n in names if n in ("out", *made.inputs, *WATCHED))
     return [n for n in named if n != "x" or not node.__dict__.get("_own_x")]
 
 

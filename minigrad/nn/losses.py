@@ -245,11 +245,12 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         if not total and share is not None and not share.any() and (target._data != ignore_index).any():
             total = share.dtype.type(math.nan)  # targets there are, but their weights are 0
     if len(shape) == 2:
-        loss: Tensor = rules.nll_rows(rows, (_upto(shape[0]), classes), share, total)
+        loss: Tensor = rules.nll_rows(rows, (_upto(shape[0]), classes), share, total, target)
     else:
         grid = np.ogrid[tuple(map(slice, classes.shape))]
-        loss = rules.nll_grid(rows, (grid[0], classes, *grid[1:]), share, total)
-    noticing(loss, target) if weight is None else noticing(loss, target, weight)
+        loss = rules.nll_grid(rows, (grid[0], classes, *grid[1:]), share, total, target)
+    if weight is not None:
+        noticing(loss, weight)
     if total is None and input._data.ndim == 1:
         return as_one_node(loss.reshape(()), "NllLossBackward0")
     return as_one_node(loss, "ViewBackward0") if total is None and len(shape) not in (2, 4) else loss

@@ -40,7 +40,7 @@ soft_margin_loss = operation(
 # other's transpose.
 
 
-def _nll(x: Any, index: Any, share: Any, total: Any) -> Any:
+def _nll(x: Any, index: Any, share: Any, total: Any, target: Any) -> Any:
     losses = x[index] if share is None else x[index] * share
     if total is None:
         return -losses
@@ -65,13 +65,13 @@ nll_grid: Any
 nll_spread: Any = operation(
     "NllLossBackward",
     _spread,
-    lambda g, index, share, total: nll_rows(g, index, share, total),
+    lambda g, index, share, total: nll_rows(g, index, share, total, None),
 )
 nll_rows, nll_grid = (
     operation(
         name,
         _nll,
-        lambda g, x, x_shape, index, share, total: nll_spread(g, x_shape, index, share, total),  # PyTorch keeps all of x
+        lambda g, x, x_shape, index, share, total, target: nll_spread(g, x_shape, index, share, total),  # x is kept
     )
     for name in ("NllLoss", "NllLoss2D")
 )
