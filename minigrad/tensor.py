@@ -22,7 +22,6 @@ from numpy import ndarray
 from minigrad import dtypes, errors, printing
 from minigrad.devices import CPU, Device
 from minigrad.dtypes import DType
-from minigrad.errors import check_dim
 from minigrad.size import Size
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ class Tensor:
         if not array.size:  # numpy takes no steps where there is nothing
             array = np.empty([n or 1 for n in array.shape], array.dtype)
         steps = tuple(s // array.itemsize for s in array.strides)
-        return steps if dim is None else steps[check_dim(dim, self.ndim)]
+        return steps if dim is None else steps[errors.sized_dim(dim, self.ndim)]
 
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
