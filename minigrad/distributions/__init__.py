@@ -3,14 +3,15 @@
     q = Normal(mean, std)
     loss = q.log_prob(x).mean() + kl_divergence(q, Normal(0.0, 1.0)).sum()
 
-`distribution.py` holds what all share; `continuous.py`, `discrete.py` and `joint.py` (of vectors, mixed, transformed) the
-families; `kl.py` the divergences; `constraints.py` what parameters and samples may be.
-Gradients flow through `rsample` where PyTorch has them, but for Beta, Dirichlet and Gamma, of which only `sample` is here.
+`distribution.py` holds what all share; `continuous.py`, `discrete.py`, `joint.py` (of vectors, mixed, transformed) and
+`tails.py` (durations, counts, outliers) the families; `kl.py` the divergences; `constraints.py` what parameters and
+samples may be. Gradients flow through `rsample` where PyTorch has them, but for Beta, Dirichlet, Gamma and what is made
+of it, of which only `sample` is here.
 """
 
 import sys as _sys
 
-from minigrad.distributions import constraints, continuous, discrete, joint, transforms
+from minigrad.distributions import constraints, continuous, discrete, joint, tails, transforms
 from minigrad.distributions.continuous import (
     Beta,
     Cauchy,
@@ -38,6 +39,15 @@ from minigrad.distributions.joint import (
     TransformedDistribution,
 )
 from minigrad.distributions.kl import kl_divergence, register_kl
+from minigrad.distributions.tails import (
+    Chi2,
+    HalfCauchy,
+    InverseGamma,
+    NegativeBinomial,
+    Pareto,
+    StudentT,
+    Weibull,
+)
 from minigrad.distributions.transforms import (
     AffineTransform,
     ComposeTransform,
@@ -54,6 +64,7 @@ __all__ = [
     "Binomial",
     "Categorical",
     "Cauchy",
+    "Chi2",
     "ComposeTransform",
     "Dirichlet",
     "Distribution",
@@ -62,24 +73,30 @@ __all__ = [
     "Gamma",
     "Geometric",
     "Gumbel",
+    "HalfCauchy",
     "HalfNormal",
     "Independent",
+    "InverseGamma",
     "Laplace",
     "LogNormal",
     "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
+    "NegativeBinomial",
     "Normal",
     "OneHotCategorical",
     "OneHotCategoricalStraightThrough",
+    "Pareto",
     "Poisson",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
     "SigmoidTransform",
+    "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "Weibull",
     "constraints",
     "kl_divergence",
     "register_kl",
@@ -90,6 +107,7 @@ __all__ = [
 for _room, _names in (
     (continuous, "normal log_normal laplace cauchy gumbel uniform exponential half_normal gamma beta"),
     (discrete, "bernoulli geometric binomial categorical poisson"),
+    (tails, "chi2 half_cauchy inverse_gamma negative_binomial pareto studentT weibull"),
     (joint, "independent one_hot_categorical multinomial dirichlet multivariate_normal transformed_distribution"),
 ):
     for _name in _names.split():

@@ -410,6 +410,9 @@ class Gamma(Distribution):
         a, rate = self.concentration, self.rate
         return mg.xlogy(a, rate) + mg.xlogy(a - 1, value) - rate * value - mg.lgamma(a)
 
+    def cdf(self, value: Tensor) -> Tensor:
+        return mg.special.gammainc(self.concentration, self.rate * self._checked(value))
+
     def entropy(self) -> Tensor:
         a = self.concentration
         return a - mg.log(self.rate) + mg.lgamma(a) + (1.0 - a) * mg.digamma(a)

@@ -25,6 +25,7 @@ from minigrad.distributions.continuous import (
 from minigrad.distributions.discrete import Bernoulli, Binomial, Categorical, Geometric, Poisson
 from minigrad.distributions.distribution import Distribution, summed
 from minigrad.distributions.joint import Dirichlet, Independent, MultivariateNormal, OneHotCategorical
+from minigrad.distributions.tails import Pareto
 from minigrad.nn.functional import softplus
 from minigrad.tensor import Tensor
 
@@ -68,6 +69,21 @@ def _normals(p: Any, q: Any) -> Tensor:
 def _half_normals(p: Any, q: Any) -> Tensor:
     ratio = (p.scale / q.scale).pow(2)
     return 0.5 * (ratio - 1 - ratio.log())
+
+
+@register_kl(Pareto, Pareto)
+def _paretos(p: Any, q: Any) -> Tensor:
+    ratio = q.alpha / p.alpha
+    kl = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return mg.where(p.scale < q.scale, math.inf, kl)
+
+
+@register_kl(Pareto, Normal)
+def _pareto_normal(p: Any, q: Any) -> Tensor:
+    mean = p.scale / (p.alpha - 1)
+    away = p.alpha * mean.pow(2) / (p.alpha - 2) + (p.alpha * mean - q.loc).pow(2)
+    entropy = (math.sqrt(2 * math.pi) * q.scale * p.alpha / p.scale).log() - p.alpha.reciprocal()
+    return mg.where(p.alpha <= 2, math.inf, entropy + away / (2 * q.scale.pow(2)) - 1)
 
 
 @register_kl(Bernoulli, Bernoulli)

@@ -22,6 +22,14 @@ FAMILIES = """
 D.Normal(t.tensor([0.5, -1.0]), t.tensor([1.0, 2.5]))
 D.Normal(0.0, 1.0)
 D.LogNormal(t.tensor([0.5, -1.0]), t.tensor([1.0, 0.5]))
+D.Chi2(t.tensor([0.5, 3.0]))
+D.StudentT(t.tensor([0.7, 1.5, 5.0]), t.tensor(1.0), t.tensor(2.0))
+D.HalfCauchy(t.tensor([0.5, 3.0]))
+D.Pareto(t.tensor([0.5, 1.0]), t.tensor([2.5, 0.7]))
+D.Weibull(t.tensor([0.5, 1.0]), t.tensor([2.5, 0.7]))
+D.InverseGamma(t.tensor([0.5, 3.0]), t.tensor([2.0, 0.7]))
+D.NegativeBinomial(5, t.tensor([0.3, 0.9]))
+D.NegativeBinomial(t.tensor([2.0, 7.0]), logits=t.tensor([0.3, -0.9]))
 D.Laplace(t.tensor([0.5, -1.0]), t.tensor([1.0, 0.5]))
 D.Cauchy(t.tensor([0.5, -1.0]), t.tensor([1.0, 0.5]))
 D.Gumbel(t.tensor([0.5, -1.0]), t.tensor([1.0, 0.5]))
@@ -792,6 +800,20 @@ s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); o = optim.SGD([p
 s = t.amp.GradScaler('cpu'); s.is_enabled(), s.get_scale(), s.get_growth_factor(), s.get_backoff_factor(), s.get_growth_interval(), [v.item() for v in s.scale([t.ones(()), t.ones(())])], t.amp.GradScaler().is_enabled(), t.amp.GradScaler(enabled=False).state_dict()
 N = nn.modules; [isinstance(m, k) for m in (nn.BatchNorm2d(2), nn.Conv2d(1, 1, 1), nn.ConvTranspose1d(1, 1, 1), nn.Dropout()) for k in (N.batchnorm._BatchNorm, N.conv._ConvNd, N.conv._ConvTransposeNd, N.dropout._DropoutNd)], [k.__name__ for k in (N.padding.ZeroPad2d, N.sparse.Embedding, N.flatten.Flatten, N.upsampling.Upsample)]
 e = t.empty_strided((2, 3), (1, 2)); e.fill_(3.), e.stride(), e.is_contiguous(), t.empty_strided((2, 2), (0, 0), dtype=t.int64).zero_(), t.typename(e), t.is_autocast_enabled()
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Chi2(q).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.StudentT(q, q, 2 * q).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.HalfCauchy(q).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Pareto(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Weibull(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.InverseGamma(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.NegativeBinomial(5, q / 5).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.HalfCauchy(q).rsample((2,)); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Pareto(q, q * 2).rsample((2,)); v.sum().backward(); v, q.grad
+q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Weibull(q, q * 2).rsample((2,)); v.sum().backward(); v, q.grad
+D.Pareto(-1.0, 2.0)
+D.Weibull(1.0, 1.0).log_prob(t.tensor(-1.0))
+D.NegativeBinomial(3, 1.0)
+D.NegativeBinomial(3)
 """.strip().splitlines()
 
 AREAS: dict[str, list[str]] = {
