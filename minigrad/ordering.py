@@ -135,7 +135,9 @@ def _full_dims(name: str, input: Tensor, dim: Any) -> tuple[int, ...]:
     if input._data.size == 0 and kernels.count(input._data.shape, dims) == 0:
         if dim in ((), None):
             _empty(name, input)
-        raise IndexError(f"{name}(): Expected reduction dim {dims[0]} to have non-zero size.")
+        several = dim if isinstance(dim, (tuple, list)) else (dim,)
+        given = next(d for d in several if not input._data.shape[d])
+        raise IndexError(f"{name}(): Expected reduction dim {given} to have non-zero size.")
     return dims
 
 

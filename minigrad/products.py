@@ -18,7 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, kernels
 from minigrad import more_derivatives as more
-from minigrad.public import FUNCTIONS, as_one_node, function, methods, owned, register
+from minigrad.public import FUNCTIONS, as_one_node, function, methods, owned, register, renamed
 from minigrad.tensor import Tensor, method, wrap
 from minigrad.versions import noticing
 
@@ -114,11 +114,15 @@ def _product(name: str, shapes: str, check: Any, recorded: Any, second: str, ker
     register(flexible, name)
 
 
+def _vdot(x: Tensor, y: Tensor) -> Tensor:
+    return renamed(table.dot(x, y), "VdotBackward0")
+
+
 _product("mm", "two matrices, (n, m) and (m, p): (n, p)", errors.check_mm, table.mm, "mat2", "addmm_impl_cpu_")
 _product("bmm", "two batches of matrices, (b, n, m) and (b, m, p): (b, n, p)", errors.check_bmm, table.bmm, "mat2", "bmm")
 _product("mv", "a matrix (n, m) and a vector (m,): (n,)", errors.check_mv, table.mv, "vec", "addmv_impl_cpu")
 _product("dot", "two vectors (n,): one number", errors.check_dot, table.dot, "tensor", "dot")
-_product("vdot", "two vectors (n,): one number", errors.check_dot, table.dot, "other", "dot")
+_product("vdot", "two vectors (n,): one number", errors.check_dot, _vdot, "other", "dot")
 
 
 @function(names=("ger",))

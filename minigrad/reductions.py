@@ -144,7 +144,7 @@ def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 
 def _corrected(unbiased: Any, correction: Any) -> float:
     if correction is not None:
-        return correction
+        return float(correction)
     return 1 if unbiased is None or unbiased else 0
 
 
@@ -369,7 +369,7 @@ def _softmax(name: str, recorded: Any, kernel: str) -> None:
         x = input if dtype is None else input.to(dtype)
         where = check_dim(dim, x._data.ndim)
         if x._data.dtype.kind != "f" and x._data.size:
-            full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "").replace("_impl", "")
+            full = kernel if where == x._data.ndim - 1 else kernel.replace("lastdim_", "")
             raise errors.not_implemented(full, x.dtype.tensor_name)
         if not x._data.ndim:
             column = recorded(x.reshape(1), 0)

@@ -321,6 +321,8 @@ methods.H = property(_matrix_transposed, doc="The transpose of a matrix.")
 @method
 def adjoint(self: Tensor) -> Tensor:
     """The last two dimensions exchanged: what `mT` is, for real numbers."""
+    if self._data.ndim == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return self.mT
 
 

@@ -102,7 +102,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
-    step = -(-size // chunks)
+    step = -(-size // int(chunks))
     return split(input, step, where) if size else _pieces(input, [0] * chunks, where, "SplitWithSizes")
 
 

@@ -16,7 +16,7 @@ from minigrad import errors, random
 from minigrad import more_derivatives as more
 from minigrad.inplace import write
 from minigrad.nn.arguments import checked, handing_on
-from minigrad.public import accepting_out, as_one_node, floating_input, renamed
+from minigrad.public import accepting_out, as_one_node, floating_input, plain, renamed
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import noticing
 
@@ -165,7 +165,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     """x where x > threshold, else value."""
     if input._data.dtype.kind == "b":
         raise errors.not_implemented("threshold_cpu", "Bool")
-    return applied(more.threshold, input, inplace, threshold, value)
+    return applied(more.threshold, input, inplace, plain(threshold), plain(value))
 
 
 @checked

@@ -320,6 +320,7 @@ TAKEN = [
     ('t.nn.functional.binary_cross_entropy(t.tensor([0.5]), t.tensor([1.0]), weight=t.tensor([2]))', 'tensor(1.3863)'),
     ('t.nn.functional.binary_cross_entropy_with_logits(t.tensor([0.5]), t.tensor([1.0]), weight=t.tensor([2.0]).double())', 'tensor(0.9482)'),
     ('t.nn.functional.conv_transpose1d(t.ones(1, 1, 2), t.ones(1, 1, 2), t.ones(1).double())', 'tensor([[[2., 3., 2.]]])'),
+    ('t.arange(3).chunk(np.int64(2)), t.tensor([1.0, 2.0, 4.0]).std(correction=t.tensor(1.0)), t.tensor([1.0, 2.0]).var(correction=np.int64(1))', '((tensor([0, 1]), tensor([2])), tensor(1.5275), tensor(0.5000))'),
 ]
 
 REFUSED = [
@@ -551,6 +552,10 @@ REFUSED = [
     ('t.ones(2, 2).slice_scatter(t.ones(2), 0, 0, 1)', RuntimeError, 'expected src to have a size equal to the slice of self. src size = [2], slice size = [1, 2]'),
     ('t.nn.functional.binary_cross_entropy(t.tensor([0.5]), t.tensor([1.0]), weight=t.ones(1, 1))', RuntimeError, "output with shape [1] doesn't match the broadcast shape [1, 1]"),
     ('t.nn.functional.hinge_embedding_loss(t.tensor([1, 2]), t.tensor([1, -1]))', RuntimeError, 'mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long'),
+    ('t.zeros(2, 0).amax(-1)', IndexError, 'amax(): Expected reduction dim -1 to have non-zero size.'),
+    ('t.zeros(2, 0).amin((0, -1))', IndexError, 'amin(): Expected reduction dim -1 to have non-zero size.'),
+    ('t.ones(2, 2).long().log_softmax(0)', NotImplementedError, '"log_softmax_kernel_impl" not implemented for \'Long\''),
+    ('t.ones(2).adjoint()', RuntimeError, 'tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.'),
 ]
 
 # numpy's float32 functions are one off in the last place for every third number: `item` and `tolist` show it.
