@@ -684,7 +684,8 @@ def multi_margin_loss(
     wrong = np.ones(rows.shape, rows._data.dtype)
     np.put_along_axis(wrong, index, 0, 1)
     loss = (gap * wrap(wrong)).sum(1) / rows.shape[1]
-    loss = as_one_node(_reduced(loss if input.ndim > 1 else loss.reshape(()), reduction), "MultiMarginLossBackward0")
+    loss = loss if input.ndim > 1 else loss.reshape(target.shape)
+    loss = as_one_node(_reduced(loss, reduction), "MultiMarginLossBackward0")
     return noticing(loss, input, target, *(() if weight is None else (weight,)))
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.public import floating_input
-from minigrad.size import Size
 from minigrad.tensor import Tensor, wrap
 
 _DEFAULT = (
@@ -35,15 +34,22 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     if n not in (2, 3):
         raise NotImplementedError(
             "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
-            f"Got size {Size(size)}."
+            f"Got size {size}."
         )
     if theta.dim() != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
         raise ValueError(
             f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. "
             f"Got {theta.shape}."
         )
+    if align_corners and min(size[2:]) == 1:
+        warnings.warn(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not an "
+            "intended use case of affine_grid. See the documentation of affine_grid for details.",
+            UserWarning,
+            stacklevel=2,
+        )
     if min(size) <= 0:
-        raise ValueError(f"Expected non-zero, positive output size. Got {Size(size)}")
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     kind, axes = theta._data.dtype, []
     for length in size[2:]:
         line = np.linspace(-1, 1, length) if length > 1 else np.zeros(1)

@@ -217,3 +217,14 @@ def test_vmap_names_the_dimension_that_is_missing() -> None:
 def test_a_hook_on_several_gradients_wants_all_to_have_one() -> None:
     with pytest.raises(AssertionError, match="Expected gradient function to be set"):
         mg.autograd.graph.register_multi_grad_hook([mg.ones(1), mg.ones(1, requires_grad=True)], print)
+
+
+def test_a_margin_loss_of_one_row_has_the_shape_of_its_target() -> None:
+    scores = mg.arange(4.0)
+    assert mg.nn.functional.multi_margin_loss(scores, mg.tensor([3]), reduction="none").shape == (1,)
+    assert mg.nn.functional.multi_margin_loss(scores, mg.tensor(3), reduction="none").shape == ()
+
+
+def test_a_grid_of_a_single_point_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="behavior has changed for unit-size grids when align_corners=True"):
+        mg.nn.functional.affine_grid(mg.ones(1, 2, 3), (1, 1, 1, 4), align_corners=True)

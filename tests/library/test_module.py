@@ -133,6 +133,9 @@ def test_lists_and_dicts() -> None:
     table = nn.ParameterDict({"x": mg.ones(1)})
     table["y"] = mg.zeros(1)
     assert dict(table.items()).keys() == {"x", "y"} and table.get("z") is None
+    table.update({"b": mg.ones(1), "a": mg.ones(2)})  # PyTorch sorts the names of a plain dict
+    table.update(OrderedDict(d=mg.ones(1), c=mg.ones(1)))
+    assert list(table) == list(table.copy()) == ["x", "y", "a", "b", "d", "c"]
     with pytest.raises(KeyError):
         table["z"]
 

@@ -403,7 +403,7 @@ class ParameterDict(Module):
 
     def copy(self) -> ParameterDict:
         """Another dictionary with the same parameters."""
-        return ParameterDict({key: self[key] for key in self._keys})
+        return ParameterDict((key, self[key]) for key in self._keys)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The parameter of this name; where there is none, the default is filed under it."""
@@ -428,13 +428,16 @@ class ParameterDict(Module):
         return self
 
     def update(self, parameters: Any) -> None:
-        """Add the parameters of a mapping or of an iterable of pairs."""
+        """Add the parameters of an iterable of pairs or of a mapping (a plain dict's sorted by their names, as in PyTorch)."""
         if not isinstance(parameters, Iterable):
             raise TypeError(
                 "ParametersDict.update should be called with an iterable of key/value pairs, but got "
                 + type(parameters).__name__
             )
-        pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
+        if isinstance(parameters, (OrderedDict, ParameterDict)):
+            pairs: Any = parameters.items()
+        else:
+            pairs = sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters
         for key, value in pairs:
             self[key] = value
 
