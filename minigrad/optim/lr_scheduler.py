@@ -97,14 +97,16 @@ class LRScheduler:
 
     def _set(self, rates: list[float]) -> None:
         for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
-            if isinstance(group["lr"], Tensor):
-                group["lr"]._writable()[...] = lr
-            else:
-                group["lr"] = lr
-        self._last_lr = self._present()
+            _set_rate(group, lr)
+        self._last_lr = self._reported()
 
     def _present(self) -> list[float]:
         return [_number(group["lr"]) for group in self.optimizer.param_groups]
+
+    def _reported(self) -> list[Any]:
+        """The present rates for `get_last_lr`: of a tensor a copy, for it will change."""
+        rates = [group["lr"] for group in self.optimizer.param_groups]
+        return [lr.clone() if isinstance(lr, Tensor) else lr for lr in rates]
 
     def _scaled(self, factor: float) -> list[float]:
         return [lr * factor for lr in self._present()]
@@ -120,6 +122,14 @@ class LRScheduler:
 
 def _number(lr: Any) -> float:
     return lr.item() if isinstance(lr, Tensor) else lr
+
+
+def _set_rate(group: dict[str, Any], lr: float) -> None:
+    """The group's rate; one in a tensor stays in this tensor, which others may hold."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(lr)
+    else:
+        group["lr"] = lr
 
 
 class _LRScheduler(LRScheduler):
@@ -358,7 +368,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         elif epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
         elif epoch < self.T_0 or self.T_mult == 1:
-            self.T_cur, self.T_i = epoch % self.T_0, self.T_i if epoch >= self.T_0 else self.T_0
+            self.T_cur, self.T_i = epoch % self.T_0, self.T_0
         else:
             starts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
             self.T_cur = epoch - self.T_0 * (self.T_mult**starts - 1) / (self.T_mult - 1)
@@ -521,7 +531,7 @@ class SequentialLR(LRScheduler):
         self._schedulers, self._milestones = list(schedulers), list(milestones)
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:  # undo what the constructors of the schedulers did
-            group["lr"] = group["initial_lr"]
+            _set_rate(group, group["initial_lr"])
         self._take_back()
         first = self._schedulers[bisect_right(self._milestones, 0)]
         first._initial_step()
@@ -600,36 +610,56 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}")
         self.min_lrs = list(min_lr) if several else [min_lr] * len(optimizer.param_groups)
         self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
-        self._last_lr = self._present()
+        self._last_lr = self._reported()
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at this epoch's metric, and lower the rates if it has been bad for too long."""
-        current = float(metrics.item() if isinstance(metrics, Tensor) else metrics)
-        self.last_epoch += 1
+        current = float(metrics)
+        if epoch is not None:
+            warnings.warn(_EPOCH, UserWarning, stacklevel=2)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current):
             self.best, self.num_bad_epochs = current, 0
         else:
             self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
+        if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group, lowest in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-                new = max(group["lr"] * self.factor, lowest)
-                if group["lr"] - new > self.eps:
-                    group["lr"] = new
+            self._reduce()
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = self._present()
+        self._last_lr = self._reported()
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether the rates were lowered so recently that bad epochs do not count."""
+        return self.cooldown_counter > 0
+
+    def _reduce(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when `ReduceLROnPlateau` was "
+                    f"initialized ({len(self.min_lrs)}), usually due to a new param group being added to the optimizer. Please "
+                    "modify the `min_lrs` field to match the length of the `optimizer` param groups."
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, old, lowest in zip(groups, self._present(), self.min_lrs, strict=True):
+            new = max(old * self.factor, lowest)
+            if old - new > self.eps:
+                _set_rate(group, new)
 
     def _is_better(self, current: float) -> bool:
+        down = self.mode == "min"
         if self.threshold_mode == "abs":
-            margin = self.threshold
+            border = self.best - self.threshold if down else self.best + self.threshold
         else:
-            margin = self.best * self.threshold if math.isfinite(self.best) else 0.0
-        return current < self.best - margin if self.mode == "min" else current > self.best + margin
+            border = self.best * (1.0 - self.threshold if down else 1.0 + self.threshold)
+        return current < border if down else current > border
 
 
 class CyclicLR(_CyclingLR):
@@ -662,7 +692,7 @@ class CyclicLR(_CyclingLR):
         self.max_lrs = _one_a_group("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for group, low in zip(optimizer.param_groups, lows, strict=True):
-                group["lr"] = low
+                _set_rate(group, low)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size: float = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
@@ -718,9 +748,9 @@ class ChainedScheduler(SequentialLR):
         self.optimizer = optimizer or schedulers[0].optimizer
         self._check_together(schedulers, self.optimizer)
         self._schedulers = list(schedulers)
-        self._last_lr = self._present()
+        self._last_lr = self._reported()
 
     def step(self) -> None:  # type: ignore[override]
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = self._present()
+        self._last_lr = self._reported()

@@ -253,3 +253,43 @@ def test_rate_on_its_way_to_that_of_averaging() -> None:
         scheduler.step()
         rates += scheduler.get_last_lr()
     assert rates == pytest.approx([0.08, 0.04, 0.02, 0.02], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: optim.lr_scheduler.StepLR(o, 1, 0.5),
+        lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, factor=0.5, patience=0),
+        lambda o: optim.lr_scheduler.CyclicLR(o, 0.1, 1.0, 5, cycle_momentum=False),
+        lambda o: optim.lr_scheduler.SequentialLR(o, [optim.lr_scheduler.ConstantLR(o), optim.lr_scheduler.StepLR(o, 1)], [1]),
+    ],
+)
+def test_a_rate_in_a_tensor_is_changed_where_it_is(make: Any) -> None:
+    """Whoever holds the tensor sees the rate; what is reported are copies."""
+    rate = mg.tensor(1.0)
+    optimiser = optim.SGD([nn.Parameter(mg.ones(1))], lr=rate)
+    scheduler = make(optimiser)
+    seen = [rate.item()]
+    for _ in range(3):
+        optimiser.step()
+        scheduler.step(*([1.0] if isinstance(scheduler, optim.lr_scheduler.ReduceLROnPlateau) else []))
+        seen.append(rate.item())
+    assert optimiser.param_groups[0]["lr"] is rate and len(set(seen)) > 1
+    (last,) = scheduler.get_last_lr()
+    assert last == rate and last is not rate
+
+
+def test_plateau_knows_the_epoch_it_is_told_and_groups_that_came_later() -> None:
+    one, two, three = (nn.Parameter(mg.ones(1)) for _ in range(3))
+    optimiser = optim.SGD([one], lr=1.0)
+    scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimiser, patience=0)
+    with pytest.warns(UserWarning, match="The epoch parameter"):
+        scheduler.step(1.0, 5)
+    optimiser.add_param_group({"params": [two], "lr": 3.0})
+    scheduler.step(2.0)
+    assert scheduler.last_epoch == 6 and scheduler.get_last_lr() == [0.1, 3.0 * 0.1] and scheduler.min_lrs == [0, 0]
+    scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimiser, patience=0, min_lr=[0, 0])
+    optimiser.add_param_group({"params": [three]})
+    scheduler.step(1.0)
+    with pytest.raises(RuntimeError, match=r"The number of param groups in the `optimizer` \(3\) differs from when"):
+        scheduler.step(2.0)
