@@ -176,6 +176,9 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
         sizes = [math.floor(total * share) for share in lengths]
         for i in range(total - sum(sizes)):
             sizes[i % len(sizes)] += 1
+        for i, size in enumerate(sizes):
+            if not size:
+                warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
     else:
         sizes = list(lengths)  # type: ignore[arg-type]
     if sum(sizes) != total:
@@ -418,6 +421,9 @@ class DataLoader:
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.sampler, self.batch_sampler, self.generator = sampler, batch_sampler, generator
         self.num_workers, self.pin_memory, self.timeout = num_workers, pin_memory, timeout
+        self.prefetch_factor, self.persistent_workers, self.in_order = prefetch_factor, persistent_workers, in_order
+        self.worker_init_fn, self.pin_memory_device = worker_init_fn, pin_memory_device
+        self.multiprocessing_context = multiprocessing_context
         alone = batch_size is None and batch_sampler is None
         self.collate_fn = collate_fn or (default_convert if alone else default_collate)
         self._fixed = True

@@ -228,3 +228,9 @@ def test_a_margin_loss_of_one_row_has_the_shape_of_its_target() -> None:
 def test_a_grid_of_a_single_point_is_warned_of() -> None:
     with pytest.warns(UserWarning, match="behavior has changed for unit-size grids when align_corners=True"):
         mg.nn.functional.affine_grid(mg.ones(1, 2, 3), (1, 1, 1, 4), align_corners=True)
+
+
+def test_a_part_that_gets_nothing_is_spoken_of() -> None:
+    with pytest.warns(UserWarning, match="Length of split at index 1 is 0"):
+        parts = data.random_split(range(4), [0.9, 0.1])
+    assert [len(part) for part in parts] == [4, 0]

@@ -115,10 +115,10 @@ class RNNBase(Module):
                 raise ValueError(f"{name} must be greater than zero")
         if proj_size < 0:
             raise ValueError("proj_size should be a positive integer or zero to disable projections")
-        if proj_size >= hidden_size:
-            raise ValueError("proj_size has to be smaller than hidden_size")
         if proj_size and self.kind != "LSTM":
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if proj_size >= hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
@@ -154,6 +154,7 @@ class RNNBase(Module):
                 f"convert model: model.to({input.dtype})"
             )
         unbatched = input.ndim == 2
+        self._check_dimensions(hx, "unbatched 2-D" if unbatched else "batched 3-D", input.ndim)
         if unbatched:
             input = input.unsqueeze(1)
         elif self.batch_first:
@@ -162,12 +163,8 @@ class RNNBase(Module):
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
             )
-        kind = self.weight_ih_l0.dtype
-        if input.dtype is not kind:
-            raise ValueError(
-                f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}). Convert input: input.to({kind}), "
-                f"or convert model: model.to({input.dtype})"
-            )
+        if not len(input):
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         states = self._first_states(input.shape[1], input.dtype, hx, unbatched)
         input, ends = self._layers(input, states, None)
         if unbatched:
@@ -175,6 +172,14 @@ class RNNBase(Module):
         elif self.batch_first:
             input = input.transpose(0, 1) if self.kind == "LSTM" else input.transpose_(0, 1)  # PyTorch's names of nodes
         return input, ends if len(ends) > 1 else ends[0]
+
+    def _check_dimensions(self, hx: Any, what: str, n: int) -> None:
+        several = self.kind == "LSTM"
+        if hx is None or all(h.ndim == n for h in (hx if several else (hx,))):
+            return
+        found = ", ".join(f"{h.ndim}-D" for h in hx) if several else f"{hx.ndim}-D"
+        names, found = ("hx and cx", f"({found}) tensors") if several else ("hx", f"{found} tensor")
+        raise RuntimeError(f"For {what} input, {names} should also be {n}-D but got {found}")
 
     def _packed(self, input: PackedSequence, hx: Any) -> Any:
         """The same for sequences of different lengths: at each step only those go on that have not ended."""
@@ -212,11 +217,13 @@ class RNNBase(Module):
         if hx is None:
             return tuple(mg.zeros((layers, batch, size), dtype=dtype) for size in sizes)
         states = tuple(hx) if count > 1 else (hx,)
+        if len(states) != count:
+            raise RuntimeError("lstm expects two hidden states")
         states = tuple(s.unsqueeze(1) if unbatched else s for s in states)
-        for s, size in zip(states, sizes, strict=True):
-            shape = (layers, batch, size)
+        for i, (s, size) in enumerate(zip(states, sizes, strict=True)):
+            shape, name = (layers, batch, size), f"hidden[{i}]" if count > 1 else "hidden"
             if tuple(s.shape) != shape:
-                raise RuntimeError(f"Expected hidden size {shape}, got {list(s.shape)}")
+                raise RuntimeError(f"Expected {name} size {shape}, got {list(s.shape)}")
         return states
 
     def _run(
@@ -339,13 +346,12 @@ class RNNCellBase(Module):
     def _check_sizes(self, input: Tensor, state: tuple[Tensor, ...]) -> None:
         if input.shape[-1] != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {self.input_size}")
-        for i, h in enumerate(state):
-            if h.ndim == input.ndim == 2 and h.shape[0] != input.shape[0]:
-                raise RuntimeError(f"Input batch size {input.shape[0]} doesn't match hidden{i} batch size {h.shape[0]}")
-            if h.shape[-1] != self.hidden_size:
-                raise RuntimeError(
-                    f"hidden{i} has inconsistent hidden_size: got {h.shape[-1]}, expected {self.hidden_size}"
-                )
+        for i, h in enumerate(state):  # without a batch there is one of 1 in both, whatever the state has already
+            batch, given = (input.shape[0], h.shape) if input.ndim == 2 else (1, (1, *h.shape))
+            if given[0] != batch:
+                raise RuntimeError(f"Input batch size {batch} doesn't match hidden{i} batch size {given[0]}")
+            if given[1:] != (self.hidden_size,):
+                raise RuntimeError(f"hidden{i} has inconsistent hidden_size: got {given[1]}, expected {self.hidden_size}")
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -367,6 +373,12 @@ class RNNCell(RNNCellBase):
 
     def _nonlinearity(self) -> str:
         return self.nonlinearity
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        """One step: (batch, input) and the state to the new state."""
+        if self.nonlinearity not in ("tanh", "relu"):  # asked here, for the attribute may be set
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return super().forward(input, hx)
 
 
 class LSTMCell(RNNCellBase):

@@ -33,7 +33,9 @@ def cached() -> Iterator[None]:
 class ParametrizationList(ModuleList):
     """The functions that one tensor goes through, and the original tensor (or several: original0, original1, ...)."""
 
-    def __init__(self, modules: list[Module], original: Tensor) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor) -> None:
+        if not len(modules):
+            raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         kept: Any = original
         with no_grad():
@@ -78,10 +80,7 @@ class ParametrizationList(ModuleList):
             kept: Any = value
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(
-                        f"parametrization {type(module).__name__} does not implement right_inverse. "
-                        "You must implement right_inverse to assign to this parametrized tensor."
-                    )
+                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 kept = module.right_inverse(kept)
             for name, each in zip(self._names(), [kept] if self.is_tensor else kept, strict=True):
                 getattr(self, name).copy_(each)
@@ -131,6 +130,24 @@ def _check_is_tensor(value: Any) -> None:
         raise ValueError(f"A parametrization must return a tensor. Got {type(value).__name__}.")
 
 
+def _check_inverse(module: Module, name: str, parametrization: Module, now: Tensor, then: Tensor) -> None:
+    """ValueError if the `right_inverse` of a further parametrization, where it has one, would change shape or type."""
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        back: Any = parametrization.right_inverse(then)
+    except NotImplementedError:
+        return
+    if not isinstance(back, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+    for what in ("dtype", "shape"):
+        if getattr(back, what) != getattr(now, what):
+            raise ValueError(
+                f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{name}, unless the "
+                f"`unsafe` flag is enabled.\nmodule.{name}.{what}: {getattr(now, what)}\nreturned {what}: {getattr(back, what)}"
+            )
+
+
 def type_before_parametrizations(module: Module) -> type:
     """The class of the module before it got its first parametrization."""
     return type(module)._unparametrized if is_parametrized(module) else type(module)  # type: ignore[attr-defined]
@@ -164,6 +181,7 @@ def register_parametrization(
                         f"enabled.\nmodule.{tensor_name}.{what}: {getattr(now, what)}\n"
                         f"parametrization(module.{tensor_name}).{what}: {getattr(then, what)}"
                     )
+            _check_inverse(module, tensor_name, parametrization, now, then)
         parametrization.train(module.training)
         chain.append(parametrization)  # the original stays as it is
         return module
@@ -174,18 +192,18 @@ def register_parametrization(
             f"'{tensor_name}'"
         )
     original: Any = held[tensor_name]
+    before = original.dtype, original.shape  # it will itself be what `right_inverse` gives
     parametrization.train(module.training)
     chain = ParametrizationList([parametrization], original)
     if not unsafe:
         with no_grad():
             changed = chain()
         _check_is_tensor(changed)
-        for what in ("dtype", "shape"):
-            if getattr(changed, what) != getattr(original, what):
+        for what, was in zip(("dtype", "shape"), before, strict=True):
+            if getattr(changed, what) != was:
                 raise ValueError(
                     f"Registering a parametrization may not change the {what} of the tensor, unless `unsafe` flag is "
-                    f"enabled.\nunparametrized {what}: {getattr(original, what)}\n"
-                    f"parametrized {what}: {getattr(changed, what)}"
+                    f"enabled.\nunparametrized {what}: {was}\nparametrized {what}: {getattr(changed, what)}"
                 )
     del held[tensor_name]
     if not is_parametrized(module):
