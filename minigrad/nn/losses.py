@@ -183,12 +183,12 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
     if len(have) > 1 and have[:1] != (want[:1] or (1,)):
         batch = want[0] if want else 0
         raise ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
-    if len(have) == len(want) == 1 and want[0] != 1:
-        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     if len(have) <= 2 and len(want) > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target._data.dtype.str[1:] not in ("i8", "u1"):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
+    if len(have) == len(want) == 1 and want[0] != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     if (len(have) == 1 and len(want) > 1) or (len(have) > 1 and want[1:] != have[2:]):
         if len(have) <= 2:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")

@@ -147,6 +147,7 @@ FOUND = [
     ),
     ["b = T.tensor([1])", "c = T.autograd.functional.hvp(T.sum, b, b[None])"],
     ["b = T.ones(2, 3, requires_grad=True)", "b.clamp_(min=b[:1])"],
+    ["b = T.ones(3)", "c = T.nn.functional.cross_entropy(b, T.ones(2))"],
     # a quotient that is rounded has slope 0, and is no constant
     *(
         [X, f"b = ({call}).sum()", "c, = T.autograd.grad(b, a, create_graph=True)", "c.sum().backward()"]
