@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, inplace, kernels
+from minigrad import dtypes, errors, inplace, kernels, layout
 from minigrad import more_derivatives as more
 from minigrad.operations import note_lost, operation
 from minigrad.public import (
@@ -205,7 +205,7 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy, through which gradients flow; laid out in memory as `input` is, or in order (contiguous_format)."""
     copy = table.clone(input)
     if str(memory_format).endswith("contiguous_format") and copy._data.ndim:
-        copy._data = kernels.in_order(copy._data)
+        copy._data = layout.in_order(copy._data)
     return copy
 
 

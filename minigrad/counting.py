@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors, kernels
+from minigrad import dtypes, errors, kernels, layout
 from minigrad.errors import check_dim
 from minigrad.operations import operation
 from minigrad.public import function, raw, return_type, wrapped
@@ -59,7 +59,7 @@ def unique_consecutive(
     x = np.asarray(input._data).reshape(-1) if dim is None else input._data
     where = 0 if dim is None else check_dim(dim, x.ndim)
     moved = np.moveaxis(x, where, 0)
-    rows = moved.reshape(len(moved), kernels.count(moved.shape[1:]))
+    rows = moved.reshape(len(moved), layout.count(moved.shape[1:]))
     starts = (
         np.flatnonzero(np.concatenate(([True], (rows[1:] != rows[:-1]).any(1)))) if len(rows) else np.zeros(0, np.int64)
     )

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors, kernels
+from minigrad import dtypes, errors, layout
 from minigrad.devices import check_device
 from minigrad.dtypes import DType
 from minigrad.size import Size
@@ -509,19 +509,19 @@ def _like(input: Tensor, dtype: Any, function: str) -> DType:
 def zeros_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Zeros with the shape and type of `input`."""
     found = _like(input, dtype, "zeros_like")
-    return finish(kernels.laid_out(np.zeros(input._data.shape, found.numpy), input._data), **options)
+    return finish(layout.laid_out(np.zeros(input._data.shape, found.numpy), input._data), **options)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Ones with the shape and type of `input`."""
     found = _like(input, dtype, "ones_like")
-    return finish(kernels.laid_out(np.ones(input._data.shape, found.numpy), input._data), **options)
+    return finish(layout.laid_out(np.ones(input._data.shape, found.numpy), input._data), **options)
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Some numbers or other with the shape and type of `input`."""
     found = _like(input, dtype, "empty_like")
-    return finish(kernels.laid_out(np.zeros(input._data.shape, found.numpy), input._data), **options)
+    return finish(layout.laid_out(np.zeros(input._data.shape, found.numpy), input._data), **options)
 
 
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
@@ -531,7 +531,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, **options: A
         kind = errors.type_name(fill_value)
         raise TypeError(f"full_like(): argument 'fill_value' (position 2) must be Number, not {kind}")
     filled = np.full(input._data.shape, dtypes.fitting(plain(fill_value), found))
-    return finish(kernels.laid_out(filled, input._data), **options)
+    return finish(layout.laid_out(filled, input._data), **options)
 
 
 @method

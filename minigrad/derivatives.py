@@ -20,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, gathering, kernels
-from minigrad.kernels import count, floating, fold_rows, in_order, largest, power_slope, smallest, total
+from minigrad import dtypes, gathering, kernels, layout
+from minigrad.kernels import floating, fold_rows, largest, power_slope, smallest
+from minigrad.layout import count, in_order
 from minigrad.operations import operation
+from minigrad.sums import total
 from minigrad.tape import TABLE
 from minigrad.tensor import Tensor, wrap
 
@@ -173,21 +175,18 @@ def stretch(g: Any, shape: Shape) -> Any:
 
 # ------------------------------------------------------------------------------------------- shapes
 
-clone = operation("Clone", kernels.duplicate, lambda g: g)
+clone = operation("Clone", layout.duplicate, lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
-expand = operation("Expand", kernels.broadcast, lambda g: g, view=True)
+expand = operation("Expand", layout.broadcast, lambda g: g, view=True)
 reshape = operation("View", lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
 squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
     operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
     for name in ("SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "Unsqueeze", "Alias")
 )
 permute = operation(
-    "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, kernels.inverse_order(dims)), view=True
+    "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, layout.inverse_order(dims)), view=True
 )
-swap, transpose = (
-    operation(name, kernels.swap, lambda g, i, j: swap(g, i, j), view=True)
-    for name in ("Transpose", "T")
-)
+swap, transpose = (operation(name, layout.swap, lambda g, i, j: swap(g, i, j), view=True) for name in ("Transpose", "T"))
 
 # ------------------------------------------------------------------------------------------- parts
 

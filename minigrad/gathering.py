@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.kernels import Array, Shape, in_order, laid_out, only_floats, refuse_booleans
+from minigrad.kernels import only_floats, refuse_booleans
+from minigrad.layout import Array, Shape, in_order, laid_out
 
 # ------------------------------------------------------------------------------------------- picking
 

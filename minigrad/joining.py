@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, kernels
+from minigrad import dtypes, errors, layout
 from minigrad.errors import check_dim
 from minigrad.public import accepting_out, check_out, converted, into, register
 from minigrad.shapes import reshape
@@ -97,7 +97,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None)
                 f"{next(n for d, (m, n) in enumerate(zip(first, shape)) if m != n and d != where)} for tensor number {i} in "
                 "the list."
             )
-    array = kernels.in_order(np.concatenate([x._data for x in real], where))
+    array = layout.in_order(np.concatenate([x._data for x in real], where))
     parts, start = [], 0
     for x in given:
         stop = start + (x._data.shape[where] if x._data.shape != (0,) or len(first) == 1 else 0)
@@ -130,7 +130,7 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = Non
                 f"{list(x._data.shape)} at entry {i}"
             )
     where = check_dim(dim if axis is None else axis, len(first) + 1)
-    array = kernels.in_order(np.stack([x._data for x in given], where))
+    array = layout.in_order(np.stack([x._data for x in given], where))
     keys = [(slice(None),) * where + (i, Ellipsis) for i in range(len(given))]
     parts = [lambda g, key=key: table.select(g, key) for key in keys]
     result = joined("StackBackward0", given, array, parts)

@@ -1,23 +1,21 @@
 """Forward code too long for the derivative table: numpy in, numpy out, no Tensor in sight.
 
-Arithmetic, activations, losses, matrices, reductions and shapes stand here; around it special_functions.py (erf, gamma),
-gathering.py (picking, order, running totals) and windows.py (convolution, pooling).  A name that PyTorch's own kernel
+Arithmetic, activations, losses, matrices and reductions stand here; around it layout.py (memory), sums.py (adding up),
+special_functions.py (erf, gamma), gathering.py (picking, order, running totals) and windows.py (convolution, pooling).  A name that PyTorch's own kernel
 has in an error message, such as "addmm_impl_cpu_", is given where the kernel stands.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minigrad import dtypes, errors, special_functions
-
-Array = Any  # numpy.ndarray or numpy.generic
-Shape = tuple[int, ...]
+from minigrad.layout import Array, count, in_order
+from minigrad.sums import FEW, few_rows, total, total_of_squares
 
 # Called with all arguments in order: far cheaper than np.sum and its keywords.
 largest: Any = np.maximum.reduce
@@ -49,9 +47,6 @@ def rounded_once(function: Any) -> Any:
         return np.asarray(function(x.astype(np.float32), *rest)).astype(np.float16)[()]
 
     return _taking_what(function, forward)
-
-
-FEW = 256  # numbers that somebody may look at: that they take a microsecond longer nobody notices
 
 
 def fine(function: np.ufunc) -> Callable[..., Array]:
@@ -100,11 +95,6 @@ def refuse_booleans(label: str, x: Array) -> None:
         raise errors.not_implemented(label, "Bool")
 
 
-def in_order(x: Array) -> Array:
-    """x with its elements in order in memory: numpy lays many results out as their inputs are, where PyTorch does not."""
-    return x if x.flags.c_contiguous else x.copy()
-
-
 # ------------------------------------------------------------------------------------------- softmax
 
 
@@ -116,7 +106,7 @@ def softmax(x: Array, dim: int) -> Array:
         y = np.exp(x)  # no power so large or small that it matters: nothing to subtract first
     else:
         y = exp(x - largest_of_rows(x, dim))
-    if (few := _few_rows(y, dim)) is not None:
+    if (few := few_rows(y, dim)) is not None:
         y *= 1 / few
     else:
         y /= total(y, dim, True)
@@ -132,7 +122,7 @@ def log_softmax(x: Array, dim: int) -> Array:
         y -= np.log(total(np.exp(y), dim, True))
         return in_order(y)
     powers = exp(y)
-    few = _few_rows(powers, dim)
+    few = few_rows(powers, dim)
     y -= log(total(powers, dim, True) if few is None else few)
     return in_order(y)
 
@@ -670,152 +660,12 @@ def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Arra
 # ------------------------------------------------------------------------------------------- reductions
 
 
-_add: Any = np.add.reduce
-
-
-def laid_as(x: Array, like: Array) -> Array:
-    """A copy of x that lies in memory as `like` does, if that has no gaps; else row by row."""
-    if np.empty_like(like).strides != like.strides:
-        return np.array(x, order="C")
-    out = np.empty_like(like, x.dtype)
-    out[...] = x
-    return out
-
-
-def total(x: Array, dims: int | tuple[int, ...] | None, keepdim: bool = False) -> Array:
-    """The sum over `dims`.  Over the first or the last dimensions it is a product with ones, which is much faster."""
-    if x.size < 256 or dims is None or x.dtype.char not in "fd":
-        if 4 < x.size <= FEW and x.dtype.char == "f" and x.flags.c_contiguous:
-            sums = _as_pytorch_adds(x, dims, keepdim)
-            if sums is not None:
-                return sums
-        sums = _add(x, dims, None, None, keepdim)
-        return sums if x.ndim < 3 else in_order(sums)
-    ones, first, flat, left = _as_product(x.shape, dims, keepdim, x.dtype)
-    if ones is None:
-        return in_order(_add(x, dims, None, None, keepdim))
-    if len(x.shape) > 2:
-        x = x.reshape(flat)
-    sums = ones.dot(x) if first else x.dot(ones)
-    return sums if len(left) == 1 else sums.reshape(left)
-
-
-@lru_cache(maxsize=256)  # working it out takes longer than a small product
-def _as_product(
-    shape: Shape, dims: int | Shape, keepdim: bool, dtype: np.dtype[Any]
-) -> tuple[Array | None, bool, Shape, Shape]:
-    """The ones (or None), whether they come first; the two dimensions to look at x in, and the result's shape."""
-    over = (dims,) if isinstance(dims, int) else dims
-    k, n = len(over), len(shape)
-    if 0 < k < n and over == tuple(range(k)):
-        first, flat, left = True, (math.prod(shape[:k]), math.prod(shape[k:])), (1,) * (k * keepdim) + shape[k:]
-    elif 0 < k < n and over in ((-1,), tuple(range(n - k, n))) and math.prod(shape[-k:]) <= 1024:
-        first, flat, left = False, (math.prod(shape[:-k]), math.prod(shape[-k:])), shape[:-k] + (1,) * (k * keepdim)
-    else:
-        return None, False, (), ()  # longer rows numpy adds with less rounding
-    return _ones(flat[not first], dtype), first, flat, left
-
-
-def _as_pytorch_adds(x: Array, dims: int | Shape | None, keepdim: bool) -> Array | None:
-    """The sum of few numbers in PyTorch's order, to the last place: eight lanes, then four; None if numpy's is the same."""
-    if dims is None or x.ndim == 1 or dims == tuple(range(x.ndim)):
-        return _in_a_row(x.reshape(-1)).reshape((1,) * (x.ndim * keepdim))[()]
-    ones, first, flat, left = _as_product(x.shape, dims, keepdim, x.dtype)
-    if ones is None:
-        return None
-    m, n = flat
-    if not first or n == 1:
-        m, n = (n, m) if first else flat
-        return _in_a_row(x.reshape((m, n)).T).reshape(left) if n > 4 else None
-    plain = n // 32 * 32 if n >= 8 else n // 4 * 4  # these columns PyTorch adds from top to bottom
-    if m < 5 or m > 63 or (plain and m > 15):
-        return None
-    padded = np.zeros((m + 1, n), x.dtype)
-    padded[:m] = x.reshape(flat)
-    sums = _add(_add(padded[_in_fours(m)], 0), 0)
-    if plain:
-        sums[:plain] = _add(padded[:, :plain], 0)
-    return sums.reshape(left)
-
-
-def _in_a_row(x: Array) -> Array:
-    """The sum along the first dimension of what lies in a row, of five to 256 numbers."""
-    n = len(x)
-    padded = np.zeros((n + 1, *x.shape[1:]), x.dtype)
-    padded[:n] = x
-    lanes = padded[_in_lanes(n)]
-    lanes = _add(lanes, 0) if n > 7 else lanes[0]
-    if n >= 40:
-        lanes[1:9] = _add(lanes[1:].reshape((4, 8, *x.shape[1:])), 0)
-    return np.add.accumulate(lanes[:9])[-1]
-
-
-def _few_rows(x: Array, dim: int) -> Array | None:
-    """The sums along the last dimension, kept, in the order of PyTorch's softmax: eight lanes, folded; else None."""
-    if x.size > FEW or x.dtype.char != "f" or dim not in (-1, x.ndim - 1):
-        return None
-    n = x.shape[-1] if x.ndim else 1
-    if n < 8:
-        return _add(x, dim, None, None, True)
-    lanes = np.zeros((*x.shape[:-1], (n + 7) // 8 * 8), x.dtype)
-    lanes[..., :n] = x
-    lanes = _add(lanes.reshape((*x.shape[:-1], -1, 8)), -2)
-    for half in (4, 2, 1):
-        lanes = lanes[..., :half] + lanes[..., half:]
-    return lanes
-
-
-def _total_of_squares(x: Array, dims: Shape, keepdim: bool) -> Array:
-    """`total`; of few numbers in the order of PyTorch's norm: eight lanes, then what remains; one by one in other rows."""
-    if not 0 < x.size <= FEW or x.dtype.char != "f" or not x.flags.c_contiguous:
-        return total(x, dims, keepdim)
-    whole = dims == tuple(range(x.ndim))
-    if not whole and dims != (x.ndim - 1,):
-        return in_order(_add(x, dims, None, None, keepdim))
-    rows = x.reshape((1, -1)).T if whole else x.reshape((-1, x.shape[-1])).T
-    lanes = _add(rows[: len(rows) // 8 * 8].reshape((-1, 8, rows.shape[1])), 0)
-    sums = np.add.accumulate(np.concatenate([lanes, rows[len(rows) // 8 * 8 :]]))[-1]
-    left = () if whole else x.shape[:-1]
-    return sums.reshape((*left, *[1] * (len(dims) * keepdim)))[()]
-
-
-@lru_cache(maxsize=256)
-def _in_fours(n: int) -> Array:
-    """Which row is added when: four sums in turn, what remains to the first; `n` for none."""
-    lists = [[i for i in range(k, n) if i < n // 4 * 4 and i % 4 == k] for k in range(4)]
-    lists[0] += range(n // 4 * 4, n)
-    return np.array([[*each, *[n] * (len(lists[0]) - len(each))] for each in lists]).T
-
-
-@lru_cache(maxsize=256)
-def _in_lanes(n: int) -> Array:
-    """Which number of a row goes into which sum: the rest, then the lanes of four vectors; `n` for none."""
-    if n < 8:
-        return np.arange(n)[[0, *range(4, n), 1, 2, 3]][None]
-    vectors = _in_fours(n // 8) if n >= 40 else np.arange(n // 8)[:, None]
-    lanes = (vectors[..., None] * 8 + np.arange(8)).reshape((len(vectors), -1))
-    rest = np.full((max(len(lanes), n % 8), 1), n)
-    rest[: n % 8, 0] = np.arange(n // 8 * 8, n)
-    lanes = np.concatenate([lanes, np.full((len(rest) - len(lanes), lanes.shape[1]), n)])
-    return np.concatenate([rest, np.where(lanes < n // 8 * 8, lanes, n)], 1)
-
-
-@lru_cache(maxsize=64)
-def _ones(n: int, dtype: np.dtype[Any]) -> Array:
-    return np.ones(n, dtype)
-
-
 def largest_of_rows(x: Array, dim: int) -> Array:
     """The largest along one dimension, kept as size 1; numpy compares short rows fastest when they stand upright."""
     if x.shape[dim] > 32 or x.size < 300 or dim % x.ndim != x.ndim - 1:
         return largest(x, dim, None, None, True)
     upright = np.ascontiguousarray(x.reshape((-1, x.shape[dim])).T)
     return largest(upright, 0).reshape((*x.shape[:-1], 1))
-
-
-def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
-    """The number of elements, or of those along `dims`."""
-    return math.prod(shape if dims is None else [shape[d] for d in dims])
 
 
 @rounded_once
@@ -859,7 +709,7 @@ def median_all(x: Array) -> Array:
 def vector_norm(x: Array, order: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     size = np.absolute(x)
     if order == 2:
-        return np.sqrt(_total_of_squares(size * size, dims, keepdim))
+        return np.sqrt(total_of_squares(size * size, dims, keepdim))
     if order == 1:
         return total(size, dims, keepdim)
     if order == 0:
@@ -874,127 +724,7 @@ def has_zero(x: Any) -> bool:
     return not np.all(getattr(x, "_data", x))
 
 
-# ------------------------------------------------------------------------------------------- shapes
-
-
-def swap(x: Array, i: int, j: int) -> Array:
-    """Two dimensions exchanged; a single number has none to exchange."""
-    return x.swapaxes(i, j) if x.ndim else x[...]
-
-
-def copied(x: Array, y: Array) -> Array:
-    """y in the shape and type of x."""
-    return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
-
-
-def duplicate(x: Array) -> Array:
-    """A copy whose numbers lie in the same order of memory as those of x (C's, if x repeats some)."""
-    return x.copy() if x.flags.c_contiguous or 0 in x.strides else x.copy("K")
-
-
-def laid_out(x: Array, like: Array) -> Array:
-    """A new array in the order of memory of another one of its shape."""
-    if like.flags.c_contiguous or 0 in like.strides:
-        return x
-    turned = np.empty_like(like, x.dtype)
-    turned[...] = x
-    return turned
-
-
-def memory_order(like: Array) -> Shape | None:
-    """The dimensions, those with the longest steps in memory first; None if they stand in this order."""
-    if like.flags.c_contiguous or 0 in like.strides:
-        return None
-    order = tuple(sorted(range(like.ndim), key=lambda d: -like.strides[d]))
-    return None if order == tuple(range(like.ndim)) else order
-
-
-def filled_like(like: Array, draw: Any) -> Array:
-    """What `draw` gives for a shape, its numbers (random ones) one after the other in the order of memory of `like`."""
-    order = memory_order(like)
-    if order is None:
-        return draw(like.shape)
-    return draw(tuple(like.shape[d] for d in order)).transpose(inverse_order(order))
-
-
-def broadcast(x: Array, shape: Shape) -> Array:
-    """A view that repeats x along new and stretched dimensions (np.broadcast_to, at a fraction of the cost)."""
-    if not x.flags.c_contiguous:
-        return np.lib.stride_tricks.as_strided(x, shape, _stretched(x, shape))
-    return np.ndarray(shape, x.dtype, x, 0, _stretched(x, shape))
-
-
-def _stretched(x: Array, shape: Shape) -> Shape:
-    steps: Shape = tuple(0 if n == 1 else s for n, s in zip(x.shape, x.strides))
-    new: int = len(shape) - x.ndim
-    return (0,) * new + steps
-
-
-def inverse_order(dims: Shape) -> Shape:
-    """The permutation that undoes this one."""
-    order = [0] * len(dims)
-    for position, dim in enumerate(dims):
-        order[dim] = position
-    return tuple(order)
-
-
-def negated(shifts: Shape) -> Shape:
-    """Each number with the other sign."""
-    return tuple(-s for s in shifts)
-
-
-def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Each number of each pair with the other sign."""
-    return tuple((-a, -b) for a, b in widths)
-
-
-def strided(x: Array, size: Shape, stride: Shape, offset: int) -> Array:
-    """Elements of contiguous memory by sizes and steps: a view."""
-    flat = np.asarray(x).reshape(-1)[offset:]
-    return np.lib.stride_tricks.as_strided(flat, size, tuple(s * x.itemsize for s in stride))
-
-
-def add_strided(g: Array, shape: Shape, size: Shape, stride: Shape, offset: int) -> Array:
-    """The transpose of `strided`: elements that were read more than once get the sum."""
-    places = strided(np.arange(count(shape)), size, stride, offset)
-    return np.bincount(places.reshape(-1), np.asarray(g).reshape(-1), count(shape)).astype(g.dtype).reshape(shape)
-
-
 def trace(x: Array) -> Array:
     """The sum of the diagonal; integers add up as int64."""
     refuse_booleans("trace", x)
     return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)
-
-
-def diagonal_copy(x: Array, offset: int) -> Array:
-    return diagonal(x, offset, 0, 1).copy()
-
-
-def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
-    """A writable view of the diagonal of dimensions i and j, as a new last dimension."""
-    rows, columns = x.shape[i], x.shape[j]
-    length = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
-    corner = [slice(None)] * x.ndim
-    if length:
-        corner[i], corner[j] = slice(max(-offset, 0), None), slice(max(offset, 0), None)
-    part = x[tuple(corner)]
-    keep = [d for d in range(x.ndim) if d not in (i, j)]
-    shape = (*(x.shape[d] for d in keep), length)
-    steps = (*(x.strides[d] for d in keep), x.strides[i] + x.strides[j])
-    return np.lib.stride_tricks.as_strided(part, shape, steps)
-
-
-def replace_diagonal(x: Array, y: Array, offset: int, i: int, j: int) -> Array:
-    """A copy of x with y on the diagonal."""
-    out = x.copy()
-    diagonal(out, offset, i, j)[...] = y
-    return out
-
-
-def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
-    """The transpose of `diagonal`: zeros with g on the diagonal."""
-    out = np.zeros(shape, g.dtype)
-    diagonal(out, offset, i, j)[...] = g
-    return out
-
-

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import errors, kernels
+from minigrad import errors, kernels, layout
 from minigrad import more_derivatives as more
 from minigrad import special_derivatives as rows
 from minigrad.joining import cat
@@ -560,8 +560,8 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse with respect to `tensordot` over `ind` dimensions."""
-    n = kernels.count(A._data.shape[ind:])
-    return inv(A.reshape(kernels.count(A._data.shape[:ind]), n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))
+    n = layout.count(A._data.shape[ind:])
+    return inv(A.reshape(layout.count(A._data.shape[:ind]), n)).reshape((*A._data.shape[ind:], *A._data.shape[:ind]))
 
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
@@ -832,7 +832,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A._data.ndim - len(dims), A._data.ndim)))
     shape = A._data.shape[B._data.ndim :]
-    return solve(A.reshape(kernels.count(B._data.shape), kernels.count(shape)), B.reshape(-1)).reshape(shape)
+    return solve(A.reshape(layout.count(B._data.shape), layout.count(shape)), B.reshape(-1)).reshape(shape)
 
 
 register(accepting_out(nuclear_norm), "nuclear_norm", method=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, gathering, kernels, special_functions, windows
+from minigrad import dtypes, gathering, kernels, layout, special_functions, windows
 from minigrad.derivatives import (
     abs,
     constant,
@@ -40,8 +40,10 @@ from minigrad.derivatives import (
     where,
     zeros,
 )
-from minigrad.kernels import count, floating, multiplied, rounded_once, total
+from minigrad.kernels import floating, multiplied, rounded_once
+from minigrad.layout import count
 from minigrad.operations import operation
+from minigrad.sums import total
 from minigrad.tape import TABLE
 from minigrad.tensor import Tensor
 
@@ -429,12 +431,12 @@ cholesky = operation("LinalgCholeskyEx", kernels.cholesky, lambda g, out: choles
 
 strided = operation(
     "AsStrided",
-    kernels.strided,
+    layout.strided,
     lambda g, x_shape, size, stride, offset: add_strided(g, x_shape, size, stride, offset),
     view=True,
 )
 add_strided = operation(
-    "AsStridedBackward", kernels.add_strided, lambda g, size, stride, offset: strided(g, size, stride, offset)
+    "AsStridedBackward", layout.add_strided, lambda g, size, stride, offset: strided(g, size, stride, offset)
 )
 trace = operation(
     "Trace",
@@ -445,40 +447,40 @@ trace = operation(
 # -------------------------------------------------------------------------------- moving elements
 
 fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
-fill_tensor = operation("FillBackward3", kernels.copied, lambda g: zeros(g), lambda g: g)
+fill_tensor = operation("FillBackward3", layout.copied, lambda g: zeros(g), lambda g: g)
 zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
-copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
+copied = operation("CopyBackwards", layout.copied, lambda g: zeros(g), lambda g: g)
 diagonal = operation(
     "Diagonal",
-    kernels.diagonal,
+    layout.diagonal,
     lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j),
     view=True,
 )
 diagonal_copy = operation(
-    "DiagonalBackward0_copy", kernels.diagonal_copy, lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1)
+    "DiagonalBackward0_copy", layout.diagonal_copy, lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1)
 )
 diag_embed = operation(
     "DiagEmbed",
-    lambda x, shape, offset, i, j: kernels.put_diagonal(x, shape, offset, i, j),
+    lambda x, shape, offset, i, j: layout.put_diagonal(x, shape, offset, i, j),
     lambda g, offset, i, j: diagonal(g, offset, i, j),
 )
-put_diagonal = operation("DiagonalBackward", kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
+put_diagonal = operation("DiagonalBackward", layout.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
 slide = operation(
     "Unfold", windows.slide, lambda g, x_shape, dim, size, step: add_slide(g, x_shape, dim, size, step), view=True
 )
 add_slide = operation("UnfoldBackward", windows.add_slide, lambda g, dim, size, step: slide(g, dim, size, step))
-flip = operation("Flip", lambda x, dims: kernels.duplicate(np.flip(x, dims)), lambda g, dims: flip(g, dims))
+flip = operation("Flip", lambda x, dims: layout.duplicate(np.flip(x, dims)), lambda g, dims: flip(g, dims))
 roll = operation(
     "Roll",
     lambda x, shifts, dims: np.asarray(np.roll(x, shifts, dims), order="C"),
-    lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
+    lambda g, shifts, dims: roll(g, layout.negated(shifts), dims),
 )
 repeat = operation(
     "Repeat", lambda x, repeats: np.tile(x, repeats), lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats)
 )
 tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
 triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
-pad = operation("ConstantPadNd", windows.pad_constant, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
+pad = operation("ConstantPadNd", windows.pad_constant, lambda g, widths: pad(g, layout.negated_pairs(widths), 0.0))
 
 # -------------------------------------------------------------------------------- picking elements
 
@@ -521,7 +523,7 @@ select_scatter, slice_scatter = (
 )
 diagonal_scatter = operation(
     "DiagonalScatter",
-    kernels.replace_diagonal,
+    layout.replace_diagonal,
     lambda g, offset, i, j: diagonal_scatter(g, zeros(diagonal(g, offset, i, j)), offset, i, j),
     lambda g, offset, i, j: diagonal(g, offset, i, j),
 )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import gathering, kernels
+from minigrad import gathering, kernels, layout
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import renamed
@@ -132,7 +132,7 @@ def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
 
 def _full_dims(name: str, input: Tensor, dim: Any) -> tuple[int, ...]:
     dims = check_dims(dim, input._data.ndim)
-    if input._data.size == 0 and kernels.count(input._data.shape, dims) == 0:
+    if input._data.size == 0 and layout.count(input._data.shape, dims) == 0:
         if dim in ((), None):
             _empty(name, input)
         several = dim if isinstance(dim, (tuple, list)) else (dim,)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, kernels
+from minigrad import dtypes, errors, kernels, layout
 from minigrad import more_derivatives as more
 from minigrad.public import FUNCTIONS, as_one_node, function, methods, owned, register, renamed
 from minigrad.tensor import Tensor, method, wrap
@@ -471,7 +471,7 @@ def _contracted(x: Tensor, y: Tensor, gone: list[int]) -> Tensor:
     right = y.permute([*batch, *inner_dims, *columns, *rows]).reshape((*shared, k, math.prod(b[d] for d in columns)))
     product = matmul(left, right)
     arranged = product.reshape((*shared, *(a[d] for d in rows), *(b[d] for d in columns), *((1,) * len(inner_dims))))
-    return arranged.permute(kernels.inverse_order(tuple(order)))
+    return arranged.permute(layout.inverse_order(tuple(order)))
 
 
 @function

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, gathering, kernels
+from minigrad import dtypes, errors, gathering, layout
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import move_guards
@@ -156,7 +156,7 @@ def _spread_arguments(name: str, input: Tensor, dim: Any, unbiased: Any, correct
         raise RuntimeError(f"{own} only support floating point and complex dtypes")
     dims = check_dims(dim, input._data.ndim)
     amount = _corrected(unbiased, correction)
-    if kernels.count(input._data.shape, dims) - amount <= 0 and input._data.size:
+    if layout.count(input._data.shape, dims) - amount <= 0 and input._data.size:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
             "numel divided by output numel).",
@@ -294,7 +294,7 @@ def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
     if dtype is not None:
         x = x.to(_wider("linalg.vector_norm", x, dtypes.resolve(dtype)))
     dims = check_dims(dim, x._data.ndim)
-    if x._data.size == 0 and (ord < 0 or math.isinf(ord)) and kernels.count(x._data.shape, dims) == 0:
+    if x._data.size == 0 and (ord < 0 or math.isinf(ord)) and layout.count(x._data.shape, dims) == 0:
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have "
             "an identity"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors, inplace, kernels, random
+from minigrad import dtypes, errors, inplace, layout, random
 from minigrad.creation import as_dtype, as_size, finish, size_keyword
 from minigrad.random import Generator
 from minigrad.tensor import Tensor, method, wrap
@@ -86,15 +86,15 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, *
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Uniform numbers in [0, 1), with the shape and type of `input`."""
     kind = _floats("rand_like", "check_uniform_bounds", input, dtype).numpy
-    return finish(kernels.filled_like(input._data, lambda shape: _source(generator).rand(shape, kind)), **options)
+    return finish(layout.filled_like(input._data, lambda shape: _source(generator).rand(shape, kind)), **options)
 
 
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, **options: Any) -> Tensor:
     """Normal numbers, mean 0 and standard deviation 1, with the shape and type of `input`."""
     kind = _floats("randn_like", "normal_kernel_cpu", input, dtype).numpy
-    turned = kernels.memory_order(input._data) is not None
+    turned = layout.memory_order(input._data) is not None
     draw = lambda shape: _source(generator).normal(shape, dtype=kind, single=turned)
-    return finish(kernels.filled_like(input._data, draw), **options)
+    return finish(layout.filled_like(input._data, draw), **options)
 
 
 def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
@@ -108,11 +108,11 @@ def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
 def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Integers from `low` (0 unless given) to `high`, exclusive, with the shape and type of `input`."""
     kind = input.dtype if dtype is None else dtype
-    order = kernels.memory_order(input._data)
+    order = layout.memory_order(input._data)
     if order is None:
         return randint(*args, tuple(input.shape), dtype=kind, **options)
     drawn = randint(*args, tuple(input.shape[d] for d in order), dtype=kind, **options)
-    drawn._data = drawn._data.transpose(kernels.inverse_order(order))
+    drawn._data = drawn._data.transpose(layout.inverse_order(order))
     return drawn
 
 
@@ -218,7 +218,7 @@ def _check_weights(p: Any, dtype: dtypes.DType, num_samples: int, replacement: b
 
 def _drawn_into(tensor: Tensor, draw: Any) -> Tensor:
     """Fill with what `draw` gives for a shape, in the order of memory."""
-    return _fill(tensor, kernels.filled_like(tensor._data, draw))
+    return _fill(tensor, layout.filled_like(tensor._data, draw))
 
 
 def _fill(tensor: Tensor, array: Any) -> Tensor:

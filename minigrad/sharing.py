@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad import kernels
+from minigrad import layout
 from minigrad.formulas import formulas_of
 from minigrad.naming import term
 from minigrad.notation import WORD, bracketed, latex
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 SAID = {"erase(g, path)": "g, but 0 where it was overwritten", "follow(g, path)": "g where it was written"}
-OF_SHAPES = {"len": len, "min": min, "count": kernels.count, "inverse_order": kernels.inverse_order,
-             "negated": kernels.negated, "negated_pairs": kernels.negated_pairs}  # fmt: skip
+OF_SHAPES = {"len": len, "min": min, "count": layout.count, "inverse_order": layout.inverse_order,
+             "negated": layout.negated, "negated_pairs": layout.negated_pairs}  # fmt: skip
 
 
 def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:

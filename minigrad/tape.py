@@ -27,8 +27,9 @@ from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
 from minigrad.hooks import Hook, Hooks, Pass, RemovableHandle, Watch, unpacked, watched
-from minigrad.kernels import laid_as, total
+from minigrad.layout import laid_as
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
+from minigrad.sums import total
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 from minigrad.versions import check_versions, counters_of
 

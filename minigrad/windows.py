@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.gathering import scatter_add
-from minigrad.kernels import Array, Shape
+from minigrad.layout import Array, Shape
 
 # ------------------------------------------------------------------------------------------- windows
 

@@ -21,7 +21,7 @@ import minigrad as mg
 from minigrad import derivatives as table
 from minigrad import errors, layers, products, random
 from minigrad import more_derivatives as more
-from minigrad.kernels import filled_like
+from minigrad.layout import filled_like
 from minigrad.nn import activations, rules
 from minigrad.nn.activations import *  # noqa: F403
 from minigrad.nn.arguments import checked, handing_on

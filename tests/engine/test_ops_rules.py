@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import dtypes, gathering, kernels, special_functions, windows
+from minigrad import dtypes, gathering, layout, special_functions, windows
 
 RULES = json.loads((Path(__file__).parents[1] / "data" / "rules.json").read_text(encoding="utf-8"))
 
@@ -135,8 +135,8 @@ def test_linear_kernels_and_their_transposes(stride: int, padding: int, dilation
     adjoint(lambda v: windows.slide(v, 2, 3, stride), lambda g: windows.add_slide(g, x.shape, 2, 3, stride), x, 6)
     for offset in (-2, 0, 1):
         adjoint(
-            lambda v, offset=offset: kernels.diagonal(v, offset, 1, 3),
-            lambda g, offset=offset: kernels.put_diagonal(g, x.shape, offset, 1, 3),
+            lambda v, offset=offset: layout.diagonal(v, offset, 1, 3),
+            lambda g, offset=offset: layout.put_diagonal(g, x.shape, offset, 1, 3),
             x,
             7,
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import gathering, kernels
+from minigrad import gathering, sums
 
 DRAW = np.random.default_rng(0)
 
@@ -22,11 +22,11 @@ def test_sums_over_any_dimensions(shape: tuple[int, ...], dtype: Any) -> None:
     for k in range(x.ndim + 1):
         for dims in combinations(range(x.ndim), k):
             for keepdim in (False, True):
-                got, right = kernels.total(x, dims, keepdim), x.astype(np.float64).sum(dims, keepdims=keepdim)
+                got, right = sums.total(x, dims, keepdim), x.astype(np.float64).sum(dims, keepdims=keepdim)
                 assert np.shape(got) == right.shape and got.dtype == x.dtype, dims
                 np.testing.assert_allclose(got, right, rtol=1e-5, atol=1e-3 if dtype is np.float32 else 1e-10)
-    np.testing.assert_allclose(kernels.total(x, -1), x.sum(-1), rtol=1e-5, atol=1e-3)
-    np.testing.assert_allclose(kernels.total(x, None), x.sum(), rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(sums.total(x, -1), x.sum(-1), rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(sums.total(x, None), x.sum(), rtol=1e-5, atol=1e-3)
 
 
 @pytest.mark.parametrize("top", [1.0, 39.0, 41.0, 1000.0])
