@@ -1,8 +1,8 @@
 """Forward code too long for the derivative table: numpy in, numpy out, no Tensor in sight.
 
 Arithmetic, activations, losses, matrices and reductions stand here; around it layout.py (memory), sums.py (adding up),
-special_functions.py (erf, gamma), gathering.py (picking, order, running totals) and windows.py (convolution, pooling).  A name that PyTorch's own kernel
-has in an error message, such as "addmm_impl_cpu_", is given where the kernel stands.
+special_functions.py (erf, gamma), gathering.py (picking, order, running totals) and windows.py (convolution, pooling).
+A name that PyTorch's own kernel has in an error message, such as "addmm_impl_cpu_", is given where the kernel stands.
 """
 
 from __future__ import annotations
