@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from minigrad.operations import Operation, parameters
 
+ROOMS = re.compile(r"\b(kernels|layout|sums)\.")  # files of functions on arrays that rules call
 SPELLED = {"power_slope(x, exponent)": "exponent * x ** (exponent - 1)", "gate(g, out)": "g * (out > 0)"}
 
 
@@ -53,7 +55,7 @@ def spelled(text: str) -> str:
     """A formula without the helpers' names, and without the room in which another function stands."""
     for helper, meaning in SPELLED.items():
         text = meaning if text == helper else text.replace(helper, f"({meaning})")
-    return text.replace("kernels.", "")
+    return ROOMS.sub("", text)
 
 
 @lru_cache(maxsize=64)
