@@ -56,7 +56,7 @@ def _edges(node: Any) -> Any:
     return both if node.parents[1] is not None else both[:1]
 
 
-table.rsub.operation.node.next_functions = property(_edges)  # type: ignore[attr-defined]
+table.rsub.operation.further["next_functions"] = property(_edges)  # type: ignore[attr-defined]
 
 
 @method
@@ -127,8 +127,6 @@ step_function: Any = operation(
 next_number: Any = operation(
     "Nextafter", np.nextafter, lambda g, x, y: table.where(0.0, g, x == y), lambda g: table.zeros(g)
 )
-for _refusing in (floor_division, step_function):
-    _refusing.operation.node.__name__ = "NotImplemented"  # PyTorch's name, without "Backward0"
 
 
 @method

@@ -670,4 +670,4 @@ def _edges(self: Node) -> tuple[tuple[Node | None, int], ...]:
     return (base, *(() if write[0] is None else write[0].next_functions[1:]))
 
 
-COPY_SLICES.node.next_functions = property(_edges)  # type: ignore[assignment, method-assign]
+COPY_SLICES.further["next_functions"] = property(_edges)

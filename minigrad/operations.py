@@ -41,6 +41,7 @@ class Operation:
         self.view, self.part = view, part
         self.inputs = INPUTS[: len(rules)]
         self.node_name = node_name if node_name[:-1].endswith("Backward") or node_name in BARE else f"{node_name}Backward0"
+        self.further: dict[str, Any] = {}  # what its nodes have besides, such as other next_functions
         self._node: type[Node] | None = None
         self.rules = tuple(rules)
         self.function = _unwritten(self)
@@ -54,7 +55,7 @@ class Operation:
                 (Node,),
                 {
                     **{"__slots__": (), "__module__": "builtins"},
-                    **{"operation": self, "rules": self.rules, "part": self.part, **readers(self)},
+                    **{"operation": self, "rules": self.rules, "part": self.part, **readers(self), **self.further},
                 },
             )
         return self._node
