@@ -27,7 +27,8 @@ def to(input: Tensor, *args: Any, **keywords: Any) -> Tensor:
         elif not isinstance(arg, bool) and arg is not None:
             check_device(arg)
     if wanted is None or input._data.dtype == wanted.numpy:
-        return table.clone(input) if keywords.get("copy") else input
+        flags = [arg for arg in args if isinstance(arg, bool)]  # non_blocking, copy
+        return table.clone(input) if keywords.get("copy") or flags[1:] == [True] else input
     return converted(input, dtypes.resolve(wanted))
 
 

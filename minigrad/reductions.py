@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 import warnings
 from typing import Any
@@ -20,7 +19,18 @@ from minigrad import dtypes, errors, gathering, layout
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import move_guards
-from minigrad.public import FUNCTIONS, as_one_node, check_asked, function, into, load, register, with_indices, wrapped
+from minigrad.public import (
+    FUNCTIONS,
+    as_one_node,
+    check_asked,
+    function,
+    into,
+    load,
+    raw,
+    register,
+    with_indices,
+    wrapped,
+)
 from minigrad.tensor import Tensor, method, wrap
 from minigrad.versions import noticing
 
@@ -251,7 +261,13 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         centre = (x * weight).sum(1, keepdim=True) / total
         squares = total if aweights is None else (weight * aweights.to(x.dtype)).sum() / total
         free = total - correction * (1 if aweights is None else squares)
-    free = free if isinstance(free, Tensor) else builtins.max(free, 0)
+    if raw(free) <= 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            UserWarning,
+            stacklevel=4,
+        )
+        free = 0
     centred = x - centre
     return (centred * weight @ centred.mT / free).squeeze()
 

@@ -108,12 +108,8 @@ def _floats(own: str, kernel: str, input: Tensor, dtype: Any = None) -> Any:
 def randint_like(input: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Integers from `low` (0 unless given) to `high`, exclusive, with the shape and type of `input`."""
     kind = input.dtype if dtype is None else dtype
-    order = layout.memory_order(input._data)
-    if order is None:
-        return randint(*args, tuple(input.shape), dtype=kind, **options)
-    drawn = randint(*args, tuple(input.shape[d] for d in order), dtype=kind, **options)
-    drawn._data = drawn._data.transpose(layout.inverse_order(order))
-    return drawn
+    draw = lambda shape: randint(*args, shape, dtype=kind, **options)._data
+    return finish(layout.filled_like(input._data, draw), requires_grad=options.get("requires_grad", False))
 
 
 def normal(
@@ -324,8 +320,12 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
     """Fill with the exponentials of normal numbers."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    one_by_one = [_source(generator).normal((1,), mean, std, np.float64) for _ in range(self.numel())]
-    return _fill(self, np.exp(np.reshape(one_by_one, self.shape)))
+    return _drawn_into(self, lambda shape: np.exp(_source(generator).normal(shape, mean, std, np.float64, single=True)))
+
+
+def _doubles(generator: Generator | None, shape: tuple[int, ...]) -> Any:
+    """Uniform numbers in [0, 1), in double precision."""
+    return _source(generator).uniform(shape, 0.0, 1.0, np.dtype(np.float64))
 
 
 @method
@@ -333,8 +333,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     """Fill with how many trials it takes until the first success of probability p."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    uniform = _source(generator).uniform(tuple(self.shape), 0.0, 1.0, np.dtype(np.float64))
-    return _fill(self, np.ceil(np.log(uniform) / np.log1p(-p)))
+    return _drawn_into(self, lambda shape: np.ceil(np.log(_doubles(generator, shape)) / np.log1p(-p)))
 
 
 @method
@@ -342,8 +341,7 @@ def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator:
     """Fill with numbers from the Cauchy distribution."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    uniform = _source(generator).uniform(tuple(self.shape), 0.0, 1.0, np.dtype(np.float64))
-    return _fill(self, median + sigma * np.tan(np.pi * (uniform - 0.5)))
+    return _drawn_into(self, lambda shape: median + sigma * np.tan(np.pi * (_doubles(generator, shape) - 0.5)))
 
 
 def _bernoulli(self: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:

@@ -198,6 +198,7 @@ TAKEN = [
     ("t.tensor(1.0).is_nonzero()", "True"),
     ('t.ones(2).type("torch.LongTensor")', "tensor([1, 1])"),
     ("t.ones(2).type_as(t.tensor([1]))", "tensor([1, 1])"),
+    ("(lambda x: x.to(t.float32, False, True) is x)(t.ones(2))", "False"),
     ("t.ones(2).where(t.tensor([True, False]), 3.0)", "tensor([1., 3.])"),
     ("t.where(t.tensor([1, 0], dtype=t.uint8), 1.0, 2.0)", "tensor([1., 2.])"),
     ("t.is_complex(t.ones(1))", "False"),

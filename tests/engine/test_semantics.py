@@ -1513,6 +1513,17 @@ def test_a_view_of_a_view_made_without_recording() -> None:
         y.view(2, 3)[0].mul_(2)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
+def test_a_covariance_without_degrees_of_freedom_is_infinite_and_says_so() -> None:
+    x, once = mg.tensor([1.0, 2.0, 4.0]), mg.tensor([1, 0, 0])
+    for settings, want in ({"correction": 5}, "inf"), ({"correction": 5, "aweights": x}, "inf"), (
+        {"correction": 3, "fweights": once}, "nan",
+    ):  # fmt: skip
+        with pytest.warns(UserWarning, match=r"^cov\(\): degrees of freedom is <= 0.") as told:
+            assert str(mg.cov(x, **settings).item()) == want
+        assert told[0].filename == __file__
+
+
 def test_in_inference_mode_nothing_is_recorded_whatever_is_asked_for() -> None:
     x = mg.ones(2, requires_grad=True)
     with mg.inference_mode(), mg.enable_grad():

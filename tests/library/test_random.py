@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,26 @@ def test_draw(name: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
     else:
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    ("draw", "want"),
+    [
+        (lambda x: x.log_normal_().log().round(), [[2.0, 2.0], [2.0, 0.0], [1.0, 1.0]]),
+        (lambda x: x.cauchy_().round(), [[-5.0, -2.0], [-1.0, 0.0], [-1.0, -3.0]]),
+        (lambda x: x.geometric_(0.3), [[8.0, 5.0], [5.0, 2.0], [5.0, 7.0]]),
+        (lambda x: mg.randint_like(x, 9), [[4.0, 5.0], [5.0, 7.0], [0.0, 1.0]]),
+    ],
+)
+def test_numbers_come_in_the_order_of_memory(draw: Callable[[mg.Tensor], mg.Tensor], want: list[list[float]]) -> None:
+    mg.manual_seed(1)
+    assert draw(mg.zeros(2, 3).t()).tolist() == want
+
+
+def test_integers_like_a_transposed_tensor_take_a_gradient() -> None:
+    x = mg.randint_like(mg.zeros(2, 3).t(), 9, requires_grad=True)
+    (x * x).sum().backward()
+    assert x.is_leaf and x.grad.tolist() == (2 * x).tolist()
 
 
 def test_manual_seed_returns_the_generator_and_accepts_any_64_bits() -> None:
