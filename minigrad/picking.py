@@ -20,6 +20,7 @@ from minigrad import dtypes, errors, gathering, indexing, inplace
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim
 from minigrad.public import (
+    FUNCTIONS,
     accepting_out,
     as_one_node,
     converted,
@@ -619,7 +620,7 @@ def _laid_in(input: Tensor, src: Tensor, wanted: tuple[int, ...]) -> Tensor:
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of input with the slice at `index` along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
-    wanted = (*input._data.shape[:where], *input._data.shape[where + 1 :])
+    wanted = FUNCTIONS["select"](input.detach(), dim, index)._data.shape
     return more.select_scatter(input, _laid_in(input, src, wanted), (slice(None),) * where + (index,))
 
 
@@ -629,6 +630,8 @@ def slice_scatter(
 ) -> Tensor:
     """A copy of input with a slice along `dim` replaced."""
     where = check_dim(dim, input._data.ndim)
+    if step < 1:
+        raise RuntimeError("slice step must be positive")
     place = (slice(None),) * where + (slice(start, end, step),)
     return more.slice_scatter(input, _laid_in(input, src, input._data[place].shape), place)
 
@@ -637,7 +640,8 @@ def slice_scatter(
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy of input with a diagonal replaced."""
     i, j = check_dim(dim1, input._data.ndim), check_dim(dim2, input._data.ndim)
-    return more.diagonal_scatter(input, src, offset, i, j)
+    wanted = FUNCTIONS["diagonal"](input.detach(), offset, dim1, dim2)._data.shape
+    return more.diagonal_scatter(input, _laid_in(input, src, wanted), offset, i, j)
 
 
 in_place("put", put)
