@@ -314,6 +314,43 @@ def test_hooks_with_keywords_order_and_always() -> None:
     assert calls == ["always"]
 
 
+def test_hooks_that_are_always_called_see_the_result_so_far_and_do_not_hide_the_first_error() -> None:
+    def fail(*_: Any) -> None:
+        raise TypeError("of a hook")
+
+    layer, seen = nn.Identity(), []
+    layer.register_forward_hook(fail)
+    layer.register_forward_hook(lambda m, args, out: seen.append(out), always_call=True)
+    with pytest.raises(TypeError, match="of a hook"):
+        layer(5)
+    assert seen == [5]
+    sequence = nn.Sequential(nn.Linear(2, 2))
+    sequence.register_forward_hook(fail, always_call=True)
+    with (
+        pytest.warns(UserWarning, match="was silenced as another error was raised in forward: of a hook"),
+        pytest.raises(RuntimeError, match="shapes cannot be multiplied"),
+    ):
+        sequence(mg.ones(1, 3))
+
+
+def test_hooks_may_be_taken_over_from_another_module_and_from_older_pickles() -> None:
+    calls: list[Any] = []
+    old, new = nn.Identity(), nn.Identity()
+    handle = old.register_forward_hook(lambda m, args, out: calls.append(out))
+    new._forward_hooks = old._forward_hooks
+    new(1)
+    copy.deepcopy(old)(2)
+    kept = nn.Identity.__new__(nn.Identity)
+    kept.__dict__.update({name: value for name, value in old.__dict__.items() if name != "_hooked"})
+    kept(3)
+    assert calls == [1, 2, 3]
+    handle.remove()
+    new(4)
+    new._forward_hooks = OrderedDict()
+    new(5)
+    assert calls == [1, 2, 3]
+
+
 def test_full_backward_hook_sees_and_replaces() -> None:
     layer = nn.Linear(2, 1, bias=False)
     nn.init.constant_(layer.weight, 3.0)
@@ -520,3 +557,6 @@ def test_a_module_that_forgot_its_init_is_refused_when_called() -> None:
 
     with pytest.raises(AttributeError, match=r"^'Forgetful' object has no attribute '_backward_hooks'$"):
         Forgetful()(mg.ones(2))
+    for members in (Forgetful().parameters, Forgetful().zero_grad, lambda: Forgetful().named_parameters(recurse=False)):
+        with pytest.raises(AttributeError, match=r"^'Forgetful' object has no attribute '_parameters'$"):
+            list(members())

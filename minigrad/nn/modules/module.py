@@ -10,6 +10,7 @@ module calls its `forward`, with hooks around it if there are any.
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
@@ -26,6 +27,7 @@ Hook = Callable[..., Any]
 
 
 _ids = count().__next__
+_CALLED_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
@@ -82,7 +84,7 @@ class Module:
         for name in ("_parameters", "_buffers", "_modules"):
             put(name, {})
         put("_non_persistent_buffers_set", set())
-        for name in ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"):
+        for name in _CALLED_HOOKS:
             put(name, OrderedDict())
         put("_hooks_with_kwargs", set())
         put("_hooks_always_called", set())
@@ -102,6 +104,7 @@ class Module:
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         called: set[int] = set()
+        result = None
         backward = self._backward_hooks or self._backward_pre_hooks
         try:
             for key, hook in list(self._forward_pre_hooks.items()):
@@ -131,7 +134,14 @@ class Module:
         except Exception:
             for key, hook in list(self._forward_hooks.items()):
                 if key in self._hooks_always_called and key not in called:
-                    self._after_forward(key, hook, args, kwargs, None)
+                    try:
+                        result = self._after_forward(key, hook, args, kwargs, result)
+                    except Exception as second:  # the first one is raised
+                        warnings.warn(
+                            "module forward hook with ``always_call=True`` raised an exception that was silenced as "
+                            f"another error was raised in forward: {second}",
+                            stacklevel=3,
+                        )
             raise
 
     def _after_forward(self, key: int, hook: Hook, args: Any, kwargs: Any, result: Any) -> Any:
@@ -250,6 +260,8 @@ class Module:
                 )
             buffers[name] = value
         else:
+            if name in _CALLED_HOOKS:  # all of them at once, as when they are taken over from another module
+                own["_hooked"] = True
             super().__setattr__(name, value)
 
     def _forget(self, name: str, keep: str = "") -> None:
@@ -411,7 +423,7 @@ class Module:
         seen: set[int] = set()
         found = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         for path, module in found if recurse else [(prefix, self)]:
-            for name, member in module.__dict__[kind].items():
+            for name, member in getattr(module, kind).items():
                 if member is None or id(member) in seen:
                     continue
                 if remove_duplicate:
