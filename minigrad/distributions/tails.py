@@ -111,7 +111,7 @@ class HalfCauchy(Distribution):
         return self._whole().rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        value = self._checked(mg.as_tensor(value, dtype=self.scale.dtype))
+        value = mg.as_tensor(self._checked(value), dtype=self.scale.dtype)
         return mg.where(value >= 0, self._whole().log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:

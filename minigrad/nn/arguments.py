@@ -19,3 +19,8 @@ def checked(call: F) -> F:
 def handing_on(order: str, to: str = "") -> Callable[[F], F]:
     """For one that is written in Python there too: which arguments it hands on, and to which function if not its own."""
     return lambda call: told(call, to or call.__name__, order=order)
+
+
+def each(value: Any, n: int) -> tuple[Any, ...]:
+    """One value for each of n dimensions."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n

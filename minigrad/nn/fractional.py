@@ -9,22 +9,32 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import more_derivatives as more
+from minigrad.nn.arguments import each
 from minigrad.public import as_one_node
 from minigrad.tensor import Tensor, wrap
 
 Array = Any
 
 
-def _each(value: Any, n: int) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
-
-
 def _starts(sample: Array, size: int, count: int, kernel: int) -> Array:
     """Where `count` windows begin, about equally far apart: the random number says how the rounding falls."""
     step = sample.dtype.type(size - kernel) / sample.dtype.type(max(count - 1, 1))
     at = np.trunc((np.arange(count, dtype=sample.dtype) + sample[..., None]) * step) - np.trunc(sample * step)[..., None]
-    at[..., -1] = size - kernel  # the last window ends with the picture
+    at[..., -1:] = size - kernel  # the last window ends with the picture
     return at.astype(np.int64)
+
+
+def _check_samples(samples: Tensor, input: Tensor, batch: int, channels: int, n: int) -> None:
+    if samples.dtype is not input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if samples.ndim != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.ndim}")
+    if samples.shape[0] < batch:
+        raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")
+    if samples.shape[1] != channels:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    if samples.shape[2] != n:
+        raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {samples.shape[2]}.")
 
 
 def _fractional(input: Tensor, n: int, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Tensor | None) -> Any:
@@ -33,10 +43,10 @@ def _fractional(input: Tensor, n: int, kernel_size: Any, output_size: Any, outpu
     channels = input.size(-n - 1)
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-    kernel = _each(kernel_size, n)
+    kernel = each(kernel_size, n)
     if output_size is None:
-        output_size = [int(size * ratio) for size, ratio in zip(sizes, _each(output_ratio, n), strict=True)]
-    counts = _each(output_size, n)
+        output_size = [int(size * ratio) for size, ratio in zip(sizes, each(output_ratio, n), strict=True)]
+    counts = each(output_size, n)
     batch = 1 if input.dim() == n + 1 else input.size(0)
     if samples is None:
         samples = mg.rand((batch, channels, n), dtype=input.dtype)
@@ -51,10 +61,11 @@ def _fractional(input: Tensor, n: int, kernel_size: Any, output_size: Any, outpu
         if count + window - 1 > size - (n == 3):
             own = name if n == 2 else f"{name}_out"
             raise RuntimeError(f"{own}(): pool {what} {window} too large relative to input {what} {size}")
+    _check_samples(samples, input, batch, channels, n)
     order = range(n) if n == 3 else (1, 0)  # PyTorch draws the place across before the place down
     flat = np.zeros((batch, channels, *(1,) * (2 * n)), np.int64)
     for d, place in enumerate(order):
-        inside = _starts(samples._data[..., place], sizes[d], counts[d], kernel[d])[..., None] + np.arange(kernel[d])
+        inside = _starts(samples._data[:batch, :, place], sizes[d], counts[d], kernel[d])[..., None] + np.arange(kernel[d])
         shape = [batch, channels, *(1,) * (2 * n)]
         shape[2 + d], shape[2 + n + d] = counts[d], kernel[d]
         flat = flat * sizes[d] + inside.reshape(shape)

@@ -736,6 +736,12 @@ p = t.rand(2, 2, 2); i = t.randn(2, 2, 7, 6, requires_grad=True); o, k = F.fract
 p = t.rand(1, 2, 3).double(); i = t.randn(2, 7, 6, 5).double().requires_grad_(); o = nn.FractionalMaxPool3d(2, output_ratio=0.5, _random_samples=p)(i); (o * o).sum().backward(); o, i.grad
 nn.FractionalMaxPool2d(3, output_size=2)(t.randn(2, 1, 8, 8))
 F.fractional_max_pool2d(t.rand(1, 5, 5), 2, 6)
+F.fractional_max_pool2d(t.rand(2, 1, 4, 4), 2, 2, _random_samples=t.ones(2, 1, 3))
+F.fractional_max_pool2d(t.rand(2, 1, 4, 4), 2, 2, _random_samples=t.ones(1, 1, 2))
+F.fractional_max_pool2d(t.rand(2, 1, 4, 4), 2, 2, _random_samples=t.ones(2, 3, 2))
+F.fractional_max_pool2d(t.rand(2, 1, 4, 4), 2, 2, _random_samples=t.ones(2, 2))
+F.fractional_max_pool2d(t.rand(2, 1, 4, 4), 2, 2, _random_samples=t.ones(2, 1, 2).double())
+i = t.arange(32.).reshape(2, 1, 4, 4); F.fractional_max_pool2d(i, 2, 2, _random_samples=t.ones(3, 1, 2) / 2), F.fractional_max_pool2d(i, 2, 0).shape
 F.fractional_max_pool3d(t.rand(1, 5, 5, 5), 1, 5)
 F.fractional_max_pool2d(t.rand(1, 5, 5), 2)
 nn.FractionalMaxPool2d(2, output_ratio=2)
@@ -795,6 +801,12 @@ optim.Muon([t.ones(3, 2, requires_grad=True)], adjust_lr_fn='other')
 optim.Adafactor([t.ones(3, requires_grad=True)], d=0.5)
 s = t.amp.GradScaler('cpu', init_scale=4.0, growth_interval=2); p = t.ones(3, requires_grad=True); o = optim.SGD([p], 0.1); r = [(o.zero_grad(), s.scale((p * c).sum()).backward(), p.grad.clone(), s.unscale_(o), p.grad.clone(), s.step(o), s.update(), s.get_scale(), p.detach().clone())[2::2] for c in (1., 2., float('inf'), 3.)]; r, s.state_dict()
 s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); s.step(optim.SGD([p], 0.1))
+nn.grad.conv2d_input((1, 2, 5, 5), t.ones(3, 2, 3, 3), t.ones(1, 3, 4, 4))
+nn.grad.conv2d_input((1, 4, 5, 5), t.ones(3, 2, 3, 3), t.ones(1, 3, 3, 3))
+nn.grad.conv2d_input((1, 2, 5, 5), t.ones(3, 2, 3, 3), t.ones(3, 3, 3))
+nn.grad.conv2d_input((2, 5, 5), t.ones(3, 2, 3, 3), t.ones(3, 3, 3))
+nn.grad.conv2d_weight(t.ones(1, 2, 5, 5), (3, 2, 3, 3), t.ones(1, 2, 3, 3))
+nn.grad.conv1d_weight(t.ones(1, 2, 5), (3, 2, 3), t.ones(1, 3, 3).double())
 s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); o = optim.SGD([p], 0.1); s.scale(p.sum()).backward(); s.unscale_(o); s.unscale_(o)
 s = t.amp.GradScaler('cpu'); p = t.ones(3, requires_grad=True); o = optim.SGD([p], 0.1); s.scale(p.sum()).backward(); s.step(o); s.step(o)
 s = t.amp.GradScaler('cpu'); s.is_enabled(), s.get_scale(), s.get_growth_factor(), s.get_backoff_factor(), s.get_growth_interval(), [v.item() for v in s.scale([t.ones(()), t.ones(())])], t.amp.GradScaler().is_enabled(), t.amp.GradScaler(enabled=False).state_dict()
@@ -806,6 +818,8 @@ q = t.tensor([2.5, 0.7], requires_grad=True); v = D.HalfCauchy(q).log_prob(t.ten
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Weibull(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.InverseGamma(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.NegativeBinomial(5, q / 5).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
+D.HalfCauchy(1.0).log_prob(2.0)
+D.HalfCauchy(2.0, validate_args=False).log_prob(3)
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.HalfCauchy(q).rsample((2,)); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Pareto(q, q * 2).rsample((2,)); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Weibull(q, q * 2).rsample((2,)); v.sum().backward(); v, q.grad

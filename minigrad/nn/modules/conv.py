@@ -10,14 +10,10 @@ from typing import Any
 import minigrad as mg
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.arguments import each
 from minigrad.nn.modules.module import Module
 from minigrad.nn.parameter import Parameter
 from minigrad.tensor import Tensor
-
-
-def _each(value: Any, n: int) -> tuple[int, ...]:
-    """One number for each of n dimensions."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
 class _ConvNd(Module):
@@ -54,11 +50,11 @@ class _ConvNd(Module):
         n = self.n
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = (
-            _each(kernel_size, n),
-            _each(stride, n),
-            _each(dilation, n),
+            each(kernel_size, n),
+            each(stride, n),
+            each(dilation, n),
         )
-        self.padding = padding if isinstance(padding, str) else _each(padding, n)
+        self.padding = padding if isinstance(padding, str) else each(padding, n)
         self.padding_mode = padding_mode
         if padding == "same" and any(s != 1 for s in self.stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
@@ -149,10 +145,10 @@ class _ConvTransposeNd(_ConvNd):
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        self.__dict__["output_padding"] = _each(output_padding, self.n)
+        self.__dict__["output_padding"] = each(output_padding, self.n)
         sizes = in_channels, out_channels, kernel_size, stride, padding, dilation
         super().__init__(*sizes, groups, bias, device=device, dtype=dtype)
-        self.output_padding = _each(output_padding, self.n)
+        self.output_padding = each(output_padding, self.n)
 
     def _weight_shape(self) -> tuple[int, ...]:
         return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)

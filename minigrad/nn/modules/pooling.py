@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.nn import functional as F
+from minigrad.nn.arguments import each
 from minigrad.nn.modules.module import Module
 from minigrad.tensor import Tensor
 
@@ -77,9 +78,9 @@ class AvgPool1d(Module):
         count_include_pad: bool = True,
     ) -> None:
         super().__init__()
-        self.kernel_size = _each(kernel_size, 1)
-        self.stride = _each(kernel_size if stride is None else stride, 1)
-        self.padding = _each(padding, 1)
+        self.kernel_size = each(kernel_size, 1)
+        self.stride = each(kernel_size if stride is None else stride, 1)
+        self.padding = each(padding, 1)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
@@ -87,10 +88,6 @@ class AvgPool1d(Module):
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-def _each(value: Any, n: int) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * n
 
 
 class AvgPool2d(Module):
@@ -174,7 +171,7 @@ class _MaxUnpool(Module):
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
         self.kernel_size, self.stride, self.padding = (
-            _each(value, self.n) for value in (kernel_size, kernel_size if stride is None else stride, padding)
+            each(value, self.n) for value in (kernel_size, kernel_size if stride is None else stride, padding)
         )
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
