@@ -269,10 +269,10 @@ class _SvdFunction(Function):
         return u, s, vh
 
     @staticmethod
-    def backward(ctx: Any, gu: Tensor | None, gs: Tensor | None, gvh: Tensor | None) -> Tensor:
+    def backward(ctx: Any, gu: Tensor | None, gs: Tensor | None, gvh: Tensor | None) -> Tensor | None:
         u, s, vh = ctx.saved_tensors
         if gu is None and gvh is None:  # no gap is asked for: equal singular values do no harm
-            return (u * gs.unsqueeze(-2)) @ vh  # type: ignore[union-attr]
+            return None if gs is None else (u * gs.unsqueeze(-2)) @ vh
         gu, gs, gvh = (wrap(np.zeros_like(x._data)) if g is None else g for g, x in zip((gu, gs, gvh), (u, s, vh), strict=True))
         k = s._data.shape[-1]
         same = np.eye(k, dtype=bool)

@@ -289,7 +289,8 @@ def _takes_nothing(own: str, given: int, named: bool) -> TypeError | None:
     return TypeError(f"TensorBase.{own}() takes no " + ("keyword arguments" if named else f"arguments ({given} given)"))
 
 
-WITHIN = {"unique": "_unique2"}  # whose arguments PyTorch reads under another name
+# Functions that PyTorch writes in Python, which hand on each argument by its name; and to which function.
+WITHIN = {"unique": "_unique2", "unique_consecutive": "unique_consecutive"}
 
 
 def why(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool = False) -> TypeError | None:
@@ -297,11 +298,16 @@ def why(own: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bo
     known = forms(own, as_method)
     if not known:
         return None
-    own = WITHIN.get(own, own)
     if as_method:
         args = args[1:]
         if known == (Form((), False),):
             return _takes_nothing(own, len(args), bool(keywords))
+    if own in WITHIN:
+        first, names = 0 if as_method else 1, [p.name for p in known[0].parameters]
+        handed = dict(zip(names[first:], args[first:], strict=False))
+        if len(args) > len(names) or not handed.keys().isdisjoint(keywords):
+            return None  # Python itself says so
+        own, args, keywords = WITHIN[own], args[:first], {**handed, **keywords}
     try:
         problems = [_tried(own, form, args, keywords) for form in known]
     except TypeError as error:

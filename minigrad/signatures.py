@@ -175,10 +175,10 @@ cross_entropy_loss
     Tensor input, Tensor target, Tensor? weight=None, int reduction=1, index ignore_index=-100, float
         label_smoothing=0.0
 ctc_loss
-    Tensor log_probs, Tensor targets, ints input_lengths, ints target_lengths, int blank=0, int reduction=1, bool
-        zero_infinity=False
-    Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1,
-        bool zero_infinity=False
+    Tensor log_probs, Tensor targets, ints input_lengths, ints target_lengths, int blank=0, int
+        reduction=at::Reduction::Mean, bool zero_infinity=False
+    Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int
+        reduction=at::Reduction::Mean, bool zero_infinity=False
 cummax cummin
     Tensor input, int dim, *, Tensors2 out=None
 cumprod cumsum
@@ -251,8 +251,8 @@ gradient
     Tensor input, *, ints dim, int edge_order=1
     Tensor input, *, Number spacing, ints dim, int edge_order=1
     Tensor input, *, Number? spacing=None, int? dim=None, int edge_order=1
-    Tensor input, *, ScalarList spacing, int? dim=None, int edge_order=1
-    Tensor input, *, ScalarList spacing, ints dim, int edge_order=1
+    Tensor input, *, Numbers spacing, int? dim=None, int edge_order=1
+    Tensor input, *, Numbers spacing, ints dim, int edge_order=1
     Tensor input, *, Tensors spacing, int? dim=None, int edge_order=1
     Tensor input, *, Tensors spacing, ints dim, int edge_order=1
 group_norm

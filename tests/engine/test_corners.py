@@ -510,6 +510,8 @@ REFUSED = [
     ('t.zeros(2).to("float64")', RuntimeError, "Invalid device string: 'float64'"),
     ('t.zeros(2).to(1)', RuntimeError, 'Cannot access accelerator device when none is available.'),
     ('t.unique(t.zeros(2), sorted=1)', TypeError, "_unique2(): argument 'sorted' must be bool, not int"),
+    ("t.zeros(2).unique(['a'])", TypeError, "_unique2(): argument 'sorted' must be bool, not list"),
+    ("t.unique_consecutive(t.zeros(2), 'a')", TypeError, "unique_consecutive(): argument 'return_inverse' must be bool, not str"),
     ('t.zeros(2).nonzero(as_tuple=1)', TypeError, "nonzero(): argument 'as_tuple' must be bool, not int"),
     ('t.result_type("a", 1)', TypeError, "result_type() received an invalid combination of arguments - got (str, int), but expected one of:\n * (Tensor tensor, Tensor other)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n * (Number scalar, Tensor tensor)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n * (Tensor tensor, Number other)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n * (Number scalar1, Number scalar2)\n      didn't match because some of the arguments have invalid types: (!str!, !int!)\n"),
     ('t.promote_types(t.int32, 1)', TypeError, "promote_types(): argument 'type2' (position 2) must be torch.dtype, not int"),

@@ -537,7 +537,7 @@ def test_the_current_node_is_in_view_once_the_page_is_laid_out(show) -> None:
     page.evaluate("() => { document.body.style.display = 'none'; }")
     page.evaluate(GO, 0)
     page.evaluate("() => { document.body.style.display = ''; document.querySelector('.mg-graph').scrollLeft = 0; }")
-    page.wait_for_function(CURRENT_IN_VIEW, timeout=3000)
+    page.wait_for_function(CURRENT_IN_VIEW, timeout=15_000)
 
 
 @pytest.mark.slow
