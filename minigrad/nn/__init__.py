@@ -1,7 +1,9 @@
 """Neural networks: modules, their functions, their initial values.
 
-`modules/` holds the layers, losses and containers; `functional.py` the same as functions; `init.py` initial values;
-`parameter.py` what is trained; `utils.py` gradient clipping; `rules.py` the derivatives that only this room needs.
+`modules/` holds the layers, losses and containers; `functional.py` the same as functions, of which `activations.py`,
+`normalisation.py`, `losses.py`, `spatial.py` and `fractional.py` hold their families; `init.py` initial values;
+`parameter.py` what is trained; `utils/` gradient clipping and what changes layers; `grad.py` the gradients of
+convolutions; `rules.py` the derivatives that only this room needs.
 """
 
 import importlib as _importlib

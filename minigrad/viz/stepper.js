@@ -35,7 +35,7 @@ function s(tag, attrs = {}, text) {
 const KEEP = { "data-lm-suppress-shortcuts": "true" };
 const escape = (t) => String(t).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
-/** A number's text, as minigrad/recording.py writes it. */
+/** A number's text, as minigrad/numerals.py writes it. */
 function fmt(x) {
 	if (typeof x !== "number") return String(x);
 	const a = Math.abs(x);

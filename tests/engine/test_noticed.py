@@ -23,7 +23,7 @@ from tests.together import together
 RECORD = Path(__file__).parents[1] / "data" / "noticed.json"
 
 # a, b and c are matrices (2, 3) between 0.2 and 0.8, v and w vectors (3,), s symmetric (3, 3), x an image (1, 2, 5, 4), k a
-# kernel (2, 2, 2, 2), t is 0.4; i, j and g hold positions, m is a mask.
+# kernel (2, 2, 2, 2), t is 0.4; j and g hold positions, m is a mask.
 EXPRESSIONS = """
 a + b; a - b; a * b; a / b; a * 3; a + 3; 2 - a; 2 / a; -a; a ** 2; a ** b; 2 ** a; a.exp(); a.log(); a.sqrt()
 a.rsqrt(); a.reciprocal(); a.abs(); a.sign(); a.sin(); a.cos(); a.tan(); a.tanh(); a.sigmoid(); a.relu(); a.expm1()
@@ -130,6 +130,7 @@ def test_whatever_wants_a_gradient(expression: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs("torch")
 @together("expression", CASES)
 def test_the_record_is_pytorchs(expression: str) -> None:
     assert noticed(importlib.import_module("torch"), expression) == load()[expression]

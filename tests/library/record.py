@@ -1,6 +1,7 @@
 """Records what PyTorch does, into tests/data/library/: run `python -m tests.library.record` where torch is.
 
-The tests need only the files: nn_cases.npz (cases.py), optimisers.json, schedulers.json, random_numbers.npz, modules.json.
+The tests need only the files: nn_cases.npz and nn_grad_fns.json (cases.py), optimisers.json, schedulers.json,
+random_numbers.npz and texts.json (trajectories.py), programs.json (programs.py).
 """
 
 from __future__ import annotations

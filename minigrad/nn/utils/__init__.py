@@ -1,4 +1,8 @@
-"""Helpers around gradients and parameters: clipping, and parameters as one vector; `rnn` has packed sequences."""
+"""Helpers around gradients and parameters: clipping, and parameters as one vector.
+
+`parametrize` and `parametrizations` compute a parameter from another one, `prune` masks one, `fusion` makes two layers
+one; `rnn` has packed sequences.
+"""
 
 # mypy: disable-error-code="no-any-return"
 
