@@ -4,7 +4,8 @@ maps.
     from minigrad.viz import step, draw
     step(loss)          # press the right arrow
 
-Everything here reads a `Recording` (see minigrad/recording.py) and nothing else of the engine.
+Everything here reads a `Recording` (see minigrad/recording.py), writes numbers as numerals.py does, and asks nothing else
+of the engine.
 """
 
 from __future__ import annotations
