@@ -136,8 +136,10 @@ def test_lists_and_dicts() -> None:
     table.update({"b": mg.ones(1), "a": mg.ones(2)})  # PyTorch sorts the names of a plain dict
     table.update(OrderedDict(d=mg.ones(1), c=mg.ones(1)))
     assert list(table) == list(table.copy()) == ["x", "y", "a", "b", "d", "c"]
-    with pytest.raises(KeyError):
+    with pytest.raises(AttributeError, match=r"^'ParameterDict' object has no attribute 'z'$"):
         table["z"]
+    with pytest.raises(TypeError, match="not a string"):
+        table[3]
 
 
 # ------------------------------------------------------------------------------------------------- state dicts

@@ -348,8 +348,6 @@ class ParameterDict(Module):
         return key
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
         return getattr(self, self._attribute(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
