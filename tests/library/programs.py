@@ -818,7 +818,7 @@ q = t.tensor([2.5, 0.7], requires_grad=True); v = D.HalfCauchy(q).log_prob(t.ten
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Weibull(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.InverseGamma(q, q * 2).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.NegativeBinomial(5, q / 5).log_prob(t.tensor([2.0, 3.0])); v.sum().backward(); v, q.grad
-D.HalfCauchy(1.0).log_prob(2.0)
+D.HalfCauchy(1.0, validate_args=True).log_prob(2.0)
 D.HalfCauchy(2.0, validate_args=False).log_prob(3)
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.HalfCauchy(q).rsample((2,)); v.sum().backward(); v, q.grad
 q = t.tensor([2.5, 0.7], requires_grad=True); v = D.Pareto(q, q * 2).rsample((2,)); v.sum().backward(); v, q.grad
