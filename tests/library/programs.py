@@ -860,6 +860,7 @@ def space(library: str) -> dict[str, Any]:
     for room in ("distributions", "testing", "nn.utils.prune"):
         importlib.import_module(f"{library}.{room}")
     t.manual_seed(0)
+    t.distributions.Distribution.set_default_validate_args(True)  # PyTorch's compiler, where a test used it, turns it off
     numbers = np.random.default_rng(0).standard_normal(9)
     x = t.tensor(numbers[:6].reshape(2, 3), requires_grad=True)
     w = t.tensor(numbers[6:], requires_grad=True)
