@@ -7,8 +7,9 @@ left or, negative, from the right.
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -369,3 +370,37 @@ def view_without_graph(inference: bool) -> str:
         f"view and the inplace either both inside the {MODES[inference][2]} block (if you don't want the inplace to be "
         "tracked) or both outside (if you want the inplace to be tracked)."
     )
+
+
+# ---------------------------------------------------------------------------------------- wrong calls of public functions
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
+
+
+def first_tensor(
+    function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The call with its first tensor, given as `input=` or `self=`, in front; TypeError where the first argument is no tensor."""
+    first = next(iter(inspect.signature(function).parameters))
+    name = function.__name__
+    if args:
+        raise must_be_tensor(name, "input", 1, args[0])
+    rest = dict(keywords)
+    for known in (first, "input", "self", "x", "a"):
+        if isinstance(rest.get(known), tensor):
+            return (rest.pop(known),), rest
+    raise TypeError(f'{name}() missing 1 required positional arguments: "input"')
+
+
+def other_names(
+    function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any], error: Exception
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, where that is not it."""
+    parameters = inspect.signature(function).parameters
+    renamed = {NUMPY_NAMES.get(k, k) if k not in parameters else k: v for k, v in keywords.items()}
+    if renamed.keys() != keywords.keys() and renamed.keys() <= parameters.keys():
+        return args, renamed
+    for name in keywords:
+        if name not in parameters and "unexpected keyword" in str(error):
+            raise TypeError(f"{function.__name__}(): minigrad leaves out the argument {name!r}") from None
+    raise error
