@@ -81,7 +81,6 @@ newaxis = None
 globals().update(_public.FUNCTIONS)
 globals().update(_dtypes.NAMES)
 globals().update({name: getattr(room, name) for room in (_creation, _sampling) for name in room.__all__})
-_public.tell(globals())
 
 from math import e, inf, nan, pi
 

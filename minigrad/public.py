@@ -63,22 +63,12 @@ def function(
     own = name or implementation.__name__.rstrip("_")
 
     def face(name: str, as_method: bool) -> Any:
-        seen: set[Any] = set()
-
         def call(*args: Any, **keywords: Any) -> Any:
-            kinds = kinds_of(args, keywords)
-            if kinds not in seen:
-                _look(name, args, keywords, as_method)
-                seen.add(kinds)
-            try:
-                if keywords:
-                    return _call_with(own, implementation, args, {**keywords})
-                if not args or not isinstance(args[0], Tensor):
-                    return implementation(*_with_a_number_first(own, args))
-                return implementation(*args)
-            except Exception as error:
-                args, keywords = _again(error, name, args, keywords, as_method)
-            return _call_with(own, implementation, args, keywords)
+            if keywords:
+                return _call_with(own, implementation, args, {**keywords})
+            if not args or not isinstance(args[0], Tensor):
+                return implementation(*_with_a_number_first(own, args))
+            return implementation(*args)
 
         return _named(call, name, implementation)
 
@@ -89,102 +79,9 @@ def function(
     return FUNCTIONS[own]
 
 
-def kinds_of(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """The types of all arguments, and the names of those that have one: what `seen` knows calls by."""
-    if keywords:
-        return (*map(type, args), *keywords, *map(type, keywords.values()))
-    if len(args) == 1:  # spelled out, for `map` takes longer than a small operation
-        return type(args[0])
-    if len(args) == 2:
-        return type(args[0]), type(args[1])
-    if len(args) == 3:
-        return type(args[0]), type(args[1]), type(args[2])
-    return tuple(map(type, args))
-
-
-def _refused(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> TypeError | None:
-    from minigrad import refusals
-
-    return refusals.why(name, args, keywords, as_method)
-
-
-def _again(
-    error: Exception, name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The same arguments in our order and names, where PyTorch has others too; else raises why they were refused."""
-    from minigrad import refusals
-
-    reason = refusals.why(name, args, keywords, as_method)
-    if reason is not None:
-        raise reason from None
-    found = refusals.by_old_form(name, args, keywords, as_method)
-    if found is None and isinstance(error, TypeError):
-        found = refusals.in_places(name, args, keywords, as_method)
-    if found is None:
-        raise error
-    return found
-
-
-def _look(name: str, args: tuple[Any, ...], keywords: dict[str, Any], as_method: bool) -> None:
-    """Refuse arguments of types that PyTorch refuses: asked once for each combination of types."""
-    reason = _refused(name, args, keywords, as_method)
-    if reason is not None:
-        raise reason
-
-
 def told(call: Any, name: str, as_method: bool = False, order: str = "") -> Any:
-    """The same function, which refuses wrong arguments in PyTorch's words: such types, and what made it raise.
-
-    With `order` it is PyTorch's function of this name, called with these arguments of ours, that reads them.
-    """
-    seen: set[Any] = set()
-
-    def refused(args: tuple[Any, ...], keywords: dict[str, Any]) -> TypeError | None:
-        from minigrad import refusals
-
-        return refusals.within(call, name, order, args, keywords) if order else _refused(name, args, keywords, as_method)
-
-    def with_reason(*args: Any, **keywords: Any) -> Any:
-        kinds = kinds_of(args, keywords)
-        if kinds not in seen:
-            reason = refused(args, keywords)
-            if reason is not None:
-                raise reason
-            seen.add(kinds)
-        try:
-            return call(*args, **keywords)
-        except Exception as error:
-            reason = refused(args, keywords) if order else None
-            if reason is not None:
-                raise reason from None
-            if order:
-                raise
-            args, keywords = _again(error, name, args, keywords, as_method)
-        return call(*args, **keywords)
-
-    return _named(with_reason, call.__name__ if order else name, call)
-
-
-def tell(namespace: dict[str, Any]) -> None:
-    """Let what makes tensors, and the methods that are no functions too, say what is wrong with their arguments."""
-    for name in MAKERS:
-        namespace[name] = told(namespace[name], name)
-    for name in METHODS:
-        setattr(Tensor, name, told(getattr(Tensor, name), name, True))
-
-
-# Functions that make tensors, and methods that are written as such, whose arguments PyTorch reads itself.
-MAKERS = (
-    "arange", "bernoulli", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "multinomial", "normal",
-    "ones", "ones_like", "poisson", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range",
-    "tril_indices", "triu_indices", "vander", "zeros", "zeros_like",
-)  # fmt: skip
-METHODS = (
-    "bernoulli", "bernoulli_", "cauchy_", "expand", "expand_as", "exponential_", "fill_", "fill_diagonal_", "geometric_",
-    "index_put_", "log_normal_", "multinomial", "new_empty", "new_full", "new_ones", "new_zeros", "normal_", "random_",
-    "repeat", "reshape_as", "resize_", "squeeze_", "sum_to_size", "swapaxes_", "swapdims_", "t_", "transpose_", "type_as",
-    "unfold", "uniform_", "unsqueeze_", "view", "view_as",
-)  # fmt: skip
+    """The function itself (arguments are looked at where they are used)."""
+    return call
 
 
 def _named(call: Any, name: str, like: Any) -> Any:
@@ -195,19 +92,25 @@ def _named(call: Any, name: str, like: Any) -> Any:
 
 def register(call: Any, *names: str, method: bool = True, made: bool = False) -> None:
     """Offer a function under these names, with `method` as methods of tensors too; `made`: `call` makes it from its name."""
-    make = call if made else functools.partial(told, call)
+    make = call if made else functools.partial(_of_a_tensor if method else told, call)
     for each in names:
         FUNCTIONS[each] = make(each, False)
         if method:
-            setattr(Tensor, each, make(each, True))
+            setattr(Tensor, each, call(each, True) if made else call)
+
+
+def _of_a_tensor(call: Any, name: str, as_method: bool) -> Any:
+    def checked(*args: Any, **keywords: Any) -> Any:
+        if args and not isinstance(args[0], Tensor) and name != "pow":
+            raise _no_tensor(name, args)
+        return call(*args, **keywords)
+
+    return _named(checked, name, call)
 
 
 def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    if "out" in keywords and own in NO_OUT:
-        raise TypeError(f"{own}() got an unexpected keyword argument 'out'")
-    out = keywords.pop("out", None)
-    if out is not None and not isinstance(out, (Tensor, tuple, list)):
-        raise TypeError(f"{own}(): argument 'out' must be Tensor, not {errors.type_name(out)}")
+    if keywords.pop("out", None) is not None:
+        raise TypeError(f"{own}(): minigrad leaves out the argument 'out'")
     for alias in ALIASES.keys() & keywords.keys():
         if alias not in implementation.__code__.co_varnames:
             keywords[ALIASES[alias]] = keywords.pop(alias)
@@ -228,55 +131,20 @@ def _call_with(own: str, implementation: Any, args: tuple[Any, ...], keywords: d
         result = implementation(*args, **keywords)
     except TypeError as error:
         raise (TypeError(str(error)) if "keyword" in str(error) else error) from None
-    if out is None:
-        return result
-    check_asked(keywords.get("dtype"), out)
-    check_out(own, out, result, (*args, *keywords.values()))
-    return into(out, result, own)
+    return result
 
 
 def check_asked(dtype: Any, out: Any) -> None:
-    """RuntimeError for `out=` of another type than the one that `dtype=` asks for."""
-    if dtype is not None and isinstance(out, Tensor) and out.dtype is not dtypes.resolve(dtype):
-        from minigrad.refusals import wrong_out
-
-        raise RuntimeError(wrong_out("", dtypes.resolve(dtype), out.dtype))
+    """Nothing."""
 
 
 def check_out(own: str, out: Any, result: Any, given: tuple[Any, ...]) -> None:
-    """RuntimeError for an `out=` of a type that this function does not cast to, or that shares memory with an argument."""
-    from minigrad.refusals import exact_type, wrong_out
+    """Nothing."""
 
-    if own == "nonzero" and isinstance(result, tuple):
-        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
-    lists = [tuple(one) for one in given if isinstance(one, (tuple, list))]
-    for o, r in zip(out, result, strict=True) if isinstance(result, tuple) else [(out, result)]:
-        if o.dtype is not r.dtype and exact_type(own, isinstance(result, tuple)):
-            raise RuntimeError(wrong_out(own, r.dtype, o.dtype))
-        if own in ("all", "any") and o.dtype not in (dtypes.bool_, dtypes.uint8):
-            raise RuntimeError(f"{own} only supports bool tensor for result, got: {o.dtype.tensor_name}")
-        if own in PICKS:
-            read = given[:1] if own == "gather" else given
-            inplace.check_apart(o, *(v._data for v in read if isinstance(v, Tensor)))
-        for values in (given, *lists):
-            inplace.check_overlap(o, values)
-
-
-# Functions that pick elements: `out` must not even be the very tensor they read (gather: pick from).
-PICKS = ("gather", "take", "index_select", "masked_select")
 
 # Functions that write at indices: what they read may not be the very tensor that is written.
 AT_INDICES = frozenset(
     "index_add index_copy index_fill index_reduce put scatter scatter_add scatter_reduce".split()  # noqa: SIM905
-)
-
-# Functions that PyTorch offers without `out=`.
-NO_OUT = frozenset(
-    """
-    split chunk unbind squeeze unsqueeze transpose permute reshape flatten flip roll tile repeat_interleave masked_fill unique
-    bincount broadcast_to argsort narrow select clone t view expand repeat contiguous expand_as view_as type_as movedim
-    swapaxes swapdims moveaxis unflatten ravel diagonal index_fill isclose allclose equal rot90 fliplr flipud numel
-    """.split()  # noqa: SIM905
 )
 
 # Functions of which PyTorch has a form with a number in front: `remainder(2, x)`.
@@ -417,26 +285,20 @@ def in_place(name: str, operation: Callable[..., Any]) -> None:
 
     def write(self: Tensor, *args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
-        try:
-            plain = ufunc is not None and mode.record is None and len(args) == 1 and not keywords
-            if plain and inplace.written_directly(self, ufunc, args[0]):
-                return self
-            chosen = functools.partial(operation, **keywords) if keywords else operation
-            if keywords:
-                inplace.check_history(self)
-                inplace.check_overlap(self, tuple(keywords.values()))
-            if name in AT_INDICES:
-                inplace.check_history(self)
-                inplace.check_apart(self, *map(raw, args))
-            if name in inplace.STRETCHABLE:
-                inplace.warn_if_stretched(self, name)
-                return inplace.overwrite(self, chosen, *args)
-            return inplace.write(self, chosen, *args)
-        except Exception:
-            reason = _refused(f"{name}_", (self, *args), keywords, True)
-            if reason is None:
-                raise
-        raise reason
+        plain = ufunc is not None and mode.record is None and len(args) == 1 and not keywords
+        if plain and inplace.written_directly(self, ufunc, args[0]):
+            return self
+        chosen = functools.partial(operation, **keywords) if keywords else operation
+        if keywords:
+            inplace.check_history(self)
+            inplace.check_overlap(self, tuple(keywords.values()))
+        if name in AT_INDICES:
+            inplace.check_history(self)
+            inplace.check_apart(self, *map(raw, args))
+        if name in inplace.STRETCHABLE:
+            inplace.warn_if_stretched(self, name)
+            return inplace.overwrite(self, chosen, *args)
+        return inplace.write(self, chosen, *args)
 
     write.__name__ = write.__qualname__ = f"{name}_"
     write.__doc__ = f"`{name}`, written into this tensor; returns it."

@@ -316,30 +316,6 @@ t.testing.assert_close(np.ones(2), np.ones(2) * 2)
 t.testing.assert_close(t.tensor([True]), t.tensor([False]))
 """.strip().splitlines()
 
-ARGUMENTS = """
-t.gather(x, x)
-t.gather(x, x, 1)
-t.gather(x, 0)
-t.isnan(x, x)
-t.atan2(x)
-t.atan2(x, x, x)
-t.take_along_dim(x, x.long(), 1.5)
-t.index_select(x, 0.5, w.long())
-t.cumsum(x, "a")
-t.cumsum(x)
-t.softmax(x, None, 1, 2)
-t.argmax(x, 1.5)
-t.topk(x, 1.5)
-t.diagonal(x, w)
-t.amax(x, 1.5)
-t.permute(x, "ab")
-t.broadcast_to(x, x)
-t.flip(x, w)
-t.median(x, w)
-t.logsumexp(x, "a")
-t.tril(x, 1, 2)
-""".strip().splitlines()
-
 CORNERS = """
 F.avg_pool2d(t.ones(1, 1, 4, 4), 2, padding=(1, 1, 1))
 F.max_pool2d(t.ones(1, 1, 4, 4), 2, padding=(1, 1, 1))
@@ -366,7 +342,6 @@ t.zeros(2, 3).scatter(0, t.zeros(3, 4).long(), t.ones(3, 3))
 x.unfold(1, 2, -1)
 x.unfold(1, 2, 0)
 x.chunk(0)
-t.logit(w.sigmoid(), w)
 t.logit(t.tensor([0.2, 0.99]), 0.1)
 t.meshgrid(t.ones(2), t.ones(3).long(), indexing="ij")
 t.quantile(w, t.ones(2, 2) / 2)
@@ -847,7 +822,7 @@ L = t.utils.data.DataLoader(t.utils.data.TensorDataset(t.ones(2))); str((L.prefe
 
 AREAS: dict[str, list[str]] = {
     "distributions": DISTRIBUTIONS, "linalg": LINALG, "saving": SAVING,
-    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "arguments": ARGUMENTS, "corners": CORNERS,
+    "grids": GRIDS, "reweighted": REWEIGHTED, "close": CLOSE, "corners": CORNERS,
     "student": STUDENT, "hooked": HOOKED, "aside": ASIDE, "loaded": LOADED, "pooled": POOLED, "layered": LAYERED, "aligned": ALIGNED,
     "rarer": RARER,
 }  # fmt: skip
