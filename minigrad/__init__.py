@@ -14,7 +14,9 @@ explain, replace, broken.
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 import warnings as _warnings
+from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 # ruff: noqa: E402, F401 (what is imported here is what `minigrad.` offers)
@@ -90,10 +92,9 @@ _ROOMS = (
     "signal", "special", "testing", "utils", "viz", "course",
 )
 _LAZY = {
-    "explain": "explaining",
-    "record": "recorder",
-    "Recording": "recording",
-    "broken": "mistakes",
+    "explain": "record",
+    "Recording": "record",
+    "broken": "record",
     "check_graph": "autograd",
     "vmap": "func",
     **dict.fromkeys(
@@ -137,6 +138,21 @@ _WRITING = (
 )  # fmt: skip
 
 
+class _Package(_ModuleType):
+    """The type of this module.  `minigrad.record` is the function, also after minigrad/record/ was imported."""
+
+    @property
+    def record(self) -> _Any:
+        return _importlib.import_module("minigrad.record").record
+
+    @record.setter
+    def record(self, package: object) -> None:  # an import would bind the package to its name
+        pass
+
+
+_sys.modules[__name__].__class__ = _Package
+
+
 def __getattr__(name: str) -> _Any:
     if name in _WRITING:
         return getattr(Tensor, name)
@@ -155,4 +171,4 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     known = {n for n in globals() if not n.startswith("_")}
-    return sorted(known.union(_ROOMS, _LAZY, _WRITING, _public.LATER))
+    return sorted(known.union(_ROOMS, _LAZY, _WRITING, _public.LATER, ("record",)))

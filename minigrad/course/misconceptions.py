@@ -1057,7 +1057,7 @@ def used_by() -> dict[str, list[str]]:
 
 def page() -> str:
     """The reference page, `notebooks/reference/misconceptions.md`, as text."""
-    from minigrad import mistakes
+    from minigrad.record import bugs
 
     met = used_by()
     out = [
@@ -1084,7 +1084,7 @@ def page() -> str:
         notes = [f"[PyTorch's documentation]({each.docs})"]
         if each.id in met:
             notes.append(f"exercises {', '.join(met[each.id])}")
-        if each.id in mistakes.BUGS:
+        if each.id in bugs.BUGS:
             notes.append(f'inject it: `with minigrad.broken("{each.id}"):`')
         out += ["", " · ".join(notes)]
     return "\n".join(out) + "\n"

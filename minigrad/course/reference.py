@@ -10,8 +10,8 @@ from typing import Any
 import minigrad.nn.rules
 from minigrad import derivatives, gathering, kernels, layout, more_derivatives, special_derivatives, sums, tape, windows
 from minigrad.course import lessons, misconceptions
-from minigrad.formulas import formulas_of
 from minigrad.operations import Operation
+from minigrad.record.formula import formulas_of
 
 INDEX = """# The lessons
 

@@ -4,7 +4,7 @@ maps.
     from minigrad.viz import step, draw
     step(loss)          # press the right arrow
 
-Everything here reads a `Recording` (see minigrad/recording.py), writes numbers as numerals.py does, and asks nothing else
+Everything here reads a `Recording` (see minigrad/record/recording.py), writes numbers as numbers.py there does, and asks nothing else
 of the engine.
 """
 

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..formulas import formula, formulas_of
-from ..naming import term
-from ..notation import bracketed
-from ..numerals import Array, number, short
 from ..operations import parameters
-from ..recording import Kept, Place, Recording, Share, Step
-from ..sharing import arithmetic
+from ..record.contributions import arithmetic
+from ..record.formula import formula, formulas_of
+from ..record.names import term
+from ..record.notation import bracketed
+from ..record.numbers import Array, number, short
+from ..record.recording import Kept, Place, Recording, Share, Step
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 

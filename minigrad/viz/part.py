@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import accumulate, pairwise
 from operator import add
 
-from ..recording import Place, Recording, Share, Step
+from ..record.recording import Place, Recording, Share, Step
 
 LEFT_OUT = "{} of the walk's {} nodes are left out here; step(..., around={}) shows those in their middle"
 

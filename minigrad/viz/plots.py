@@ -27,9 +27,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from .. import autograd
-from ..numerals import norm, number
-from ..recorder import record
-from ..recording import Recording
+from ..record.numbers import norm, number
+from ..record.recorder import record
+from ..record.recording import Recording
 from ..tensor import Tensor, wrap
 
 BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#6A6A6A"

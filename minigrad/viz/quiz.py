@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..mistakes import wrong_rules
-from ..numerals import number, rounded, short
 from ..operations import parameters
-from ..recording import Recording, Share, Step
+from ..record.bugs import wrong_rules
+from ..record.numbers import number, rounded, short
+from ..record.recording import Recording, Share, Step
 from ..tape import TABLE
 
 Quiz = dict[str, Any]

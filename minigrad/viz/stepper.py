@@ -25,8 +25,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from ..recorder import record
-from ..recording import SAMPLE, Recording
+from ..record.recorder import record
+from ..record.recording import SAMPLE, Recording
 from . import foreign, quiz
 from .layout import MOST_BOXES, lay_out
 from .part import excerpt

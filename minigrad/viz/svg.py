@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from ..numerals import number
+from ..record.numbers import number
 from .layout import label, sizes
 
 STYLE = (

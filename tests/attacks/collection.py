@@ -315,7 +315,7 @@ OURS = {
 import sys, importlib, importlib.util
 sys.path += ["@REPO@", "@REPO@/minigrad", "@REPO@/tests"]
 hit = []
-for name in ("minigrad.course.lessons", "minigrad.course.verdict", "minigrad.course.exercise", "minigrad.mistakes",
+for name in ("minigrad.course.lessons", "minigrad.course.verdict", "minigrad.course.exercise", "minigrad.record.bugs",
              "minigrad.tape", "tests.grading.classroom", "classroom", "torch", "pytest", "distributed", "nbgrader"):
     for forget in (False, True):
         if forget:

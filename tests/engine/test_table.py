@@ -14,7 +14,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import kernels
-from minigrad.formulas import SPELLED
+from minigrad.record.formula import SPELLED
 from minigrad.tape import TABLE, Node
 from tests.engine.test_ops_golden import CASES, LEFT_OUT, callable_for, rebuilt, tensors
 

@@ -11,7 +11,7 @@ import pytest
 from tests.together import together
 
 PACKAGE = Path(__file__).parents[2] / "minigrad"
-LIBRARY = ("amp", "autograd", "distributions", "func", "mistakes", "nn", "optim", "utils")
+LIBRARY = ("amp", "autograd", "distributions", "func", "nn", "optim", "record", "utils")
 FLOORS = {**dict.fromkeys(LIBRARY, 3), "viz": 4, "course": 5}
 ENGINE = 2
 THIRD_PARTY = {

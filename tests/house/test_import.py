@@ -26,7 +26,7 @@ LATER = """
 import sys
 import minigrad
 from minigrad.public import LATER
-waiting = {f"minigrad.{room}" for room in LATER.values()} | {"minigrad.explaining", "threading"}
+waiting = {f"minigrad.{room}" for room in LATER.values()} | {"minigrad.record", "threading"}
 print(sorted(waiting & set(sys.modules)))
 hung = {name for name, room in LATER.items() if room == "linalg" and hasattr(minigrad.Tensor, name)}
 for name in LATER:
@@ -47,3 +47,22 @@ def test_files_that_are_loaded_later() -> None:
 def test_import_costs_at_most_its_budget() -> None:
     """Eight tries: what else the machine does can only make it slower."""
     assert any(import_cost.ratio() <= import_cost.BUDGET for _ in range(8))
+
+
+RECORD = """
+import sys
+import minigrad
+{first}
+from minigrad.record import Recording
+from minigrad import record
+import minigrad.record.bugs
+x = minigrad.tensor(3.0, requires_grad=True)
+print(minigrad.record is record, isinstance(minigrad.record(x * x), Recording), minigrad.broken is sys.modules["minigrad.record"].broken)
+"""
+
+
+@pytest.mark.parametrize("first", ["assert 'minigrad.record' not in sys.modules; minigrad.record", "import minigrad.record"])
+def test_record_is_the_function_whichever_of_it_and_its_package_came_first(first: str) -> None:
+    code = RECORD.format(first=first)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == "True True True\n"

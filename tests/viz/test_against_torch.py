@@ -6,7 +6,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from minigrad.recorder import record
+from minigrad.record.recorder import record
 
 from . import cases, graphs
 

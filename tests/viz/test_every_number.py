@@ -15,8 +15,8 @@ import pytest
 
 import minigrad
 from minigrad.autograd import Function
-from minigrad.recorder import record
-from minigrad.recording import Share
+from minigrad.record.recorder import record
+from minigrad.record.recording import Share
 from minigrad.viz.stepper import dress
 from minigrad.viz.stepper import page as page_of
 

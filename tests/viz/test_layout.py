@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 import minigrad as torch
-from minigrad.numerals import norm, rounded
+from minigrad.record.numbers import norm, rounded
 from minigrad.viz import layout, svg
 from minigrad.viz.stepper import data_of, saved_html
 from tests.together import first

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import minigrad as torch
-from minigrad import mistakes, sharing
 from minigrad.autograd import Function
-from minigrad.formulas import formulas_of
-from minigrad.naming import term
-from minigrad.notation import latex, without_g
-from minigrad.numerals import number
-from minigrad.recorder import record
-from minigrad.recording import Recording
+from minigrad.record import bugs, contributions
+from minigrad.record.formula import formulas_of
+from minigrad.record.names import term
+from minigrad.record.notation import latex, without_g
+from minigrad.record.numbers import number
+from minigrad.record.recorder import record
+from minigrad.record.recording import Recording
 from minigrad.tape import TABLE
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.viz.part import excerpt
@@ -236,7 +236,7 @@ def test_the_walk_of_a_broken_engine_is_recorded_as_it_is() -> None:
     assert grads["x"] == 3.0, "the local factor alone"
 
 
-@pytest.mark.parametrize("bug", sorted(mistakes.BUGS.keys() - {"M27"}))  # M27 ends in an error, in backward() too
+@pytest.mark.parametrize("bug", sorted(bugs.BUGS.keys() - {"M27"}))  # M27 ends in an error, in backward() too
 def test_a_ledger_says_what_a_broken_walk_does(bug: str) -> None:
     def run(x, w):
         h = x * w + x
@@ -469,7 +469,7 @@ def test_a_rule_that_is_wrong_in_another_way_is_told_which(rule, verdict: str) -
 
 
 def test_a_slow_rule_is_asked_for_some_seconds_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "PATIENCE", 0.1)
+    monkeypatch.setattr(contributions, "PATIENCE", 0.1)
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x * x * x
     slow = {"mul": lambda g, x, y: (time.sleep(0.12), (g * y, g * x))[1]}

@@ -35,7 +35,7 @@ _STANDARD = (
 _CODECS = "encodings.ascii encodings.latin_1 encodings.utf_8 encodings.idna"
 _NUMPY = "numpy numpy.random numpy.linalg numpy.fft numpy.polynomial numpy.testing numpy.lib.stride_tricks"
 _ENGINE = "minigrad minigrad.nn minigrad.nn.functional minigrad.optim minigrad.autograd minigrad.autograd.functional"
-_ENGINE += " minigrad.mistakes"
+_ENGINE += " minigrad.record.bugs"
 _NEW_SINCE = 256  # threads that a teacher's own programs may start while a class is graded
 _SKIPPED = {
     "site-packages",

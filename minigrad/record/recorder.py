@@ -16,13 +16,21 @@ from typing import Any
 import numpy as np
 
 from minigrad import hooks, tape
-from minigrad.naming import Names, birth, is_operation, kind_of, symbol
-from minigrad.numerals import Array
-from minigrad.recording import Place, Recording, Share, Step, same
-from minigrad.sharing import check_names, check_share, explain_share
+from minigrad.record.contributions import check_names, check_share, explain_share
+from minigrad.record.names import Names, birth, is_operation, kind_of, symbol
+from minigrad.record.numbers import Array
+from minigrad.record.recording import Place, Recording, Share, Step, same
+from minigrad.record.values import (
+    array_of,
+    inputs_known,
+    inputs_of,
+    known_values,
+    operand_value,
+    operation_of,
+    stretched,
+)
 from minigrad.tape import Node, noted, set_grad_enabled
 from minigrad.tensor import Tensor
-from minigrad.values import array_of, inputs_known, inputs_of, known_values, operand_value, operation_of, stretched
 from minigrad.versions import check_versions
 
 GONE = (

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minigrad.naming import term
-from minigrad.notation import WORD, put_in, without_g
-from minigrad.numerals import number, plural, short
+from minigrad.record.names import term
+from minigrad.record.notation import WORD, put_in, without_g
+from minigrad.record.numbers import number, plural, short
 
 if TYPE_CHECKING:
-    from minigrad.recording import Kept, Place, Share, Step
+    from minigrad.record.recording import Kept, Place, Share, Step
 
 
 def share_sentences(name: str, target: str, step: Step, share: Share) -> list[str]:

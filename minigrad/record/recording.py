@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.notation import WORD
-from minigrad.numerals import Array, norm, rounded, short
-from minigrad.sentences import few_words, leaf_sentence, legend, local_slope, share_sentences, substituted, which
+from minigrad.record.notation import WORD
+from minigrad.record.numbers import Array, norm, rounded, short
+from minigrad.record.words import few_words, leaf_sentence, legend, local_slope, share_sentences, substituted, which
 
 TURNED = re.compile(r"^(permute|swap)\(g, \(?([-\d, ]+)\)?\)$")  # a gradient with its dimensions in another order
 ROWS = re.compile(r"^rows_mm\((.+), (.+)\)$")  # a product with every row of a batch

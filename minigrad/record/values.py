@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.naming import Names, birth, is_operation, kind_of
-from minigrad.numerals import Array
 from minigrad.operations import Operation
+from minigrad.record.names import Names, birth, is_operation, kind_of
+from minigrad.record.numbers import Array
 from minigrad.tape import Node
 from minigrad.tensor import Tensor
 

@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad import layout
-from minigrad.formulas import formulas_of
-from minigrad.naming import term
-from minigrad.notation import WORD, bracketed, latex
-from minigrad.numerals import Array, number, plural, short
 from minigrad.operations import Operation, parameters
-from minigrad.recording import Kept, Share, Step
+from minigrad.record.formula import formulas_of
+from minigrad.record.names import term
+from minigrad.record.notation import WORD, bracketed, latex
+from minigrad.record.numbers import Array, number, plural, short
+from minigrad.record.recording import Kept, Share, Step
+from minigrad.record.values import array_of, inputs_of, operation_of
 from minigrad.tape import TABLE, Node
-from minigrad.values import array_of, inputs_of, operation_of
 
 if TYPE_CHECKING:
-    from minigrad.recorder import Recorder
+    from minigrad.record.recorder import Recorder
 
 
 SAID = {"erase(g, path)": "g, but 0 where it was overwritten", "follow(g, path)": "g where it was written"}

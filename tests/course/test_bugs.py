@@ -4,8 +4,9 @@ trace."""
 import pytest
 
 import minigrad as torch
-from minigrad import mistakes, operations, tape
-from minigrad.mistakes import BUGS, RULES, broken, wrong_rules
+from minigrad import operations, tape
+from minigrad.record import bugs
+from minigrad.record.bugs import BUGS, RULES, broken, wrong_rules
 
 
 def leaf(data):
@@ -123,4 +124,4 @@ def test_wrong_rules_for_the_stepper():
 
 
 def test_public_name():
-    assert torch.broken is mistakes.broken
+    assert torch.broken is bugs.broken
