@@ -183,25 +183,6 @@ def test_versions_are_not_counted_in_inference_mode() -> None:
     assert np.asarray(x).tolist() == [2.0, 2.0]
 
 
-def test_gradients_for_each_sample_of_a_batch() -> None:
-    from minigrad import nn
-    from minigrad.func import functional_call, grad, vmap
-
-    net, data, labels = nn.Linear(3, 2), mg.randn(4, 3), mg.tensor([0, 1, 0, 1])
-
-    def loss(parameters: dict[str, Any], sample: Any, label: Any) -> Any:
-        scores = functional_call(net, (parameters,), (sample.unsqueeze(0),))
-        return nn.functional.cross_entropy(scores, label.unsqueeze(0))
-
-    parameters = {name: p.detach() for name, p in net.named_parameters()}
-    found = vmap(grad(loss), in_dims=(None, 0, 0))(parameters, data, labels)
-    for i in range(4):
-        one = nn.functional.cross_entropy(net(data[i : i + 1]), labels[i : i + 1])
-        expected = mg.autograd.grad(one, list(net.parameters()))
-        assert mg.allclose(found["weight"][i], expected[0]) and mg.allclose(found["bias"][i], expected[1])
-    assert isinstance(net.weight, nn.Parameter)
-
-
 def test_what_a_node_saved_of_a_leaf_is_the_leaf() -> None:
     x = mg.randn(3, requires_grad=True)
     y = x.pow(2)

@@ -30,8 +30,6 @@ CASES = [case for name in FILES for case in json.loads((DATA / f"{name}.json").r
 
 # What minigrad leaves out, and says so; each of these must raise NotImplementedError (or miss the name), never differ.
 LEFT_OUT = {
-    "rp-dtype-suffix": "bfloat16",
-    "rp-float16": "bfloat16",
     "rp-complex": "complex numbers",
 }
 
