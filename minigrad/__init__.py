@@ -88,15 +88,13 @@ from math import e, inf, nan, pi
 
 # Loaded on first use: the rooms above the engine, and single names that live in one of them.
 _ROOMS = (
-    "accelerator", "amp", "autograd", "backends", "cuda", "distributions", "func", "linalg", "nn", "optim",
-    "signal", "special", "testing", "utils", "viz", "course",
+    "autograd", "cuda", "linalg", "nn", "optim", "utils", "viz", "course",
 )
 _LAZY = {
     "explain": "record",
     "Recording": "record",
     "broken": "record",
     "check_graph": "autograd",
-    "vmap": "func",
     **dict.fromkeys(
         ("alpha_dropout", "bilinear", "binary_cross_entropy_with_logits", "celu", "celu_", "cosine_embedding_loss",
          "cosine_similarity", "dropout", "group_norm", "hardshrink", "hinge_embedding_loss", "kl_div", "layer_norm",
@@ -111,18 +109,8 @@ _LAZY = {
          "set_num_threads", "strided", "use_deterministic_algorithms"),
         "settings",
     ),
-    "autocast": "amp",
-    "is_autocast_enabled": "amp",
-    "GradScaler": "amp",
     "default_generator": "random",
-    "from_dlpack": "exchange",
-    "frombuffer": "exchange",
-    "empty_strided": "exchange",
     "gradient": "differences",
-    **dict.fromkeys(
-        ("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"), "signal.windows"
-    ),
-    **dict.fromkeys(("geqrf", "pca_lowrank", "svd_lowrank"), "lowrank"),
     "is_anomaly_enabled": "anomaly",
     "is_anomaly_check_nan_enabled": "anomaly",
     "typename": "nn.parameter",

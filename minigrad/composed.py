@@ -174,7 +174,7 @@ for _name in ("exp", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh
     _unary(_name, getattr(table, _name))
 for _name in ("exp2", "expm1", "log2", "log10", "sinh", "cosh", "sinc", "floor", "ceil", "frac"):
     _unary(_name, getattr(more, _name))
-for _name in ("erf", "erfc", "erfinv", "lgamma", "digamma"):
+for _name in ("erf",):
     _unary(_name, getattr(more, _name))
 for _name in ("sin", "cos", "tan", "sinh", "cosh", "tanh"):
     _unary(f"a{_name}", getattr(more, f"a{_name}"), f"arc{_name}") if hasattr(more, f"a{_name}") else None
@@ -229,23 +229,8 @@ def nan_to_num(
     return more.nan_to_num(input, nan or 0.0, posinf, neginf)
 
 
-def polygamma(n: int, input: Tensor) -> Tensor:
-    """The n-th derivative of `digamma`, elementwise; n = 0 is `digamma` itself."""
-    return _polygamma(input, n)
 
 
-register(polygamma, "polygamma", method=False)
-
-
-def _polygamma(self: Tensor, n: int) -> Tensor:
-    """The n-th derivative of `digamma`, elementwise."""
-    if n < 0:
-        raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return more.polygamma(self, n)
-
-
-methods.polygamma = _polygamma
-in_place("polygamma", _polygamma)
 
 
 # ------------------------------------------------------------------------------------------- two arguments

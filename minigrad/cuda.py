@@ -1,6 +1,5 @@
 """torch.cuda: there is none here, and asking is allowed."""
 
-import importlib
 from typing import Any
 
 
@@ -48,9 +47,3 @@ def synchronize(device: Any = None) -> None:
 
 
 set_device = current_device = get_device_name = get_device_properties = synchronize
-
-
-def __getattr__(name: str) -> Any:
-    if name == "amp":
-        return importlib.import_module("minigrad.amp")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

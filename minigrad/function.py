@@ -23,7 +23,7 @@ from minigrad.birthplace import quoted
 from minigrad.decorating import by_place, lent
 from minigrad.inplace import rewrite_history
 from minigrad.operations import operation
-from minigrad.tape import Node, fit, freed, is_grad_enabled, mode, no_grad, record
+from minigrad.tape import Node, fit, freed, is_grad_enabled, no_grad, record
 from minigrad.tensor import Tensor, wrap
 from minigrad.versions import modified
 
@@ -135,8 +135,6 @@ class FunctionCtx(Node):
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
         """Call the student's backward and check what comes back, in the order of forward's arguments."""
         given = g if isinstance(g, Slots) else (g,)
-        if mode.pushing and type(self).function.jvp is not None:  # type: ignore[attr-defined]
-            return self.turned_round(given)  # type: ignore[attr-defined,no-any-return]  # to the student's jvp
         gradients = [
             _as_tensor(np.zeros(*meta) if x is None and meta is not None and self._materialize else x)
             for x, meta in zip(given, self._outputs, strict=True)
@@ -183,8 +181,7 @@ class FunctionCtx(Node):
             if not isinstance(out, Tensor) or _is_one_of(out, self._dirty):
                 continue
             if _is_one_of(out, args):
-                saved = *self._to_save, *self.__dict__.get("_for_jvp", ())
-                if _is_one_of(out, saved) and type(self).function.setup_context is not Function.setup_context:
+                if _is_one_of(out, self._to_save) and type(self).function.setup_context is not Function.setup_context:
                     raise RuntimeError(errors.SAVED_AS_IS)
                 outputs[i] = out.detach()
                 if _is_one_of(out, self._constant):
@@ -230,8 +227,6 @@ class FunctionCtx(Node):
                 raise errors.cannot_save(i, t)
         self.kept = tuple(self._entry(t, outputs, pack) for t in self._to_save)
         self._to_save = ()
-        if mode.transforms:
-            self.expect_jvp(outputs)  # type: ignore[attr-defined]
 
     def _entry(self, t: Tensor | None, outputs: Sequence[Any], pack: Any = None) -> Any:
         if t is None:
@@ -340,8 +335,6 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and write one node to the tape if an argument wants a gradient."""
         separate = cls.setup_context is not Function.setup_context
-        if mode.transforms:
-            mode.transforms[-1].admit(cls, separate)
         if separate:  # setup_context sees the defaults too, all in their places
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()

@@ -1,22 +1,17 @@
-"""Every combination of the numbers of some vectors: grids, products, choices.
+"""The coordinates of a grid.
 
-Loaded when one of its functions is first called.
+Loaded when it is first called.
 """
 
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from typing import Any
 
-import numpy as np
-
-from minigrad import derivatives as table
-from minigrad.joining import stack
-from minigrad.public import function, register
-from minigrad.shapes import expand, ravel, reshape
+from minigrad.public import register
+from minigrad.shapes import expand, reshape
 from minigrad.tensor import Tensor
 
 
@@ -49,30 +44,4 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
-def _check_vector(x: Tensor) -> None:
-    if x._data.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._data.shape)}")
-
-
-def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """Every combination of elements, one a row."""
-    for x in tensors:
-        _check_vector(x)
-    if len(tensors) == 1:
-        return tensors[0]
-    return stack([ravel(g) for g in meshgrid(*tensors, indexing="ij")], 1)
-
-
-@function(method=False)
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """Every choice of r elements of a vector, one a row."""
-    _check_vector(input)
-    if r < 0:
-        raise RuntimeError(f"Expect a non-negative number, but got {r}")
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(choose(range(input._data.shape[0]), r)) if r else []  # of nothing there is one choice, but PyTorch gives none
-    return table.pick(input, (np.array(rows, np.int64).reshape(len(rows), r) if r else np.zeros(0, np.int64),))
-
-
 register(meshgrid, "meshgrid", method=False)
-register(cartesian_prod, "cartesian_prod", method=False)

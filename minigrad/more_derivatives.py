@@ -115,15 +115,6 @@ trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
 round = operation("Round", kernels.round_half_even, lambda g: zeros(g))
 frac = operation("Frac", kernels.only_floats("frac_cpu")(lambda x: x - np.trunc(x)), lambda g: g)
 erf = operation("Erf", floating(special_functions.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
-erfc = operation("Erfc", floating(special_functions.erfc), lambda g, x: g * (-2 / math.sqrt(math.pi)) * exp(-x * x))
-erfinv = operation(
-    "Erfinv", floating(special_functions.erfinv), lambda g, x: g * (math.sqrt(math.pi) / 2) * exp(erfinv(x) ** 2)
-)
-lgamma = operation("Lgamma", floating(special_functions.lgamma), lambda g, x: g * digamma(x))
-digamma = operation("Digamma", floating(lambda x: special_functions.polygamma(x, 0)), lambda g, x: g * polygamma(x, 1))
-polygamma = operation(
-    "Polygamma", lambda x, n: special_functions.polygamma(dtypes.floating(x), n), lambda g, x, n: g * polygamma(x, n + 1)
-)
 logit = operation(
     "Logit", kernels.logit, lambda g, x, eps: where(g / (x * (1 - x)), 0.0 if eps else math.nan, clear_of(x, eps))
 )
@@ -768,6 +759,13 @@ def log_share(g: Any, x: Any, out: Any, dim: int) -> Any:
     size = where(lowest(x), log(where(1.0, g, negative(g))), negative(g))
     return exp(flip(logcumsumexp(flip(size - out, (dim,)), dim), (dim,)) + x)
 
+
+# What is drawn does not follow the parameters smoothly: PyTorch's derivative is 0, not missing.
+drawn_bernoulli, drawn_poisson, drawn_normal_mean = (
+    operation(name, lambda x, value: value, lambda g: zeros(g)) for name in ("Bernoulli", "Poisson", "NormalBackward1")
+)
+drawn_normal_std = operation("NormalBackward2", lambda x, value: value, lambda g: zeros(g))
+drawn_normal = operation("NormalBackward3", lambda x, y, value: value, lambda g: zeros(g), lambda g: zeros(g))
 
 negative, lowest = constant(lambda g: g <= 0), constant(lambda x: np.full_like(x, np.finfo(x.dtype).min))
 

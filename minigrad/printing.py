@@ -10,7 +10,6 @@ an array and a few facts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -147,26 +146,13 @@ def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
     return text + ")"
 
 
-moves: Callable[[Any], tuple[Any, bool]] | None = None  # in a level of forward mode (autograd/forward_ad.py)
-
-
 def shown(tensor: Any) -> str:
-    """The printed form of a tensor of this engine; in a level of forward mode with its tangent (which has none itself)."""
-    global moves
-    requires_grad, tangent = tensor.requires_grad, None
+    """The printed form of a tensor of this engine."""
     try:
         grad_fn_name = None if tensor.is_leaf else type(tensor._node.owner).__name__
     except RuntimeError:  # a view that could not follow a write to its base: PyTorch says so where it is printed
         grad_fn_name = "Invalid"
-    if moves is not None and requires_grad:
-        tangent, further = moves(tensor)
-        if tangent is not None and not further:
-            requires_grad, grad_fn_name = False, None
-    before, moves = moves, None
-    try:
-        return format_tensor(tensor._data, requires_grad=requires_grad, grad_fn_name=grad_fn_name, tangent=tangent)
-    finally:
-        moves = before
+    return format_tensor(tensor._data, requires_grad=tensor.requires_grad, grad_fn_name=grad_fn_name)
 
 
 def format_tensor(
@@ -176,7 +162,6 @@ def format_tensor(
     grad_fn_name: str | None = None,
     default_dtype: Any = None,
     name: str = "tensor",
-    tangent: Any = None,
 ) -> str:
     """The printed form of a tensor.
 
@@ -205,6 +190,4 @@ def format_tensor(
         suffixes.append(f"grad_fn=<{grad_fn_name}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
-    if tangent is not None:
-        suffixes.append(f"tangent={tangent}")
     return _with_suffixes(f"{name}({body}", suffixes, indent)

@@ -195,16 +195,10 @@ LATER = {
         "layers",
     ),
     **dict.fromkeys(
-        ("chain_matmul", "cholesky", "cholesky_inverse", "cholesky_solve", "det", "inverse", "logdet", "lu", "lu_solve",
-         "lu_unpack", "matrix_exp", "nuclear_norm", "orgqr", "pinverse", "qr", "slogdet", "svd", "triangular_solve"),
-        "linalg",
-    ),
-    **dict.fromkeys(
         ("bincount", "bucketize", "histc", "histogram", "searchsorted", "unique", "unique_consecutive"), "counting"
     ),
     **dict.fromkeys(("cumulative_trapezoid", "diff", "trapezoid", "trapz"), "differences"),
-    **dict.fromkeys(("cartesian_prod", "combinations", "meshgrid"), "grids"),
-    **dict.fromkeys(("frexp", "i0", "igamma", "igammac", "mvlgamma"), "special"),
+    "meshgrid": "grids",
 }  # fmt: skip
 
 
@@ -227,8 +221,7 @@ def _later(name: str) -> Callable[..., Any]:
 # These are no methods in PyTorch either.
 FUNCTIONS_ONLY = frozenset(
     """
-    bucketize cartesian_prod chain_matmul combinations cumulative_trapezoid lu_unpack meshgrid
-    nuclear_norm searchsorted trapezoid trapz
+    bucketize cumulative_trapezoid meshgrid searchsorted trapezoid trapz
     """.split()  # noqa: SIM905
 )
 for _name, _room in LATER.items():
@@ -237,26 +230,8 @@ for _name, _room in LATER.items():
 
 
 FIELDS = {
-    "_lu_with_info": "LU pivots info",
     "aminmax": "min max",
-    "frexp": "mantissa exponent",
-    "geqrf": "a tau",
     "histogram": "hist bin_edges",
-    "linalg_cholesky_ex": "L info",
-    "linalg_eigh": "eigenvalues eigenvectors",
-    "linalg_inv_ex": "inverse info",
-    "linalg_lstsq": "solution residuals rank singular_values",
-    "linalg_lu": "P L U",
-    "linalg_lu_factor": "LU pivots",
-    "linalg_lu_factor_ex": "LU pivots info",
-    "linalg_qr": "Q R",
-    "linalg_slogdet": "sign logabsdet",
-    "linalg_solve_ex": "result info",
-    "linalg_svd": "U S Vh",
-    "lu_unpack": "P L U",
-    "qr": "Q R",
-    "svd": "U S V",
-    "triangular_solve": "solution cloned_coefficient",
 }
 
 

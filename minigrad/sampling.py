@@ -151,7 +151,7 @@ def _drawn(name: str, values: Any, *parameters: Any, **options: Any) -> Tensor:
     """The numbers as a tensor; drawn with parameters that require grad, it requires grad too, and hands them zeros."""
     if not any(isinstance(p, Tensor) and p.requires_grad for p in parameters):
         return finish(values, **options)
-    from minigrad import special_derivatives as rows
+    from minigrad import more_derivatives as rows
 
     tensors = [p for p in parameters if isinstance(p, Tensor)]
     if len(tensors) < len(parameters):

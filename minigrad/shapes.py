@@ -365,41 +365,6 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return more.slide(self, where, size, step)
 
 
-@function
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view of this memory with these sizes and steps (in elements), which may overlap; it starts where the tensor does.
-
-    NotImplementedError for memory that does not lie in order or is not the tensor's own, and for a view that requires grad.
-    """
-    from minigrad.inplace import root_of
-
-    if len(size) != len(stride):
-        raise RuntimeError("mismatch in length of strides and shape")
-    if any(s < 0 for s in stride):
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    if any(n < 0 for n in size):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}"
-        )
-    if storage_offset is not None and storage_offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
-    root = root_of(input)
-    start = input.storage_offset() if storage_offset is None else storage_offset
-    places = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 + start
-    memory = input.untyped_storage().nbytes()
-    if 0 not in tuple(size) and places * input.element_size() > memory:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {start}, and itemsize "
-            f"{input.element_size()} requiring a storage size of {places * input.element_size()} are out of bounds for storage "
-            f"of size {memory}"
-        )
-    first = root.storage_offset()
-    inside = root.is_contiguous() and first <= start and (0 in tuple(size) or places <= first + root.numel())
-    if not inside or (root is not input and input.requires_grad):
-        raise NotImplementedError("as_strided: minigrad reads memory of a tensor's own only; call clone() first")
-    return more.strided(root, tuple(size), tuple(stride), start - first)
-
-
 @method
 def data_ptr(self: Tensor) -> int:
     """Where the first element stands in memory: equal for tensors that share it."""
@@ -409,26 +374,13 @@ def data_ptr(self: Tensor) -> int:
 @method
 def storage_offset(self: Tensor) -> int:
     """How many elements of its memory lie before the tensor's first one."""
-    from minigrad import storage
-
-    return storage.offset(self)
-
-
-@method
-def untyped_storage(self: Tensor) -> Any:
-    """The memory that this tensor and its views share, as bytes."""
-    from minigrad import storage
-
-    return storage.UntypedStorage(self)
-
-
-@method
-def storage(self: Tensor) -> Any:
-    """The memory that this tensor and its views share, as numbers (PyTorch warns that it will go)."""
-    from minigrad.storage import TypedStorage
-
-    return TypedStorage(self)
-
+    array = owner = self._writable()
+    base = owner.base
+    while base is not None:  # what numpy puts between an array and its `as_strided` has a base too, but is no array
+        owner = base if isinstance(base, np.ndarray) else owner
+        base = getattr(base, "base", None)
+    starts = [x.__array_interface__["data"][0] for x in (array, owner)]
+    return int(starts[0] - starts[1]) // self.dtype.itemsize
 
 
 @method

@@ -1,6 +1,6 @@
-"""The error function and the gamma function with their relatives, which numpy does not have: numpy in, numpy out.
+"""The error function, which numpy does not have: numpy in, numpy out.
 
-Each is computed in float64, by the series or the iteration that its docstring names, and given back in the type of x.
+It is computed in float64, by a series, and given back in the type of x.
 """
 
 from __future__ import annotations
@@ -63,74 +63,3 @@ def erf(x: Array) -> Array:
     return far.astype(x.dtype)[()]
 
 
-def erfinv(x: Array) -> Array:
-    """The inverse of `erf` by Newton's method from a rough start."""
-    y = np.asarray(x, np.float64)
-    with np.errstate(all="ignore"):
-        log = np.log1p(-y * y)
-        half = 2 / (math.pi * 0.147) + log / 2
-        z = np.copysign(np.sqrt(np.sqrt(half * half - log / 0.147) - half), y)
-        # In the middle solve erf(z) = |y|, in the tails log(erfc(z)) = log(1 - |y|), which is nearly a parabola.
-        size = np.absolute(z)
-        for _ in range(4):
-            tail = erfc(size)
-            density = 2 / math.sqrt(math.pi) * np.exp(-size * size)
-            step = np.where(np.absolute(y) < 0.7, (erf(size) - np.absolute(y)) / density,
-                            (np.log1p(-np.absolute(y)) - np.log(tail)) * tail / density)  # fmt: skip
-            size = size - step
-        z = np.copysign(size, y)
-    z = np.where(np.absolute(y) == 1, np.copysign(np.inf, y), np.where(np.absolute(y) > 1, np.nan, z))
-    return z.astype(x.dtype)[()]
-
-
-def lgamma(x: Array) -> Array:
-    """log |gamma(x)|."""
-
-    def one(value: float) -> float:
-        if abs(value) > 2.5e305 or (value <= 0 and value == int(value)):
-            return math.inf
-        return math.lgamma(value)
-
-    flat = [one(value) for value in np.asarray(x, np.float64).reshape(-1).tolist()]
-    return np.array(flat, np.float64).reshape(np.shape(x)).astype(x.dtype)[()]
-
-
-def polygamma(x: Array, n: int) -> Array:
-    """The n-th derivative of digamma: steps up to x >= 10, then Stirling's series; reflected for negative x."""
-    z = np.array(x, np.float64)
-    negative = z < 0
-    with np.errstate(all="ignore"):
-        reflected = np.where(negative, 1 - z, z)
-        total = np.zeros_like(z)
-        sign = (-1.0) ** (n + 1)
-        for _ in range(16):
-            low = reflected < 16
-            term = -1 / reflected if n == 0 else sign * math.factorial(n) / reflected ** (n + 1)
-            total = np.where(low, total + term, total)
-            reflected = np.where(low, reflected + 1, reflected)
-        r = reflected
-        if n == 0:
-            tail = np.log(r) - 1 / (2 * r)
-        else:
-            tail = sign * (math.factorial(n - 1) / r**n + math.factorial(n) / (2 * r ** (n + 1)))
-        for k, bernoulli in enumerate((1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6), 1):
-            if n == 0:
-                tail = tail - bernoulli / (2 * k * r ** (2 * k))
-            else:
-                scale = math.factorial(2 * k + n - 1) / math.factorial(2 * k)
-                tail = tail + sign * bernoulli * scale / r ** (2 * k + n)
-        value = total + tail
-        if negative.any():
-            value = np.where(negative, (-1) ** n * value - _cot_derivative(np.where(negative, z, 0.5), n), value)
-        value = np.where((z <= 0) & (z == np.floor(z)), (np.nan if n == 0 else (-1) ** (n + 1) * np.inf), value)
-        if n == 0:
-            value = np.where(z == 0, np.copysign(np.inf, -z), value)
-    return value.astype(x.dtype)[()]
-
-
-def _cot_derivative(z: Array, n: int) -> Array:
-    """The n-th derivative of pi * cot(pi z), as a polynomial in cot."""
-    poly = np.polynomial.Polynomial([0.0, 1.0])
-    for _ in range(n):
-        poly = poly.deriv() * np.polynomial.Polynomial([-1.0, 0.0, -1.0])
-    return math.pi ** (n + 1) * poly(1 / np.tan(math.pi * z))

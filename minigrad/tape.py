@@ -58,8 +58,6 @@ class GradMode(_thread._local):  # threading.local; the rest of threading would 
         self.enabled = True  # what was asked for
         self.inference = False
         self.running: Pass | None = None  # the backward pass that this thread is in
-        self.transforms: list[Any] = []  # transforms of torch.func, and levels of forward mode, that are open
-        self.pushing: Any = None  # for which of them a backward pass is the first half of forward mode
 
 
 def is_grad_enabled() -> bool:
@@ -230,7 +228,7 @@ class Node:
     def evaluate(self, g: Any, create_graph: bool) -> tuple[tuple[Rule, ...], tuple[Any, ...]]:
         """Where the plain rules are not enough: the contributions, disguised as rules that already know the answer."""
         __tracebackhide__ = True
-        if self.hooks is not None and not mode.pushing:
+        if self.hooks is not None:
             g = self.hooks.before_node(g, create_graph)
         rules = type(self).rules
         if g is None:  # a hook took it away
@@ -244,7 +242,7 @@ class Node:
                 for parent, rule, args in zip(self.parents, rules, kept, strict=True)
             )
         shares = tuple(s if s is None else fit(s, p, self) for s, p in zip(shares, self.parents, strict=True))
-        if self.hooks is not None and not mode.pushing:
+        if self.hooks is not None:
             shares = self.hooks.after_node(g, shares, create_graph)
         return (_given,) * len(shares), tuple((share,) for share in shares)
 
@@ -397,7 +395,7 @@ def walk(
 
     while heap:
         node, g = arrived.pop(heappop(heap))
-        if node.hooks is not None and not mode.pushing:  # no hook hears forward mode
+        if node.hooks is not None:
             if watch is not None:
                 node, g = watch.first(node, g, heap, arrived)
             if targets is not None and node in targets and node in speakers:  # type: ignore[operator]
@@ -457,7 +455,7 @@ def walk(
 
         if not retain_graph and node.guards is not None:
             node.kept = None  # give the memory back as the walk proceeds
-    if watch is not None and not mode.pushing:
+    if watch is not None:
         watch.finish()
 
 

@@ -18,7 +18,6 @@ from minigrad.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anom
 from minigrad.autograd import function, functional, graph
 from minigrad.autograd.checks import GradcheckError, check_graph, gradcheck, gradgradcheck
 from minigrad.autograd.gradients import grad
-from minigrad.autograd.variable import Variable
 from minigrad.function import Function, FunctionCtx, once_differentiable
 from minigrad.tape import backward_all as backward
 from minigrad.tape import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -27,7 +26,6 @@ __all__ = [
     "Function",
     "FunctionCtx",
     "GradcheckError",
-    "Variable",
     "backward",
     "check_graph",
     "detect_anomaly",
@@ -47,7 +45,7 @@ __all__ = [
 ]
 
 _LATER = {
-    **dict.fromkeys(("anomaly_mode", "forward_ad", "grad_mode"), ""),
+    **dict.fromkeys(("grad_mode",), ""),
     **dict.fromkeys(
         ("set_multithreading_enabled", "is_multithreading_enabled", "_unsafe_preserve_version_counter"), "grad_mode"
     ),

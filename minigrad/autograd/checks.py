@@ -7,7 +7,6 @@ check_graph     every operation that a loss was computed with: names the first w
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -39,10 +38,6 @@ def gradcheck(
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
@@ -55,18 +50,11 @@ def gradcheck(
     >>> torch.autograd.gradcheck(torch.sin, (x,))
     True
     """
-    if not (check_forward_ad or check_backward_ad):
-        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    if check_batched_grad and not check_backward_ad:
-        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
-    if check_batched_forward_grad and not check_forward_ad:
-        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     if not raise_exception:
         try:
             return gradcheck(
                 func, inputs, eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, check_grad_dtypes=check_grad_dtypes,
-                check_undefined_grad=check_undefined_grad, check_forward_ad=check_forward_ad,
-                check_backward_ad=check_backward_ad, fast_mode=fast_mode,
+                check_undefined_grad=check_undefined_grad, fast_mode=fast_mode,
             )  # fmt: skip
         except GradcheckError:
             return False
@@ -75,7 +63,7 @@ def gradcheck(
     outputs = _outputs(func, args)
     if not any(y.requires_grad for y in outputs):
         return _constant(func, args, wanted, outputs, eps)
-    for i, y in enumerate(outputs if check_backward_ad else []):
+    for i, y in enumerate(outputs):
         for k, j in enumerate(wanted):
             numerical = _numerical(func, args, j, i, eps)
             analytical = _analytical(y, args[j])
@@ -87,66 +75,18 @@ def gradcheck(
                     f"The tolerance for nondeterminism was {nondet_tol}."
                 )
             if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
-                raise _mismatch("", i, k, numerical, analytical)
-    if check_forward_ad:
-        _forward(func, args, wanted, outputs, eps, rtol, atol)
-        if check_undefined_grad:
-            _at_rest(func, args, wanted)
-    if check_backward_ad:
-        _scaled(func, args, wanted)
-        if check_undefined_grad:
-            _undefined(func, args)
+                raise _mismatch(i, k, numerical, analytical)
+    _scaled(func, args, wanted)
+    if check_undefined_grad:
+        _undefined(func, args)
     return True
 
 
-def _mismatch(how: str, i: int, j: int, numerical: Any, analytical: Any) -> GradcheckError:
+def _mismatch(i: int, j: int, numerical: Any, analytical: Any) -> GradcheckError:
     return GradcheckError(
-        f"Jacobian {how}mismatch for output {i} with respect to input {j},\n"
+        f"Jacobian mismatch for output {i} with respect to input {j},\n"
         f"numerical:{wrap(numerical)}\nanalytical:{wrap(analytical)}\n"
     )
-
-
-def _forward(
-    func: Func, args: tuple[Any, ...], wanted: list[int], outputs: list[Tensor], eps: float, rtol: float, atol: float
-) -> None:
-    """Compare the Jacobians of forward mode: of a custom Function, its jvp; of all else, what its backward says."""
-    for k, j in enumerate(wanted):
-        rows: list[list[Any]] = []  # for each element of the input, how each output moves
-        for place in np.ndindex(args[j].shape):
-            tangents = {i: np.zeros(args[i].shape, args[i]._data.dtype) for i in wanted}
-            tangents[j][place] = 1
-            rows.append(_tangents(func, args, tangents))
-        for i, y in enumerate(outputs):
-            if y.requires_grad and rows:
-                numerical, analytical = _numerical(func, args, j, i, eps), np.array([row[i] for row in rows])
-                if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
-                    raise _mismatch("computed with forward mode ", i, k, numerical, analytical)
-
-
-def _tangents(func: Func, args: tuple[Any, ...], tangents: dict[int, Any]) -> list[Any]:
-    """How each output moves, in one dimension, if the inputs move along these tangents (the others are at rest)."""
-    forward_ad = importlib.import_module("minigrad.autograd.forward_ad")  # it is loaded when it is asked for
-    still = [a.detach() if isinstance(a, Tensor) and a.requires_grad else a for a in args]
-    with forward_ad.dual_level():
-        moving = [forward_ad.make_dual(a, wrap(tangents[i][()])) if i in tangents else a for i, a in enumerate(still)]
-        ys = _outputs(func, tuple(moving))
-        found = [(y, forward_ad.unpack_dual(y).tangent) for y in ys]
-    return [np.zeros(y.numel(), y._data.dtype) if t is None else t.reshape(-1)._data for y, t in found]
-
-
-def _at_rest(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
-    """An input that does not move is as good as one that moves by zero."""
-    rng = np.random.default_rng(0)
-    for j in wanted:
-        tangents = {i: rng.standard_normal(args[i].shape).astype(args[i]._data.dtype) for i in wanted}
-        zero = _tangents(func, args, {**tangents, j: np.zeros_like(tangents[j])})
-        none = _tangents(func, args, {i: t for i, t in tangents.items() if i != j})
-        for i, (with_zero, without) in enumerate(zip(zero, none, strict=True)):
-            if not np.allclose(with_zero, without):
-                raise GradcheckError(
-                    "Mismatch in tangent values for output with index: ", i, " when input: ", args[j],
-                    " has an undefined tangent value. ", " Got: ", wrap(with_zero), " but expected: ", wrap(without),
-                )  # fmt: skip
 
 
 def _checkable(args: tuple[Any, ...]) -> list[int]:
@@ -283,9 +223,6 @@ def gradgradcheck(
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
     check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_fwd_over_rev: bool = False,
-    check_rev_over_rev: bool = True,
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
@@ -297,10 +234,6 @@ def gradgradcheck(
     >>> torch.autograd.gradgradcheck(torch.sin, (x,))
     True
     """
-    if check_undefined_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
-    if check_batched_grad and not check_rev_over_rev:
-        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
     args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
     outputs = [y for y in _outputs(func, args) if y.requires_grad]
@@ -319,7 +252,7 @@ def gradgradcheck(
 
     return gradcheck(
         derivative, (*args, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
-        check_undefined_grad=False, check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev,
+        check_undefined_grad=False,
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.joining import stack
 from minigrad.operations import Nowhere
 from minigrad.tape import Node, check_input, given_gradients, run, sequence, starts
 from minigrad.tensor import Tensor, wrap
@@ -27,13 +26,12 @@ def grad(
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
-    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
     """The gradient of the sum of `outputs` (weighted by `grad_outputs`) with respect to each of `inputs`.
 
-    grad_outputs: one tensor of each output's shape, or None for outputs with one element; with `is_grads_batched` each has
-    one dimension more in front, and so have the results.  Inputs may be non-leaves.  Returns a tuple (for a dict of inputs
+    grad_outputs: one tensor of each output's shape, or None for outputs with one element.
+    Inputs may be non-leaves.  Returns a tuple (for a dict of inputs
     a dict) with a tensor of each input's shape; None for an unused input under `allow_unused`, zeros under `materialize_grads`.
     RuntimeError if an input is unused or requires no gradient, if there is no graph, or if it was freed.
 
@@ -49,7 +47,7 @@ def grad(
     if isinstance(inputs, dict):
         found = grad(
             outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, only_inputs, allow_unused,
-            is_grads_batched, materialize_grads,
+            materialize_grads,
         )  # fmt: skip
         return dict(zip(inputs, found, strict=True))
     if not only_inputs:
@@ -61,8 +59,6 @@ def grad(
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     gradients = given_gradients(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
-    if is_grads_batched and len(gradients) == len(roots):
-        return _batched(roots, wanted, gradients, retain, create_graph, bool(allow_unused), materialize_grads)
     started = starts(roots, gradients, create_graph)
     for t in wanted:
         check_input(t)
@@ -97,47 +93,3 @@ def zeros_like(t: Tensor) -> Tensor:
     return wrap(np.zeros(t._data.shape, t._data.dtype)[()])
 
 
-def _batched(
-    roots: Any, wanted: Any, gradients: Any, retain: bool, create_graph: bool, allow_unused: bool, zeros: bool
-) -> tuple[Any, ...]:
-    for i, (g, root) in enumerate(zip(gradients, roots, strict=True)):
-        if g is None and root._data.size != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        if g is not None and g._data.ndim == 0:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-                "0-dim tensor to a number"
-            )
-        if g is not None and g.shape[1:] != root.shape:
-            raise RuntimeError(
-                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
-                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
-                f"mismatch was detected: grad_output[{i}] has a shape of {g[0].shape[1:]} and output[{i}] has a shape of "
-                f"{root.shape}. If you only want some tensors in `grad_output` to be considered batched, consider using "
-                "vmap."
-            )
-    sizes = [len(g) for g in gradients if g is not None]
-    if len(sizes) < len(roots):
-        raise ValueError(
-            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 "
-            "so expected in_dim to satisfy 0 <= in_dim < 0."
-        )
-    n = sizes[0]
-    if len(set(sizes)) > 1:
-        raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
-            "dimension"
-        )
-    rows = [
-        grad(
-            roots,
-            wanted,
-            [None if g is None else g[i] for g in gradients],
-            retain_graph=retain or i < n - 1,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=zeros,
-        )
-        for i in range(n)
-    ]
-    return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))

@@ -9,7 +9,6 @@ their own beside it, convolution and pooling in `layers`. What PyTorch also offe
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Sequence
@@ -448,22 +447,3 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """`interpolate` with mode "bilinear", corners upon corners."""
     return interpolate(input, size, scale_factor, "bilinear", True)
-
-
-# What few programs use, and where it is written.
-_LATER = {
-    **dict.fromkeys(("affine_grid", "grid_sample"), "nn.spatial"),
-    **dict.fromkeys(
-        (f"fractional_max_pool{n}d{and_where}" for n in (2, 3) for and_where in ("", "_with_indices")), "nn.fractional"
-    ),
-    "multi_head_attention_forward": "nn.modules.transformer",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """What few programs use is loaded when it is asked for."""
-    if name in _LATER:
-        return getattr(importlib.import_module(f"minigrad.{_LATER[name]}"), name)
-    if name == "grad":
-        return importlib.import_module("minigrad.nn.grad")
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -5,7 +5,6 @@ Assigning one to an attribute of a `Module` registers it there. It requires grad
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from minigrad.tensor import Tensor
@@ -68,10 +67,3 @@ def typename(thing: Any) -> str:
     module = getattr(thing, "__module__", None)
     name: str = getattr(thing, "__qualname__", None) or type(thing).__qualname__
     return name if module in (None, "builtins") else f"{module}.{name}"
-
-
-def __getattr__(name: str) -> Any:
-    """The parameter of a lazy layer lives beside the lazy layers."""
-    if name == "UninitializedParameter":
-        return importlib.import_module("minigrad.nn.modules.lazy").UninitializedParameter
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

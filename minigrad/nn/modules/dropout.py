@@ -31,31 +31,3 @@ class Dropout(_DropoutNd):
     function = staticmethod(F.dropout)
 
 
-class Dropout1d(_DropoutNd):
-    """Whole channels of (batch, channels, length)."""
-
-    function = staticmethod(F.dropout1d)
-
-
-class Dropout2d(_DropoutNd):
-    """Whole channels of (batch, channels, height, width)."""
-
-    function = staticmethod(F.dropout2d)
-
-
-class Dropout3d(_DropoutNd):
-    """Whole channels of (batch, channels, depth, height, width)."""
-
-    function = staticmethod(F.dropout3d)
-
-
-class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance of what SELU gives."""
-
-    function = staticmethod(F.alpha_dropout)
-
-
-class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels."""
-
-    function = staticmethod(F.feature_alpha_dropout)

@@ -1,30 +1,22 @@
-"""Helpers around gradients and parameters: clipping, and parameters as one vector.
-
-`parametrize` and `parametrizations` compute a parameter from another one, `prune` masks one, `fusion` makes two layers
-one; `rnn` has packed sequences.
-"""
+"""Helpers around gradients and parameters: clipping, and parameters as one vector."""
 
 # mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from minigrad.kernels import vector_norm
-from minigrad.nn.utils import rnn
 from minigrad.tape import no_grad, touch
 from minigrad.tensor import Tensor, wrap
 
 __all__ = [
-    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector", "rnn",
-    "skip_init", "vector_to_parameters",
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
+    "vector_to_parameters",
 ]  # fmt: skip
 
 
@@ -65,22 +57,6 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_norm(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
-) -> Tensor:
-    """The old name of `clip_grad_norm_`."""
-    warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
-
-
 def clip_grads_with_norm_(
     parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -110,13 +86,6 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     return cat([p.reshape(-1) for p in parameters])
 
 
-def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A module of this class; PyTorch leaves its numbers to chance, here they are drawn as ever."""
-    if "device" not in inspect.signature(module_cls).parameters:
-        raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    return module_cls(*args, **kwargs)
-
-
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Write the pieces of a vector into the parameters."""
     if not isinstance(vec, Tensor):
@@ -128,18 +97,3 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
             p._writable()[...] = vec._data[start:end].reshape(p._data.shape)
             touch(p._counter)
             start = end
-
-
-def __getattr__(name: str) -> Any:
-    """What few programs use is loaded when it is asked for."""
-    if name in ("fusion", "parametrizations", "parametrize", "prune"):
-        return importlib.import_module(f"minigrad.nn.utils.{name}")
-    if name in ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"):
-        return getattr(importlib.import_module("minigrad.nn.utils.reweighting"), name)
-    if name in ("clip_grad", "convert_parameters"):  # files of PyTorch's that are this one
-        return importlib.import_module(__name__)
-    if name == "stateless":
-        return importlib.import_module("minigrad.func")
-    if name in ("fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"):
-        return getattr(importlib.import_module("minigrad.nn.utils.fusion"), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

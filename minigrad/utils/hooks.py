@@ -1,5 +1,0 @@
-"""torch.utils.hooks: what registering a hook returns."""
-
-from minigrad.hooks import RemovableHandle
-
-__all__ = ["RemovableHandle"]
