@@ -57,7 +57,8 @@ from minigrad.record import Recording
 from minigrad import record
 import minigrad.record.bugs
 x = minigrad.tensor(3.0, requires_grad=True)
-print(minigrad.record is record, isinstance(minigrad.record(x * x), Recording), minigrad.broken is sys.modules["minigrad.record"].broken)
+broken = sys.modules["minigrad.record"].broken
+print(minigrad.record is record, isinstance(minigrad.record(x * x), Recording), minigrad.broken is broken)
 """
 
 
