@@ -14,6 +14,6 @@ bugs.py           `broken`: the engine with a bug from the course's catalogue
 from minigrad.record.bugs import broken
 from minigrad.record.explanation import explain
 from minigrad.record.recorder import record
-from minigrad.record.recording import Place, Recording, Share, Step
+from minigrad.record.recording import Contribution, Place, Recording, Step
 
-__all__ = ["Place", "Recording", "Share", "Step", "broken", "explain", "record"]
+__all__ = ["Contribution", "Place", "Recording", "Step", "broken", "explain", "record"]

@@ -23,7 +23,7 @@ from minigrad.versions import check_versions
 
 __all__ = ["BUGS", "RULES", "Bug", "WrongRule", "broken", "wrong_rules"]
 
-Share = tuple[Node, Any]
+Contribution = tuple[Node, Any]
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ def broken(id: str) -> Iterator[None]:
 # --- wrong walks --------------------------------------------------------------------------------------------
 
 
-def shares_of(node: Node, g: Any, create_graph: bool) -> list[Share]:
+def contributions_of(node: Node, g: Any, create_graph: bool) -> list[Contribution]:
     """What a node hands to its parents, by its right rules."""
     if node.kept is None:
         raise tape.freed(node)
     check_versions(node)
-    _, shares = node.evaluate(g, create_graph)
+    _, contributions = node.evaluate(g, create_graph)
     return [
-        (p, s[0]) for p, s in zip(node.parents, shares, strict=True) if p is not None and s[0] is not None
+        (p, s[0]) for p, s in zip(node.parents, contributions, strict=True) if p is not None and s[0] is not None
     ]
 
 
@@ -98,7 +98,7 @@ def ordered_walk(order: Order, meet: Callable[[Any, Any], Any]) -> Callable[...,
     """A walk that visits nodes in this order, and joins two gradients that meet at a node with `meet`."""
 
     def walk(
-        roots: Iterable[Share], create_graph: bool = False, retain_graph: bool = False,
+        roots: Iterable[Contribution], create_graph: bool = False, retain_graph: bool = False,
         targets: dict[Node, Any] | None = None,
     ) -> None:  # fmt: skip
         arrived: dict[Node, Any] = {}
@@ -111,8 +111,8 @@ def ordered_walk(order: Order, meet: Callable[[Any, Any], Any]) -> Callable[...,
                 continue  # nothing has reached it yet, and it will not be asked again
             g = arrived[node]
             if node.parents:
-                for parent, share in shares_of(node, g, create_graph):
-                    arrived[parent] = meet(arrived[parent], share) if parent in arrived else share
+                for parent, sent in contributions_of(node, g, create_graph):
+                    arrived[parent] = meet(arrived[parent], sent) if parent in arrived else sent
             if last[node] == i and node.parents:
                 finish(node, g, create_graph, retain_graph, targets)
         for node in last:
@@ -147,7 +147,7 @@ def first_visit(roots: list[Node]) -> list[Node]:
 
 
 def every_visit(roots: list[Node]) -> list[Node]:
-    """Post-order without a set of visited nodes, reversed: a node that is used twice speaks twice."""
+    """Post-order without a set of visited nodes, reversed: a node that is used twice is taken twice."""
     order: list[Node] = []
     stack: list[tuple[Node, bool]] = [(node, False) for node in reversed(roots)]
     while stack:
@@ -161,7 +161,7 @@ def every_visit(roots: list[Node]) -> list[Node]:
 
 
 def hasty_walk(
-    roots: Iterable[Share], create_graph: bool = False, retain_graph: bool = False,
+    roots: Iterable[Contribution], create_graph: bool = False, retain_graph: bool = False,
     targets: dict[Node, Any] | None = None,
 ) -> None:  # fmt: skip
     """A node passes on all it has as soon as anything reaches it, and again when more comes."""
@@ -171,7 +171,7 @@ def hasty_walk(
         node, g = stack.pop()
         total[node] = total[node] + g if node in total else g
         if node.parents:
-            stack.extend(reversed(shares_of(node, total[node], create_graph)))
+            stack.extend(reversed(contributions_of(node, total[node], create_graph)))
     for node, g in total.items():
         finish(node, g, create_graph, retain_graph, targets)
 
@@ -269,8 +269,8 @@ def without_upstream(made: operations.Operation) -> WrongRule:
         if rule is None:
             return None
 
-        def forgetful(g: Any, *kept: Any) -> Any:
-            return rule(like(g, np.ones_like(numbers(g))), *kept)
+        def forgetful(g: Any, *saved: Any) -> Any:
+            return rule(like(g, np.ones_like(numbers(g))), *saved)
 
         forgetful.takes = operations.parameters(rule)  # type: ignore[attr-defined]
         return forgetful
@@ -346,9 +346,9 @@ BUGS: dict[str, Bug] = {
     bug.id: bug
     for bug in (
         Bug("M19", "where two gradients meet, the later one is kept", walks(newest_first, the_later)),
-        Bug("M20", "a node speaks before its gradient is complete", lambda: swapped("walk", hasty_walk)),
-        Bug("M21", "nodes speak in the order of the first visit", walks(first_visit)),
-        Bug("M21-visits", "a node that is used twice speaks twice", walks(every_visit)),
+        Bug("M20", "a node is taken before its gradient is complete", lambda: swapped("walk", hasty_walk)),
+        Bug("M21", "nodes are taken in the order of the first visit", walks(first_visit)),
+        Bug("M21-visits", "a node that is used twice is taken twice", walks(every_visit)),
         Bug("M21-zero", "the pass starts from 0", starts(lambda root: root._data * 0)),
         Bug("M21-value", "the pass starts from the loss itself", starts(lambda root: root._data)),
         Bug("M23", "every rule forgets the upstream gradient",

@@ -27,7 +27,7 @@ from minigrad.record.formula import formulas_of
 from minigrad.record.names import term
 from minigrad.record.notation import WORD, bracketed, latex
 from minigrad.record.numbers import Array, number, plural, short
-from minigrad.record.recording import Kept, Share, Step
+from minigrad.record.recording import Contribution, Saved, Step
 from minigrad.record.values import array_of, inputs_of, operation_of
 from minigrad.tape import TABLE, Node
 
@@ -40,53 +40,53 @@ OF_SHAPES = {"len": len, "min": min, "count": layout.count, "inverse_order": lay
              "negated": layout.negated, "negated_pairs": layout.negated_pairs}  # fmt: skip
 
 
-def explain_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
+def explain_contribution(sent: Contribution, step: Step, node: Node, recorder: Recorder) -> None:
     """The rule in words and symbols, what it was given, and what kind of arithmetic it is."""
     made = operation_of(node)
     if made is None:
-        explain_function(share, node, recorder)
+        explain_function(sent, node, recorder)
     else:
-        explain_rule(share, step, node, recorder, made)
-    if share.hooked and share.contribution is not None:
-        share.note = f"A hook makes it {short(share.contribution)}"
+        explain_rule(sent, step, node, recorder, made)
+    if sent.hooked and sent.value is not None:
+        sent.note = f"A hook makes it {short(sent.value)}"
 
 
-def explain_rule(share: Share, step: Step, node: Node, recorder: Recorder, made: Operation) -> None:
+def explain_rule(sent: Contribution, step: Step, node: Node, recorder: Recorder, made: Operation) -> None:
     """One rule of the table: its formula in the student's words, what it was given, the arithmetic."""
-    slot = share.slot
+    slot = sent.slot
     names, args = made.arguments[slot], (node.kept or ())[slot] or ()
     formula = settled(formulas_of(made)[slot], dict(zip(names, args, strict=True)))
-    share.rule, share.operation = SAID.get(formula, formula), made.name
-    share.arguments = {**recorder.inputs(node), **dict(zip(names, args, strict=True))}
-    share.kept = tuple(kept_as(name, value, node, recorder) for name, value in zip(names, args, strict=True))
-    share.how, share.terms = arithmetic(share, step)
-    share.names = students_names(share, node, recorder)
-    share.latex = latex(share.named) or latex(share.rule)
+    sent.rule, sent.operation = SAID.get(formula, formula), made.name
+    sent.arguments = {**recorder.inputs(node), **dict(zip(names, args, strict=True))}
+    sent.saved = tuple(saved_as(name, value, node, recorder) for name, value in zip(names, args, strict=True))
+    sent.how, sent.terms = arithmetic(sent, step)
+    sent.names = students_names(sent, node, recorder)
+    sent.latex = latex(sent.named) or latex(sent.rule)
     rule = made.rules[slot]
-    assert rule is not None and share.raw is not None
+    assert rule is not None and sent.raw is not None
 
     def applied(g: Array) -> Array:
         return array_of(rule(g[()], *args))
 
     with np.errstate(all="ignore"):
-        if share.how != "matmul":
-            kind_by_ones(share, step, applied(np.ones_like(step.upstream)))
-        assert share.contribution is not None
-        size = share.contribution.size * step.upstream.size
-        if step.upstream.ndim and share.raw.ndim and size <= 64:
+        if sent.how != "matmul":
+            kind_by_ones(sent, step, applied(np.ones_like(step.upstream)))
+        assert sent.value is not None
+        size = sent.value.size * step.upstream.size
+        if step.upstream.ndim and sent.raw.ndim and size <= 64:
             units = np.eye(step.upstream.size, dtype=step.upstream.dtype)
-            rows = [applied(u.reshape(step.upstream.shape)).sum(share.summed) for u in units]  # a stretched input is one
-            share.jacobian = np.array([row.ravel() for row in rows])
-        elif share.how == "matmul":
-            share.note = "; ".join(
+            rows = [applied(u.reshape(step.upstream.shape)).sum(sent.summed) for u in units]  # a stretched input is one
+            sent.jacobian = np.array([row.ravel() for row in rows])
+        elif sent.how == "matmul":
+            sent.note = "; ".join(
                 filter(None, (
-                    helpers(share.rule, share.named, rule),
-                    f"a full Jacobian would have {step.upstream.size} \u00d7 {share.contribution.size} = {size} numbers",
+                    helpers(sent.rule, sent.named, rule),
+                    f"a full Jacobian would have {step.upstream.size} \u00d7 {sent.value.size} = {size} numbers",
                 ))
             )  # fmt: skip
-    if share.how == "elementwise":
-        share.measured = slope(node, slot, recorder)
-    share.note = share.note or remark(share) or helpers(share.rule, share.named, rule)
+    if sent.how == "elementwise":
+        sent.measured = slope(node, slot, recorder)
+    sent.note = sent.note or remark(sent) or helpers(sent.rule, sent.named, rule)
 
 
 def settled(rule: str, given: Mapping[str, Any]) -> str:
@@ -111,20 +111,20 @@ class Settle(ast.NodeTransformer):
         return self.generic_visit(tree)
 
 
-def remark(share: Share) -> str:
+def remark(sent: Contribution) -> str:
     """What a picture of this kind of rule needs to say besides."""
-    if share.how == "move":
+    if sent.how == "move":
         return "the same numbers in another shape: no arithmetic"
-    if share.how == "scatter":
+    if sent.how == "scatter":
         return "hatched: never used in the result, so no gradient comes back"
     if (
-        share.how == "elementwise"
-        and share.local is not None
-        and share.local.ndim
-        and (share.local == 0).any()
+        sent.how == "elementwise"
+        and sent.local is not None
+        and sent.local.ndim
+        and (sent.local == 0).any()
     ):
-        assert share.raw is not None
-        spoilt = np.isnan(share.raw[share.local == 0]).any() if share.raw.shape == share.local.shape else False
+        assert sent.raw is not None
+        spoilt = np.isnan(sent.raw[sent.local == 0]).any() if sent.raw.shape == sent.local.shape else False
         return f"hatched: the local factor is 0, {'but 0 times inf or nan is nan' if spoilt else 'nothing gets through'}"
     return ""
 
@@ -141,7 +141,7 @@ def helpers(text: str, shown: str, rule: Any) -> str:
     return "; ".join(said)
 
 
-def students_names(share: Share, node: Node, recorder: Recorder) -> dict[str, str]:
+def students_names(sent: Contribution, node: Node, recorder: Recorder) -> dict[str, str]:
     """What the student calls each word of the rule: a tensor's name, a number, a shape; g stays g."""
     i = recorder.place[node]
     labels = {"out": recorder.places[i].name}
@@ -150,45 +150,45 @@ def students_names(share: Share, node: Node, recorder: Recorder) -> dict[str, st
         if place is not None:
             labels[name] = recorder.places[place].name
     names = {name: term(label) for name, label in labels.items() if label != "g"}
-    for kept in share.kept:
-        if kept.value is None and 0 < len(kept.label) <= 20:
-            names[kept.name] = kept.label
-        elif kept.name not in labels and kept.value is not None and kept.value.ndim == 0:
-            names[kept.name] = str(kept.value) if kept.value.dtype == bool else bracketed(number(kept.value))
+    for saved in sent.saved:
+        if saved.value is None and 0 < len(saved.label) <= 20:
+            names[saved.name] = saved.label
+        elif saved.name not in labels and saved.value is not None and saved.value.ndim == 0:
+            names[saved.name] = str(saved.value) if saved.value.dtype == bool else bracketed(number(saved.value))
     return names
 
 
-def kind_by_ones(share: Share, step: Step, ones: Array) -> None:
+def kind_by_ones(sent: Contribution, step: Step, ones: Array) -> None:
     """What the rule makes of a gradient of ones tells its kind: factors, the same numbers, places, copies."""
-    assert share.raw is not None
-    if ones.shape != share.raw.shape:
+    assert sent.raw is not None
+    if ones.shape != sent.raw.shape:
         return
-    if share.how == "elementwise":
-        share.local = ones
-    elif share.how == "other":
+    if sent.how == "elementwise":
+        sent.local = ones
+    elif sent.how == "other":
         if ones.size == step.upstream.size and (ones == 1).all():
-            share.how = "move"
+            sent.how = "move"
         elif (ones == 0).any() and (ones >= 1).any() and (ones == np.abs(np.round(ones))).all():
-            share.how, share.local = "scatter", ones
+            sent.how, sent.local = "scatter", ones
         elif ones.size >= step.upstream.size and np.unique(ones).size == 1:
-            share.how, share.local = "spread", ones
+            sent.how, sent.local = "spread", ones
 
 
-def explain_function(share: Share, node: Node, recorder: Recorder) -> None:
+def explain_function(sent: Contribution, node: Node, recorder: Recorder) -> None:
     """A custom Function shows the student's own line; one of its outputs only passes its gradient on."""
     function = getattr(node, "function", None)
-    parent = node.parents[share.slot]
+    parent = node.parents[sent.slot]
     if function is None and parent is not None and parent.shape is None:
-        share.how, share.rule, share.note = "slot", "g", f"output {node.output_nr + 1}"
+        sent.how, sent.rule, sent.note = "slot", "g", f"output {node.output_nr + 1}"
         return
     if function is None:  # several inputs side by side, or written into one another
-        share.rule, share.note = "its part of g", "each input gets back the part that came from it"
+        sent.rule, sent.note = "its part of g", "each input gets back the part that came from it"
         return
-    share.how = "function"
-    share.kept = saved_by_function(node, recorder)
+    sent.how = "function"
+    sent.saved = saved_by_function(node, recorder)
     line, parts = returned(function.backward)
-    share.rule = parts[share.slot] if share.slot < len(parts) else f"backward of {function.__name__}"
-    share.note = f"{function.__name__}.backward: {line}" if line else ""
+    sent.rule = parts[sent.slot] if sent.slot < len(parts) else f"backward of {function.__name__}"
+    sent.note = f"{function.__name__}.backward: {line}" if line else ""
 
 
 def returned(function: Any) -> tuple[str, list[str]]:
@@ -206,7 +206,7 @@ def returned(function: Any) -> tuple[str, list[str]]:
     return ast.unparse(found[-1]), [ast.unparse(p) for p in parts]
 
 
-def kept_as(name: str, value: Any, node: Node, recorder: Recorder) -> Kept:
+def saved_as(name: str, value: Any, node: Node, recorder: Recorder) -> Saved:
     """One of the rule's arguments: under what name the student knows it, and its value if it is numbers."""
     made = node.operation
     label = ""
@@ -220,8 +220,8 @@ def kept_as(name: str, value: Any, node: Node, recorder: Recorder) -> Kept:
         elif (recorder.place[node], slot) in recorder.cut:
             label = recorder.places[recorder.cut[recorder.place[node], slot]].name
     if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-        return Kept(name, label, np.array(value))
-    return Kept(name, f"[{spelled(value)}]" if name in ("key", "index") else str(value), None)
+        return Saved(name, label, np.array(value))
+    return Saved(name, f"[{spelled(value)}]" if name in ("key", "index") else str(value), None)
 
 
 def spelled(key: Any) -> str:
@@ -233,33 +233,33 @@ def spelled(key: Any) -> str:
     return short(key) if isinstance(key, np.ndarray) and key.size > 6 else str(getattr(key, "tolist", lambda: key)())
 
 
-def saved_by_function(node: Node, recorder: Recorder) -> tuple[Kept, ...]:
+def saved_by_function(node: Node, recorder: Recorder) -> tuple[Saved, ...]:
     """What a custom Function has in backward: the gradients of its several outputs, and what it saved."""
     place = recorder.place
     own = parameters(node.function.backward)[1:]  # type: ignore[attr-defined]
-    kept = [Kept(own[i] if i < len(own) else f"g{i + 1}", f"gradient of output {i + 1}", g)
+    saved = [Saved(own[i] if i < len(own) else f"g{i + 1}", f"gradient of output {i + 1}", g)
             for i, g in enumerate(recorder.arrivals.get(place[node], ())) if g is not None]  # fmt: skip
     for i, tensor in enumerate(getattr(node, "saved_tensors", ())):
         if tensor is not None:
             owner = None if tensor._node is None else place.get(tensor._node)
             constant = recorder.names.constants.get(id(tensor._data), "")
             label = constant if owner is None else recorder.places[owner].name
-            kept.append(Kept(f"saved {i + 1}", label, np.array(tensor._data)))
-    return tuple(kept)
+            saved.append(Saved(f"saved {i + 1}", label, np.array(tensor._data)))
+    return tuple(saved)
 
 
-def arithmetic(share: Share, step: Step) -> tuple[str, tuple[tuple[str, bool], ...]]:
+def arithmetic(sent: Contribution, step: Step) -> tuple[str, tuple[tuple[str, bool], ...]]:
     """What kind of rule this is, read from its formula: copy, elementwise, matmul or other."""
-    assert share.raw is not None
+    assert sent.raw is not None
     try:
-        tree: ast.AST = ast.parse(share.rule, mode="eval").body
+        tree: ast.AST = ast.parse(sent.rule, mode="eval").body
     except SyntaxError:  # a rule that was put in place of ours need not be one expression
         return "other", ()
     if isinstance(tree, ast.Name):
         return "copy", ()
     if (pair := product(tree)) is not None:
         return "matmul", pair
-    if share.raw.shape == step.upstream.shape and number_by_number(tree):
+    if sent.raw.shape == step.upstream.shape and number_by_number(tree):
         return "elementwise", ()
     return "other", ()
 
@@ -336,7 +336,7 @@ def check_names(rules: Mapping[str, Any]) -> None:
 PATIENCE = 3.0  # seconds that a student's rule may take in all: after that it is not asked any more
 
 
-def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> None:
+def check_contribution(sent: Contribution, step: Step, node: Node, recorder: Recorder) -> None:
     """Run the student's rule for this operation on the same numbers, and measure who is right."""
     made = operation_of(node)
     if made is None:
@@ -347,52 +347,52 @@ def check_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Non
     if rule is None:
         return
     if recorder.waited > PATIENCE:
-        share.note = f"your rule was not asked here: it has taken {recorder.waited:.0f} seconds already"
+        sent.note = f"your rule was not asked here: it has taken {recorder.waited:.0f} seconds already"
         return
-    assert share.contribution is not None and share.raw is not None
-    share.numeric = measured_share(share, step, node, recorder)
-    if isinstance(rule, (tuple, list)) and share.slot >= len(rule):
-        share.verdict = f"You gave {len(rule)} rules; this is input {share.slot + 1}."
+    assert sent.value is not None and sent.raw is not None
+    sent.numeric = measured_contribution(sent, step, node, recorder)
+    if isinstance(rule, (tuple, list)) and sent.slot >= len(rule):
+        sent.verdict = f"You gave {len(rule)} rules; this is input {sent.slot + 1}."
         return
-    single = rule[share.slot] if isinstance(rule, (tuple, list)) else rule
+    single = rule[sent.slot] if isinstance(rule, (tuple, list)) else rule
     if not callable(single):
-        share.verdict = f"Your rule for this input is {reprlib.repr(single)}; it has to be a function of g and what it needs."
+        sent.verdict = f"Your rule for this input is {reprlib.repr(single)}; it has to be a function of g and what it needs."
         return
-    names = asked_for(single, share.arguments)
-    missing = [n for n in names if n not in share.arguments]
+    names = asked_for(single, sent.arguments)
+    missing = [n for n in names if n not in sent.arguments]
     if missing:
-        share.verdict = f"Your rule asks for {', '.join(missing)}; it can have {', '.join(['g', *sorted(share.arguments)])}."
+        sent.verdict = f"Your rule asks for {', '.join(missing)}; it can have {', '.join(['g', *sorted(sent.arguments)])}."
         return
     try:
-        answer, changed, again = tried(single, step.upstream, {n: share.arguments[n] for n in names}, recorder)
+        answer, changed, again = tried(single, step.upstream, {n: sent.arguments[n] for n in names}, recorder)
     except (Exception, SystemExit) as error:  # the student's rule may raise anything; the walk shows what
-        share.verdict = f"Your rule raised {type(error).__name__}: {error}"
+        sent.verdict = f"Your rule raised {type(error).__name__}: {error}"
         return
     inputs = len(node.parents)
     if not isinstance(rule, (tuple, list)) and isinstance(answer, (tuple, list)):
         if len(answer) > inputs:
             has = f"{inputs} {plural(inputs, 'input', 'inputs')}"
-            share.verdict = f"Your rule returned {len(answer)} gradients; the operation has {has}."
+            sent.verdict = f"Your rule returned {len(answer)} gradients; the operation has {has}."
             return
-        answer, again = ((each[share.slot] if share.slot < len(each) else None) for each in (answer, again))
+        answer, again = ((each[sent.slot] if sent.slot < len(each) else None) for each in (answer, again))
     if answer is None:
-        share.verdict = "Your rule returned nothing for this input."
+        sent.verdict = "Your rule returned nothing for this input."
         return
     try:
         given = np.array(getattr(answer, "_data", answer))
-        share.yours = given.astype(np.float64, casting="same_kind")
+        sent.yours = given.astype(np.float64, casting="same_kind")
     except (TypeError, ValueError):
         said = f"a {type(answer).__name__}" if repr(answer).startswith("<") else reprlib.repr(answer)
-        share.verdict = f"Your rule returned {said}, which is no array of numbers."
+        sent.verdict = f"Your rule returned {said}, which is no array of numbers."
         return
     if changed:
-        share.verdict = f"Your rule writes into {' and '.join(changed)}, which others still need: make a new array instead."
+        sent.verdict = f"Your rule writes into {' and '.join(changed)}, which others still need: make a new array instead."
     elif not np.array_equal(getattr(again, "_data", again), given, equal_nan=given.dtype.kind == "f"):
-        share.verdict = "Asked twice with the same numbers, your rule gives two answers."
+        sent.verdict = "Asked twice with the same numbers, your rule gives two answers."
     else:
-        share.verdict = compare(share, step)
-        if share.verdict.startswith("The numbers") and given.dtype.kind in "bi" and share.raw.dtype.kind == "f":
-            share.verdict += f" Yours are {given.dtype}: cut to whole numbers."
+        sent.verdict = compare(sent, step)
+        if sent.verdict.startswith("The numbers") and given.dtype.kind in "bi" and sent.raw.dtype.kind == "f":
+            sent.verdict += f" Yours are {given.dtype}: cut to whole numbers."
 
 
 def asked_for(rule: Any, known: Mapping[str, Any]) -> list[str]:
@@ -422,39 +422,39 @@ def tried(rule: Any, g: Array, arguments: dict[str, Any], recorder: Recorder) ->
     return answer, changed, answer if took > 0.05 else ask()[0]
 
 
-def compare(share: Share, step: Step) -> str:
-    assert share.yours is not None and share.contribution is not None and share.raw is not None
-    yours, right = share.yours, share.contribution
-    for target in (right, share.raw):
+def compare(sent: Contribution, step: Step) -> str:
+    assert sent.yours is not None and sent.value is not None and sent.raw is not None
+    yours, right = sent.yours, sent.value
+    for target in (right, sent.raw):
         if yours.shape == target.shape and np.allclose(yours, target, rtol=1e-4, atol=1e-6, equal_nan=True):
             return "agrees"
-    if yours.shape not in (right.shape, share.raw.shape):
+    if yours.shape not in (right.shape, sent.raw.shape):
         return f"Yours has shape {yours.shape}; the input has shape {right.shape}, and so must its gradient."
     if (
-        share.local is not None
-        and yours.shape == share.local.shape
-        and np.allclose(yours, share.local, rtol=1e-4)
+        sent.local is not None
+        and yours.shape == sent.local.shape
+        and np.allclose(yours, sent.local, rtol=1e-4)
     ):
-        return "Yours is the local factor alone. What arrives from behind, g, is missing."
-    if np.allclose(yours, -share.raw, rtol=1e-4) or np.allclose(yours, -right, rtol=1e-4):
+        return "Yours is the local factor alone. The upstream gradient, g, is missing."
+    if np.allclose(yours, -sent.raw, rtol=1e-4) or np.allclose(yours, -right, rtol=1e-4):
         return "Yours has the opposite sign."
-    for name, value in share.arguments.items():
+    for name, value in sent.arguments.items():
         if np.shape(value) == np.shape(step.upstream) and np.allclose(
             yours, step.upstream * value, rtol=1e-4
         ):
-            return f"Yours is g * {name}. The rule here is {share.rule}."
-    return f"The numbers differ. The rule here is {share.rule}."
+            return f"Yours is g * {name}. The rule here is {sent.rule}."
+    return f"The numbers differ. The rule here is {sent.rule}."
 
 
-def measured_share(share: Share, step: Step, node: Node, recorder: Recorder) -> Array | None:
+def measured_contribution(sent: Contribution, step: Step, node: Node, recorder: Recorder) -> Array | None:
     """The contribution by central differences of sum(g * forward); None for big inputs or lost ones."""
     arguments = inputs_of(node, recorder.values)
-    if arguments is None or np.size(arguments[share.slot]) > 64:
+    if arguments is None or np.size(arguments[sent.slot]) > 64:
         return None
     double = [
         np.array(a, np.float64) if hasattr(a, "dtype") and a.dtype.kind == "f" else a for a in arguments
     ]
-    x = np.array(double[share.slot], np.float64)
+    x = np.array(double[sent.slot], np.float64)
     g = step.upstream.astype(np.float64)
     slopes = np.zeros(x.shape)
     with np.errstate(all="ignore"):
@@ -463,7 +463,7 @@ def measured_share(share: Share, step: Step, node: Node, recorder: Recorder) -> 
             for h in (1e-5, -1e-5):
                 nudged = x.copy()
                 nudged[index] += h
-                double[share.slot] = nudged if nudged.ndim else nudged[()]
+                double[sent.slot] = nudged if nudged.ndim else nudged[()]
                 sides.append(float(np.sum(g * node.operation.forward(*double))))
             slopes[index] = (sides[0] - sides[1]) / 2e-5
     return slopes

@@ -58,12 +58,12 @@ def _saved(t: Tensor) -> list[str]:
     held = _bytes(maker)
     if not held:
         return ["Its node saves no numbers, so a second backward pass through it alone would work."]
-    names = sorted({name for n in _kept_names(maker) for name in n}) if not isinstance(maker, FunctionCtx) else []
+    names = sorted({name for n in _saved_names(maker) for name in n}) if not isinstance(maker, FunctionCtx) else []
     what = f" ({', '.join(names)})" if names else ""
     return [f"Its node keeps {held} bytes for the backward pass{what}."]
 
 
-def _kept_names(node: Node) -> list[list[str]]:
+def _saved_names(node: Node) -> list[list[str]]:
     made = node.operation
     return [
         [n for n in names if n in ("out", *made.inputs)]

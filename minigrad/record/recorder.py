@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import hooks, tape
-from minigrad.record.contributions import check_names, check_share, explain_share
+from minigrad.record.contributions import check_contribution, check_names, explain_contribution
 from minigrad.record.names import Names, birth, is_operation, kind_of, symbol
 from minigrad.record.numbers import Array
-from minigrad.record.recording import Place, Recording, Share, Step, same
+from minigrad.record.recording import Contribution, Place, Recording, Step, same
 from minigrad.record.values import (
     array_of,
     inputs_known,
@@ -54,17 +54,17 @@ class Shadow(Node):
 
     def evaluate(self, g: Any, create_graph: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The walk asks here for the contributions of a node that has no plain rules; a shadow never has."""
-        shares = self.recorder.speak(self, g)
-        return (handed,) * len(shares), tuple((share,) for share in shares)
+        contributions = self.recorder.evaluated(self, g)
+        return (handed,) * len(contributions), tuple((sent,) for sent in contributions)
 
     def accumulate(self, g: Any, create_graph: bool) -> None:
         """A leaf's gradient is complete."""
         self.recorder.store(self, g)
 
 
-def handed(_g: Any, share: Any) -> Any:
+def handed(_g: Any, sent: Any) -> Any:
     """A rule that already knows its answer."""
-    return share
+    return sent
 
 
 class QuietHooks:
@@ -183,8 +183,8 @@ class Recorder:
         return np.array_equal(value, self.values[node], equal_nan=True)
 
     # ------------------------------------------------------------ what the walk reports
-    def speak(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
-        """A node's gradient is complete: ask its rules, write down the shares, hand them to the walk."""
+    def evaluated(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
+        """A node's gradient is complete: ask its rules, write down the contributions, pass them to the walk."""
         node = shadow.real
         was = g
         if node.hooks is not None:
@@ -193,26 +193,26 @@ class Recorder:
         if isinstance(g, tuple):
             self.arrivals[shadow.place] = [None if x is None else array_of(x) for x in g]
         raws = self.answers(node, g)
-        shares = tuple(None if raw is None else tape.fit(raw, p) for raw, p in zip(raws, node.parents, strict=True))
+        contributions = tuple(None if raw is None else tape.fit(raw, p) for raw, p in zip(raws, node.parents, strict=True))
         if node.hooks is not None:
-            shares = node.hooks.after_node(g, shares, False)
+            contributions = node.hooks.after_node(g, contributions, False)
         for slot, parent in enumerate(node.parents):
             if parent is None:
                 if (shadow.place, slot) in self.cut:
-                    step.shares.append(
-                        Share(slot, self.cut[shadow.place, slot], reason=self.why_not(node, slot))
+                    step.contributions.append(
+                        Contribution(slot, self.cut[shadow.place, slot], reason=self.why_not(node, slot))
                     )
                 continue
-            share = Share(slot, self.place[parent])
-            if shares[slot] is None:
+            sent = Contribution(slot, self.place[parent])
+            if contributions[slot] is None:
                 whose = "its rule" if operation_of(node) else f"backward of {self.places[shadow.place].symbol}"
                 taken = raws[slot] is not None or g is None
-                share.reason = "a hook took it away" if taken else f"{whose} declares no gradient for this input (None)"
+                sent.reason = "a hook took it away" if taken else f"{whose} declares no gradient for this input (None)"
             else:
-                self.write(share, step, node, parent, raws[slot], shares[slot])
-            step.shares.append(share)
+                self.write(sent, step, node, parent, raws[slot], contributions[slot])
+            step.contributions.append(sent)
         self.steps.append(step)
-        return shares
+        return contributions
 
     def answers(self, node: Node, g: Any) -> tuple[Any, ...]:
         """What the rules of a node make of its gradient, before it is fitted to the inputs."""
@@ -232,23 +232,23 @@ class Recorder:
             self.places[i].hooked = array_of(g)
         return g
 
-    def write(self, share: Share, step: Step, node: Node, parent: Node, raw: Any, fitted: Any) -> None:
+    def write(self, sent: Contribution, step: Step, node: Node, parent: Node, raw: Any, fitted: Any) -> None:
         """Everything about one contribution."""
-        share.raw, share.contribution = array_of(raw), array_of(fitted)
-        share.summed = stretched(share.raw.shape, share.contribution.shape)
-        share.hooked = node.hooks is not None and not same(array_of(tape.fit(raw, parent)), share.contribution)
-        i = share.parent
-        share.before = None if parent.shape is None else self.sums[i]  # several outputs: nothing is added
-        share.after = share.contribution if share.before is None else self.meet(share.before, share.contribution)
-        self.sums[i] = share.after
+        sent.raw, sent.value = array_of(raw), array_of(fitted)
+        sent.summed = stretched(sent.raw.shape, sent.value.shape)
+        sent.hooked = node.hooks is not None and not same(array_of(tape.fit(raw, parent)), sent.value)
+        i = sent.parent
+        sent.before = None if parent.shape is None else self.sums[i]  # several outputs: nothing is added
+        sent.after = sent.value if sent.before is None else self.meet(sent.before, sent.value)
+        self.sums[i] = sent.after
         self.arrived[i] += 1
-        share.arrived, share.expected = self.arrived[i], self.expected[i]
-        explain_share(share, step, node, self)
+        sent.arrived, sent.expected = self.arrived[i], self.expected[i]
+        explain_contribution(sent, step, node, self)
         if self.rules:
-            check_share(share, step, node, self)
+            check_contribution(sent, step, node, self)
 
     def early(self, i: int, g: Any) -> bool:
-        """Whether a node is made to speak before all has arrived: only a broken walk does that."""
+        """Whether a node is taken before all has arrived: only a broken walk does that."""
         held = self.sums[i] if self.places[i].hooked is None and g is not None else None
         return self.arrived[i] < self.expected[i] or (held is not None and not same(held, array_of(g)))
 
@@ -337,8 +337,8 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     try:
         yield
     finally:
-        for node, kept in packed.items():
-            node.kept = kept
+        for node, saved in packed.items():
+            node.kept = saved
 
 
 def spot_of(node: Node) -> str:

@@ -1,7 +1,7 @@
 """A backward pass as data: what every picture, table and transcript of minigrad is made from.
 
-The reader meets a `Recording` and its parts (`Place`, a tensor of the graph; `Share`, what one operation hands to one
-of its inputs; `Step`, one move of the walk); how it reads aloud (`str(recording)`, in the words of sentences.py) and as
+The reader meets a `Recording` and its parts (`Place`, a tensor of the graph; `Contribution`, what one operation passes to
+one of its inputs; `Step`, one move of the walk); how it reads aloud (`str(recording)`, in the words of sentences.py) and as
 plain JSON (`to_dict`). recorder.py makes one, by sending the tape's own walk along.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad.record.notation import WORD
 from minigrad.record.numbers import Array, norm, rounded, short
-from minigrad.record.words import few_words, leaf_sentence, legend, local_slope, share_sentences, substituted, which
+from minigrad.record.words import few_words, leaf_sentence, legend, local_slope, sentences_of, substituted, which
 
 TURNED = re.compile(r"^(permute|swap)\(g, \(?([-\d, ]+)\)?\)$")  # a gradient with its dimensions in another order
 ROWS = re.compile(r"^rows_mm\((.+), (.+)\)$")  # a product with every row of a batch
@@ -43,16 +43,16 @@ class Place:
     expression: str = ""  # the piece of source that made it
     where: str = ""  # "model.py:12"
     source: str = ""  # the whole line
-    value: Array | None = None  # None where nothing kept it
+    value: Array | None = None  # None where nothing holds it
     old_grad: Array | None = None  # what .grad held before this pass
     hooked: Array | None = None  # the whole gradient as a hook left it, where that is another one
     empty: str = "None"  # what .grad is before any pass; some engines start with 0
     symbol: str = ""  # "*", "@", "relu"
-    spot: str = ""  # birthplace as a key: nodes of one loop body share it
+    spot: str = ""  # call site as a key: nodes of one loop body share it
 
 
 @dataclass(slots=True)
-class Kept:
+class Saved:
     """A number that the rule was given besides g: its name in the rule, whose value it is, and the value."""
 
     name: str
@@ -61,20 +61,20 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Share:
-    """What one operation hands to one of its inputs."""
+class Contribution:
+    """What one operation passes to one of its inputs."""
 
     slot: int
     parent: int
     rule: str = ""
     latex: str = ""
-    kept: tuple[Kept, ...] = ()
+    saved: tuple[Saved, ...] = ()
     how: str = "other"  # copy, elementwise, matmul, move, spread, scatter, function, other
     local: Array | None = (
         None  # the local factor, where the rule multiplies g by something element by element
     )
     raw: Array | None = None  # as the rule returned it
-    contribution: Array | None = None  # summed and cast to the input's shape and dtype
+    value: Array | None = None  # summed and cast to the input's shape and dtype
     summed: tuple[int, ...] = ()  # axes of `raw` that were summed because the input had been stretched
     before: Array | None = None
     after: Array | None = None
@@ -98,14 +98,14 @@ class Share:
 
     @property
     def skipped(self) -> bool:
-        return self.contribution is None
+        return self.value is None
 
     @property
     def lost(self) -> bool:
         """Whether the ledger holds less afterwards than it should: a broken walk, or an engine with `=` for `+=`."""
-        if self.before is None or self.contribution is None or self.after is None:
+        if self.before is None or self.value is None or self.after is None:
             return False
-        return not same(self.before + self.contribution, self.after)
+        return not same(self.before + self.value, self.after)
 
     @property
     def named(self) -> str:
@@ -120,7 +120,7 @@ class Share:
             alone = rule[: word.start()].rstrip()[-1:] in tuple("(,") and rule[word.end() : word.end() + 1] in tuple("),")
             return text[1:-1] if alone and text[:1] == "(" != text[:-1] and "," not in text else text  # f((a + b)): f(a + b)
 
-        if not any(k.value is not None and k.value.ndim > 2 for k in self.kept):
+        if not any(k.value is not None and k.value.ndim > 2 for k in self.saved):
             rule = re.sub(r"fold_rows\((\w+)\)", r"\1", rule)  # of a plain table there is nothing to fold
         text = ROWS.sub(r"\1 @ \2", WORD.sub(one, rule))
         flat, turned = self.raw is not None and self.raw.ndim <= 2, TURNED.match(text)
@@ -132,20 +132,20 @@ class Share:
 
 @dataclass(slots=True)
 class Step:
-    """One move of the walk: a node receives its gradient and hands a share to each input; or a leaf stores
-    it.
+    """One move of the walk: a node receives its gradient and passes a contribution to each input; or a leaf
+    stores it.
     """
 
     kind: str  # "node" or "leaf"
     node: int
     upstream: Array
-    shares: list[Share] = field(default_factory=list)
+    contributions: list[Contribution] = field(default_factory=list)
     before: Array | None = None  # a leaf's .grad before
     after: Array | None = None  # and after
-    early: bool = False  # whether a broken walk let it speak before everything had arrived
+    early: bool = False  # whether a broken walk took it before everything had arrived
 
-    def __iter__(self) -> Iterator[Share]:
-        return iter(self.shares)
+    def __iter__(self) -> Iterator[Contribution]:
+        return iter(self.contributions)
 
 
 @dataclass(slots=True)
@@ -174,27 +174,27 @@ class Recording:
                 return step.upstream
         return None
 
-    def ledger(self, place: int) -> list[tuple[int, Share]]:
+    def ledger(self, place: int) -> list[tuple[int, Contribution]]:
         """The rows of one tensor's ledger: who sent what, in the order in which it arrived."""
         return [
-            (s.node, share) for s in self.steps for share in s if share.parent == place and not share.skipped
+            (s.node, sent) for s in self.steps for sent in s if sent.parent == place and not sent.skipped
         ]
 
     # ------------------------------------------------------------ reading it aloud
-    def sentences(self, step: Step, share: Share | None = None, brief: bool = False) -> list[str]:
-        """One sentence for each beat of a share (focus, rule, product, sum, accumulate), or of a step
+    def sentences(self, step: Step, sent: Contribution | None = None, brief: bool = False) -> list[str]:
+        """One sentence for each beat of a contribution (focus, rule, product, sum, accumulate), or of a step
         without.
         """
         name = self.places[step.node].name
         if step.kind == "leaf":
             hook = "" if self.places[step.node].hooked is None else f"A hook makes it {short(step.upstream)}. "
             return [hook + leaf_sentence(self.places[step.node], step)]
-        if share is None:
+        if sent is None:
             return [f"{name} needs a gradient, but none of its inputs does: the walk ends here."]
-        target = self.places[share.parent].name
-        if share.skipped:
-            return [f"{name} sends nothing to {target}: {share.reason}."]
-        beats = (few_words if brief else share_sentences)(name, target, step, share)
+        target = self.places[sent.parent].name
+        if sent.skipped:
+            return [f"{name} sends nothing to {target}: {sent.reason}."]
+        beats = (few_words if brief else sentences_of)(name, target, step, sent)
         if self.places[step.node].hooked is not None:
             beats[0] += " A hook made it that."
         return beats
@@ -240,23 +240,23 @@ class Recording:
                         "words": leaf_sentence(node, step),
                     }
                 )
-            for share in step:
-                target = self.places[share.parent].name
+            for sent in step:
+                target = self.places[sent.parent].name
                 row = {
-                    "move": "skip" if share.skipped else "send",
+                    "move": "skip" if sent.skipped else "send",
                     "node": node.name,
                     "to": target,
-                    "rule": share.named,
+                    "rule": sent.named,
                     "contribution": "",
                     "ledger": "",
-                    "words": " ".join(self.sentences(step, share)),
+                    "words": " ".join(self.sentences(step, sent)),
                 }
-                if share.contribution is not None and share.after is not None:
-                    hook = f"{short(share.raw)}, a hook makes it " if share.hooked and share.raw is not None else ""
-                    row["contribution"] = hook + short(share.contribution)
-                    row["ledger"] = f"{short(share.after)} ({share.arrived} of {share.expected})"
-                    hooked = self.places[share.parent].hooked
-                    if hooked is not None and share.arrived == share.expected:
+                if sent.value is not None and sent.after is not None:
+                    hook = f"{short(sent.raw)}, a hook makes it " if sent.hooked and sent.raw is not None else ""
+                    row["contribution"] = hook + short(sent.value)
+                    row["ledger"] = f"{short(sent.after)} ({sent.arrived} of {sent.expected})"
+                    hooked = self.places[sent.parent].hooked
+                    if hooked is not None and sent.arrived == sent.expected:
                         row["ledger"] += f"; a hook makes it {short(hooked)}"
                 rows.append(row)
         return rows
@@ -331,9 +331,9 @@ class Recording:
                         "text": self.sentences(step),
                     }
                 )
-            elif not step.shares:
+            elif not step.contributions:
                 steps.append({"kind": "end", "node": step.node, "up": up, "text": self.sentences(step)})
-            steps.extend(self._share(step, share, up, pool, brief) for share in step)
+            steps.extend(self._contribution(step, sent, up, pool, brief) for sent in step)
         return {
             "v": VERSION,
             "root": self.root,
@@ -348,57 +348,57 @@ class Recording:
         pooled: list[Any] = self.to_dict(sample, brief=True)["vals"]
         return pooled
 
-    def _share(self, step: Step, share: Share, up: int | None, pool: Pool, brief: bool) -> dict[str, Any]:
+    def _contribution(self, step: Step, sent: Contribution, up: int | None, pool: Pool, brief: bool) -> dict[str, Any]:
         row: dict[str, Any] = {
-            "kind": "skip" if share.skipped else "share",
+            "kind": "skip" if sent.skipped else "share",
             "node": step.node,
-            "parent": share.parent,
-            "slot": share.slot,
+            "parent": sent.parent,
+            "slot": sent.slot,
             "up": up,
-            "text": self.sentences(step, share, brief),
+            "text": self.sentences(step, sent, brief),
         }
-        if share.skipped:
+        if sent.skipped:
             return row
         row.update(
-            rule=share.named,
-            how=share.how,
-            sub=substituted(step, share),
-            kept=[[k.name, k.label, pool.add(k.value)] for k in share.kept],
-            local=pool.add(share.local),
-            raw=pool.add(share.raw),
-            contrib=pool.add(share.contribution),
-            axes=list(share.summed),
-            before=pool.add(share.before),
-            after=pool.add(share.after),
-            arrived=[share.arrived, share.expected],
-            terms=[list(t) for t in share.terms],
+            rule=sent.named,
+            how=sent.how,
+            sub=substituted(step, sent),
+            saved=[[k.name, k.label, pool.add(k.value)] for k in sent.saved],
+            local=pool.add(sent.local),
+            raw=pool.add(sent.raw),
+            contrib=pool.add(sent.value),
+            axes=list(sent.summed),
+            before=pool.add(sent.before),
+            after=pool.add(sent.after),
+            arrived=[sent.arrived, sent.expected],
+            terms=[list(t) for t in sent.terms],
         )
-        target = self.places[share.parent].name
+        target = self.places[sent.parent].name
         row |= {
             key: text
             for key, text in (
-                ("formula", share.rule if share.rule != share.named else ""),  # as the table has it
-                ("latex", "" if brief else share.latex),
-                ("slope", local_slope(self.places[step.node].name, which(target, share, step), share)),
-                ("legend", legend(share)),
+                ("formula", sent.rule if sent.rule != sent.named else ""),  # as the table has it
+                ("latex", "" if brief else sent.latex),
+                ("slope", local_slope(self.places[step.node].name, which(target, sent, step), sent)),
+                ("legend", legend(sent)),
             )
             if text
         }
-        if share.lost:
+        if sent.lost:
             row["lost"] = True
-        if share.measured is not None:
-            row["fd"] = rounded(share.measured)
-        if share.note:
-            row["note"] = share.note
-        if share.around:
-            row["around"] = share.around
-        if share.jacobian is not None:
-            row["jac"] = pool.add(share.jacobian)
-        if share.yours is not None or share.verdict:
+        if sent.measured is not None:
+            row["fd"] = rounded(sent.measured)
+        if sent.note:
+            row["note"] = sent.note
+        if sent.around:
+            row["around"] = sent.around
+        if sent.jacobian is not None:
+            row["jac"] = pool.add(sent.jacobian)
+        if sent.yours is not None or sent.verdict:
             row["check"] = {
-                "yours": pool.add(share.yours),
-                "numeric": pool.add(share.numeric),
-                "verdict": share.verdict,
+                "yours": pool.add(sent.yours),
+                "numeric": pool.add(sent.numeric),
+                "verdict": sent.verdict,
             }
         return row
 

@@ -4,8 +4,8 @@ maps.
     from minigrad.viz import step, draw
     step(loss)          # press the right arrow
 
-Everything here reads a `Recording` (see minigrad/record/recording.py), writes numbers as numbers.py there does, and asks nothing else
-of the engine.
+Everything here reads a `Recording` (see minigrad/record/recording.py), writes numbers as numbers.py there does,
+and asks nothing else of the engine.
 """
 
 from __future__ import annotations

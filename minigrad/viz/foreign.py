@@ -22,7 +22,7 @@ from ..record.formula import formula, formulas_of
 from ..record.names import term
 from ..record.notation import bracketed
 from ..record.numbers import Array, number, short
-from ..record.recording import Kept, Place, Recording, Share, Step
+from ..record.recording import Contribution, Place, Recording, Saved, Step
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 
@@ -222,17 +222,17 @@ class Walk:
         for v in self.order:
             v.grad = like(v, np.zeros_like(array(v.data)))
         self.root.grad = like(self.root, self.seed)
-        steps = [self.speak(i) for i in reversed(range(len(self.order))) if self.places[i].needs_grad]
+        steps = [self.evaluated(i) for i in reversed(range(len(self.order))) if self.places[i].needs_grad]
         return Recording(len(self.order) - 1, self.places, self.edges, steps, self.seed, self.given)
 
-    def speak(self, i: int) -> Step:
+    def evaluated(self, i: int) -> Step:
         v, inputs = self.order[i], self.parents[i]
         g = array(v.grad)
         if not inputs:
             old = self.old[i]
             return Step("leaf", i, g, before=old, after=g if old is None else old + g)
         step = Step("node", i, g)
-        reference = [reference_share(v, inputs, slot, g) for slot in range(len(inputs))]
+        reference = [reference_contribution(v, inputs, slot, g) for slot in range(len(inputs))]
         before = [array(p.grad) for p in inputs]
         push = own_backward(v, inputs) or by_own_rules(v, inputs)
         if push is not None:
@@ -249,75 +249,75 @@ class Walk:
         else:
             for p, r in zip(inputs, reference, strict=True):
                 assert r is not None
-                p.grad = like(p, array(p.grad) + r.contribution)
+                p.grad = like(p, array(p.grad) + r.value)
         for slot, p in enumerate(inputs):
             place = self.places[self.index[id(p)]]
             if place.needs_grad:
-                step.shares.append(self.share(step, slot, p, inputs, before, reference, push is not None))
+                step.contributions.append(self.sent(step, slot, p, inputs, before, reference, push is not None))
             else:
-                step.shares.append(Share(slot, place.id, reason=f"{place.name} does not require a gradient"))
+                step.contributions.append(Contribution(slot, place.id, reason=f"{place.name} does not require a gradient"))
         return step
 
-    def share(
+    def sent(
         self,
         step: Step,
         slot: int,
         parent: Any,
         inputs: list[Any],
         before: list[Array],
-        reference: list[Share | None],
+        reference: list[Contribution | None],
         own: bool,
-    ) -> Share:
+    ) -> Contribution:
         """One contribution: what the table says, and whether the student's function did the same."""
         j = self.index[id(parent)]
         twins = [k for k, p in enumerate(inputs) if p is parent]
         known = reference[slot]
         moved = array(parent.grad) - before[slot]
-        share = known or Share(slot, j, rule=own_rule(self.order[step.node], slot, len(inputs)), how="function")
-        share.parent = j
+        sent = known or Contribution(slot, j, rule=own_rule(self.order[step.node], slot, len(inputs)), how="function")
+        sent.parent = j
         words = [self.places[self.index[id(p)]].name for p in inputs] + [self.places[step.node].name]
         for name, word in zip((*"xyz"[: len(inputs)], "out"), words, strict=True):
-            share.names[name] = term(word)
-        for kept in share.kept:
-            if kept.name in share.names:
-                kept.label = share.names[kept.name]
-            elif kept.value is not None and not kept.value.ndim:  # an exponent: its number is its name
-                share.names[kept.name] = bracketed(number(kept.value))
+            sent.names[name] = term(word)
+        for saved in sent.saved:
+            if saved.name in sent.names:
+                saved.label = sent.names[saved.name]
+            elif saved.value is not None and not saved.value.ndim:  # an exponent: its number is its name
+                sent.names[saved.name] = bracketed(number(saved.value))
         total = moved if known is None else sum_of([reference[k] for k in twins])
         if known is None:
-            share.raw = share.contribution = moved / len(twins)
-        share.before = self.sums[j]
+            sent.raw = sent.value = moved / len(twins)
+        sent.before = self.sums[j]
         last = slot == twins[-1]
-        assert share.contribution is not None
-        right = share.contribution if share.before is None else share.before + share.contribution
-        share.after = array(parent.grad) if last else right
-        self.sums[j] = share.after
+        assert sent.value is not None
+        right = sent.value if sent.before is None else sent.before + sent.value
+        sent.after = array(parent.grad) if last else right
+        self.sums[j] = sent.after
         self.arrived[j] += 1
-        share.arrived, share.expected = self.arrived[j], self.expected[j]
+        sent.arrived, sent.expected = self.arrived[j], self.expected[j]
         if own and known is not None and last:
-            share.yours = moved if len(twins) == 1 else moved - (total - share.contribution)
-            share.verdict = self.judge(share, moved, total, before[slot], parent)
-        return share
+            sent.yours = moved if len(twins) == 1 else moved - (total - sent.value)
+            sent.verdict = self.judge(sent, moved, total, before[slot], parent)
+        return sent
 
-    def judge(self, share: Share, moved: Array, total: Any, before: Array, parent: Any) -> str:
+    def judge(self, sent: Contribution, moved: Array, total: Any, before: Array, parent: Any) -> str:
         if moved.shape == np.shape(total) and np.allclose(moved, total, rtol=1e-6, atol=1e-9, equal_nan=True):
             return "agrees"
-        now, name = array(parent.grad), self.places[share.parent].name
-        assert share.contribution is not None
-        alone = now.shape == share.contribution.shape and np.allclose(now, share.contribution)
-        if alone and (np.any(before) or self.expected[share.parent] > 1):
-            share.yours = None  # the difference of before and after is no share
+        now, name = array(parent.grad), self.places[sent.parent].name
+        assert sent.value is not None
+        alone = now.shape == sent.value.shape and np.allclose(now, sent.value)
+        if alone and (np.any(before) or self.expected[sent.parent] > 1):
+            sent.yours = None  # the difference of before and after is no contribution
             return (
-                f"{name}.grad held {short(before)} and this share is {short(share.contribution)}, but your engine "
-                f"left {short(now)}: the new share took the place of the old ones. Use += where you have =."
+                f"{name}.grad held {short(before)} and this contribution is {short(sent.value)}, but your engine "
+                f"left {short(now)}: the new contribution took the place of the old ones. Use += where you have =."
             )
         if (
-            share.local is not None
-            and np.shape(share.local) == moved.shape
-            and np.allclose(moved, share.local)
+            sent.local is not None
+            and np.shape(sent.local) == moved.shape
+            and np.allclose(moved, sent.local)
         ):
             return (
-                "Your function adds the local factor alone: multiply by out.grad, what arrives from behind."
+                "Your function adds the local factor alone: multiply by out.grad, the upstream gradient."
             )
         return f"Your function adds {short(moved)}; the derivative table gives {short(np.asarray(total))}."
 
@@ -338,7 +338,7 @@ def expressed(op: str, sign: str, inputs: list[str]) -> str:
 
 def own_backward(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
     """The student's function that hands a node's gradient to its inputs: it takes nothing or that gradient, and adds
-    the shares itself or returns them.
+    the contributions itself or returns them.
     """
     name = found(v, BACKWARD)
     push = getattr(v, name) if name else None
@@ -348,9 +348,9 @@ def own_backward(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
     asks = [p for p in signature(push).parameters.values() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
 
     def call() -> None:
-        shares = push(v.grad) if asks else push()
-        for p, share in zip(inputs, shares if isinstance(shares, (tuple, list)) else (), strict=False):
-            p.grad = like(p, array(p.grad) + array(share))
+        contributions = push(v.grad) if asks else push()
+        for p, sent in zip(inputs, contributions if isinstance(contributions, (tuple, list)) else (), strict=False):
+            p.grad = like(p, array(p.grad) + array(sent))
 
     return call
 
@@ -375,8 +375,8 @@ def by_own_rules(v: Any, inputs: list[Any]) -> Callable[[], Any] | None:
             out = [array(v.data)] if len(parameters(rule)) == len(inputs) + 2 else []
             raw = array(rule(array(v.grad), *out, *values))
             target = array(p.data)
-            share = raw if raw.shape == target.shape else np.array(fit(raw, AccumulateGrad(wrap(target))))
-            p.grad = like(p, array(p.grad) + share)
+            sent = raw if raw.shape == target.shape else np.array(fit(raw, AccumulateGrad(wrap(target))))
+            p.grad = like(p, array(p.grad) + sent)
 
     return push
 
@@ -394,7 +394,7 @@ def like(v: Any, grad: Array) -> Any:
     return grad if isinstance(v.data, np.ndarray) else float(grad) if np.ndim(grad) == 0 else grad
 
 
-def reference_share(v: Any, inputs: list[Any], slot: int, g: Array) -> Share | None:
+def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Contribution | None:
     """The contribution by the derivative table, or None where the operation is not in it."""
     name = table_name(v)
     if not name:
@@ -412,30 +412,30 @@ def reference_share(v: Any, inputs: list[Any], slot: int, g: Array) -> Share | N
         return None
     arguments = [values[n] for n in parameters(rule)[1:]]
     raw = np.array(rule(g[()], *arguments))
-    share = Share(slot, 0, rule=formulas_of(made)[slot], raw=raw)
+    sent = Contribution(slot, 0, rule=formulas_of(made)[slot], raw=raw)
     target = array(inputs[slot].data)
     if raw.shape != target.shape:
         raw = np.array(fit(raw, AccumulateGrad(wrap(target))))
-    share.contribution = raw
-    assert share.raw is not None
-    share.summed = tuple(
-        i for i in range(share.raw.ndim) if share.raw.ndim > target.ndim and i < share.raw.ndim - target.ndim
+    sent.value = raw
+    assert sent.raw is not None
+    sent.summed = tuple(
+        i for i in range(sent.raw.ndim) if sent.raw.ndim > target.ndim and i < sent.raw.ndim - target.ndim
     )
-    share.kept = tuple(
-        Kept(n, str(a) if isinstance(a, tuple) else "", None if isinstance(a, tuple) else np.array(a))
+    sent.saved = tuple(
+        Saved(n, str(a) if isinstance(a, tuple) else "", None if isinstance(a, tuple) else np.array(a))
         for n, a in zip(parameters(rule)[1:], arguments, strict=True)
     )
     step = Step("node", 0, g)
-    share.how, share.terms = arithmetic(share, step)
-    if share.how == "elementwise":
-        share.local = np.array(rule(np.ones_like(g)[()], *arguments))
-    return share
+    sent.how, sent.terms = arithmetic(sent, step)
+    if sent.how == "elementwise":
+        sent.local = np.array(rule(np.ones_like(g)[()], *arguments))
+    return sent
 
 
-def sum_of(shares: list[Share | None]) -> Array:
+def sum_of(contributions: list[Contribution | None]) -> Array:
     """What several uses of one input add up to."""
     total: Array = np.zeros(())
-    for share in shares:
-        if share is not None and share.contribution is not None:
-            total = total + share.contribution
+    for sent in contributions:
+        if sent is not None and sent.value is not None:
+            total = total + sent.value
     return total

@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import accumulate, pairwise
 from operator import add
 
-from ..record.recording import Place, Recording, Share, Step
+from ..record.recording import Contribution, Place, Recording, Step
 
 LEFT_OUT = "{} of the walk's {} nodes are left out here; step(..., around={}) shows those in their middle"
 
@@ -35,85 +35,92 @@ def ranges(costs: list[int], moves: int, around: int | None) -> list[tuple[int, 
 def excerpt(recording: Recording, moves: int, around: int | None = None) -> Recording:
     """The recording with about so many moves, and boxes for the others. around: the index of a step that is shown."""
     steps = recording.steps
-    shown = ranges([max(1, len(step.shares)) for step in steps], moves, around)
+    shown = ranges([max(1, len(step.contributions)) for step in steps], moves, around)
     bounds = sorted({at for pair in shown for at in pair})
     opened = {bounds.index(start) for start, stop in shown if start < stop}
     parts: list[list[tuple[int, Step]]] = [[] for _ in bounds[1:]]
-    spoke = [{step.node for step in steps[a:b]} for a, b in pairwise(bounds)]
+    done = [{step.node for step in steps[a:b]} for a, b in pairwise(bounds)]
     users: dict[int, set[int]] = {}
     for a, b, _ in recording.edges:
         users.setdefault(a, set()).add(b)
     for i, step in enumerate(steps):
         part = bisect_right(bounds, i) - 1
         if step.kind == "leaf" and step.node in users and i != around:  # a leaf goes where those stand that use it
-            part = next((k for k, nodes in enumerate(spoke) if users[step.node] <= nodes), part)
+            part = next((k for k, nodes in enumerate(done) if users[step.node] <= nodes), part)
         parts[part].append((i, step))
     hidden = [(-1 - part, members) for part, members in enumerate(parts) if members and part not in opened]
     home = {step.node: box for box, members in hidden for _, step in members}
-    sent = {box: sendings(members, home, box) for box, members in hidden}
+    leaving = {box: sendings(members, home, box) for box, members in hidden}
     merged, so_far = Counter[int](), Counter[int]()  # arrivals that have become part of another one
-    for targets in sent.values():
-        merged.update({target: len(shares) - 1 for target, shares in targets.items()})
+    for targets in leaving.values():
+        merged.update({target: len(contributions) - 1 for target, contributions in targets.items()})
 
-    def told(share: Share) -> Share:
-        i = share.parent
+    def told(sent: Contribution) -> Contribution:
+        i = sent.parent
         if i in home:  # each of what a box receives has a tensor of its own there: nothing is added up
-            return replace(share, parent=home[i], how="slot", before=None, after=share.contribution, note="")
-        return replace(share, arrived=share.arrived - so_far[i], expected=share.expected - merged[i])
+            return replace(sent, parent=home[i], how="slot", before=None, after=sent.value, note="")
+        return replace(sent, arrived=sent.arrived - so_far[i], expected=sent.expected - merged[i])
 
     made: list[Step] = []
     boxes: list[Place] = []
     for part, members in enumerate(parts):
         box = -1 - part
-        if box not in sent:
-            made += [replace(step, shares=[told(x) for x in step.shares]) for _, step in members]
+        if box not in leaving:
+            made += [replace(step, contributions=[told(x) for x in step.contributions]) for _, step in members]
             continue
         name = f"{len(members)} nodes"
         boxes.append(Place(box, f"{name} (2)" if boxes and boxes[0].name == name else name, "", (), symbol="\u2026"))
-        into = [x for step in made for x in step.shares if x.parent == box and not x.skipped]
+        into = [x for step in made for x in step.contributions if x.parent == box and not x.skipped]
         for i, x in enumerate(into):
             x.arrived, x.expected = i + 1, len(into)
-        upstream = into[-1].contribution if into else None
+        upstream = into[-1].value if into else None
         step = Step("node", box, recording.seed if upstream is None else upstream)
         middle = members[len(members) // 2][0] + 1
-        for slot, (target, shares) in enumerate(sent[box].items()):
-            so_far[target] += len(shares) - 1
+        for slot, (target, contributions) in enumerate(leaving[box].items()):
+            so_far[target] += len(contributions) - 1
             onward = target >= 0  # else into the next box, where each has a tensor of its own: the last one is shown
-            given = reduce(add, (x.contribution for x in shares)) if onward else shares[-1].contribution
-            share = Share(slot, target, rule="\u2026", how="function" if onward else "slot", raw=given, contribution=given)
-            share.before, share.after = (shares[0].before, shares[-1].after) if onward else (None, given)
-            share.arrived, share.expected = shares[-1].arrived - so_far[target], shares[-1].expected - merged[target]
-            share.note, share.around = LEFT_OUT.format(len(members), len(steps), middle), middle
-            step.shares.append(share)
+            given = reduce(add, (x.value for x in contributions)) if onward else contributions[-1].value
+            sent = Contribution(slot, target, rule="\u2026", how="function" if onward else "slot", raw=given, value=given)
+            last = contributions[-1]
+            sent.before, sent.after = (contributions[0].before, last.after) if onward else (None, given)
+            sent.arrived, sent.expected = last.arrived - so_far[target], last.expected - merged[target]
+            sent.note, sent.around = LEFT_OUT.format(len(members), len(steps), middle), middle
+            step.contributions.append(sent)
         made.append(step)
     return numbered(recording, made, boxes)
 
 
-def sendings(members: list[tuple[int, Step]], home: dict[int, int], box: int) -> dict[int, list[Share]]:
+def sendings(members: list[tuple[int, Step]], home: dict[int, int], box: int) -> dict[int, list[Contribution]]:
     """What the steps in a box send out of it, by where it goes: to a tensor, or into another box."""
-    sent: dict[int, list[Share]] = {}
-    for share in (share for _, step in members for share in step.shares):
-        target = home.get(share.parent, share.parent)
-        if target != box and not share.skipped:
-            sent.setdefault(target, []).append(share)
-    return sent
+    found: dict[int, list[Contribution]] = {}
+    for sent in (sent for _, step in members for sent in step.contributions):
+        target = home.get(sent.parent, sent.parent)
+        if target != box and not sent.skipped:
+            found.setdefault(target, []).append(sent)
+    return found
 
 
 def numbered(recording: Recording, steps: list[Step], boxes: list[Place]) -> Recording:
-    """The steps and what they speak of as a recording; who speaks late stands first, as inputs do."""
+    """The steps and the places they name as a recording; what comes late in the walk stands first, as inputs do."""
     place = {box.id: box for box in boxes}
     late = {step.node: float(i) for i, step in enumerate(steps)}
-    speakers = set(late)
+    passing = set(late)
     for i, step in enumerate(steps):
-        for share in step.shares:
-            if share.parent not in speakers:
-                late[share.parent] = i + 0.5  # just before those that use it
+        for sent in step.contributions:
+            if sent.parent not in passing:
+                late[sent.parent] = i + 0.5  # just before those that use it
     new = {old: i for i, old in enumerate(sorted(late, key=lambda node: -late[node]))}
     return Recording(
         new[recording.root],
         [replace(place.get(old) or recording.places[old], id=i) for old, i in new.items()],
-        [(new[x.parent], new[step.node], x.slot) for step in steps for x in step.shares],
-        [replace(s, node=new[s.node], shares=[replace(x, parent=new[x.parent]) for x in s.shares]) for s in steps],
+        [(new[x.parent], new[step.node], x.slot) for step in steps for x in step.contributions],
+        [moved(step, new) for step in steps],
         recording.seed,
         recording.seed_given,
     )
+
+
+def moved(step: Step, new: dict[int, int]) -> Step:
+    """The step with new numbers for the places."""
+    contributions = [replace(x, parent=new[x.parent]) for x in step.contributions]
+    return replace(step, node=new[step.node], contributions=contributions)

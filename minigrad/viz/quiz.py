@@ -3,7 +3,7 @@
 Six kinds: which node is next, the sign, the value, the shape, how many contributions, which rule. Which one
 fits is read from the move itself, so the same graph asks the same questions. Every wrong choice is a known
 mistake, with what that mistake gives here: the upstream gradient forgotten (M23), `=` where `+=` belongs
-(M19), a node that speaks too early (M20), a stretched axis that is not summed (M28), a product of matrices in
+(M19), a node that is taken too early (M20), a stretched axis that is not summed (M28), a product of matrices in
 the wrong order (M29).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from ..operations import parameters
 from ..record.bugs import wrong_rules
 from ..record.numbers import number, rounded, short
-from ..record.recording import Recording, Share, Step
+from ..record.recording import Contribution, Recording, Step
 from ..tape import TABLE
 
 Quiz = dict[str, Any]
@@ -33,31 +33,31 @@ def add(data: dict[str, Any], recording: Recording) -> None:
     for a, _, _ in recording.edges:
         expected[a] += 1
     arrived[recording.root] = expected[recording.root] = 1
-    spoken: set[int] = set()
+    done: set[int] = set()
     every = 1 + len(recording.steps) // 300  # of a very long pass only every so-manieth node is asked about
     for at, step in enumerate(recording.steps):
-        if not step.shares:
+        if not step.contributions:
             next(moves)
-            spoken.add(step.node)
+            done.add(step.node)
             continue
         first = True
-        for share in step.shares:
+        for sent in step.contributions:
             move = next(moves)
-            if share.skipped:
+            if sent.skipped:
                 continue
             quiz = None
             if at % every:
-                arrived[share.parent] += 1
+                arrived[sent.parent] += 1
                 continue
             if first and asked % 3 == 0 and at:
-                quiz = next_node(recording, at, arrived, expected, spoken)
+                quiz = next_node(recording, at, arrived, expected, done)
             first = False
-            quiz = quiz or question(recording, step, share, asked)
-            arrived[share.parent] += 1
+            quiz = quiz or question(recording, step, sent, asked)
+            arrived[sent.parent] += 1
             if quiz is not None:
                 move["quiz"] = quiz
                 asked += 1
-        spoken.add(step.node)
+        done.add(step.node)
     thin_out(data)
 
 
@@ -69,41 +69,41 @@ def thin_out(data: dict[str, Any]) -> None:
             del move["quiz"]
 
 
-def question(recording: Recording, step: Step, share: Share, asked: int) -> Quiz | None:
+def question(recording: Recording, step: Step, sent: Contribution, asked: int) -> Quiz | None:
     """The question that fits this contribution."""
-    target = recording.places[share.parent].name
-    assert share.contribution is not None and share.raw is not None
-    last = 4 if share.summed else 3
-    if share.summed:
-        return shape(target, step, share)
-    if share.before is not None and share.after is not None and share.after.ndim == 0:
-        return total(target, share, last)
-    if share.how == "matmul":
-        return rule(target, step, share, asked)
-    if share.expected > 1 and share.arrived == 1 and asked % 2 == 0:
-        return count(target, share, last)
-    if share.how not in ("elementwise", "copy"):
-        return shape(target, step, share) if share.raw.shape != step.upstream.shape else None
-    if share.raw.ndim:
-        return rule(target, step, share, asked) if share.how == "elementwise" else None
-    if share.how == "copy":
-        return value(target, step, share) if asked % 2 else sign(target, step, share)
-    return (value, sign, rule_of_three)[asked % 3](target, step, share)
+    target = recording.places[sent.parent].name
+    assert sent.value is not None and sent.raw is not None
+    last = 4 if sent.summed else 3
+    if sent.summed:
+        return shape(target, step, sent)
+    if sent.before is not None and sent.after is not None and sent.after.ndim == 0:
+        return total(target, sent, last)
+    if sent.how == "matmul":
+        return rule(target, step, sent, asked)
+    if sent.expected > 1 and sent.arrived == 1 and asked % 2 == 0:
+        return count(target, sent, last)
+    if sent.how not in ("elementwise", "copy"):
+        return shape(target, step, sent) if sent.raw.shape != step.upstream.shape else None
+    if sent.raw.ndim:
+        return rule(target, step, sent, asked) if sent.how == "elementwise" else None
+    if sent.how == "copy":
+        return value(target, step, sent) if asked % 2 else sign(target, step, sent)
+    return (value, sign, rule_of_three)[asked % 3](target, step, sent)
 
 
-def slips(step: Step, share: Share) -> list[tuple[str, np.ndarray[Any, Any]]]:
+def slips(step: Step, sent: Contribution) -> list[tuple[str, np.ndarray[Any, Any]]]:
     """What this contribution would be under each catalogued mistake: what is said of it, and the numbers."""
-    if share.operation not in TABLE:
+    if sent.operation not in TABLE:
         return []
     found = []
-    for wrong in wrong_rules(share.operation):
-        rule = wrong.rules[share.slot] if share.slot < len(wrong.rules) else None
+    for wrong in wrong_rules(sent.operation):
+        rule = wrong.rules[sent.slot] if sent.slot < len(wrong.rules) else None
         names = () if rule is None else parameters(rule)[1:]
-        if rule is None or any(n not in share.arguments for n in names):
+        if rule is None or any(n not in sent.arguments for n in names):
             continue
         with np.errstate(all="ignore"):
             try:
-                answer = rule(step.upstream.copy()[()], *(share.arguments[n] for n in names))
+                answer = rule(step.upstream.copy()[()], *(sent.arguments[n] for n in names))
             except ValueError:  # a product of matrices that do not fit together has no value to show
                 continue
         found.append((f"{wrong.says} ({wrong.id})", np.asarray(answer)))
@@ -127,18 +127,18 @@ def options(right: str, wrong: list[tuple[str, str]], turn: int) -> Quiz | None:
 
 # ---------------------------------------------------------------- the six kinds
 def next_node(
-    recording: Recording, at: int, arrived: list[int], expected: list[int], spoken: set[int]
+    recording: Recording, at: int, arrived: list[int], expected: list[int], done: set[int]
 ) -> Quiz | None:
-    """Before a node speaks: which one is it?"""
+    """Before a node is taken: which one is it?"""
     right = recording.steps[at].node
     name = {p.id: p.name for p in recording.places}
-    waiting = [i for i in range(len(name)) if 0 < arrived[i] < expected[i] and i not in spoken]
-    ready = [i for i in range(len(name)) if arrived[i] == expected[i] > 0 and i not in spoken and i != right]
+    waiting = [i for i in range(len(name)) if 0 < arrived[i] < expected[i] and i not in done]
+    ready = [i for i in range(len(name)) if arrived[i] == expected[i] > 0 and i not in done and i != right]
     others = [
-        i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in spoken
+        i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in done
     ]
-    wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} gradients: it would send on an unfinished sum, and later "
-                 "have to speak again (M20).") for i in waiting]  # fmt: skip
+    wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} gradients: it would pass on an unfinished sum, and later "
+                 "have to be taken again (M20).") for i in waiting]  # fmt: skip
     wrong += [
         (i, f"{name[i]} is ready too, but older than {name[right]}: the newest goes first.") for i in ready
     ]
@@ -147,22 +147,22 @@ def next_node(
         return None
     choices = sorted([(right, ""), *wrong[:3]])
     return {
-        "type": "next", "beat": 0, "ask": "Which node speaks next?", "ids": [i for i, _ in choices],
+        "type": "next", "beat": 0, "ask": "Which node is next?", "ids": [i for i, _ in choices],
         "options": [name[i] for i, _ in choices], "why": [w for _, w in choices],
         "answer": [i for i, _ in choices].index(right),
-        "hint": "A node speaks when everything that used it has spoken; of those the newest goes first.",
+        "hint": "A node is ready when every node that used it is done; of the ready ones the newest goes first.",
         "reveal": f"{name[right]}: its gradient is complete.",
     }  # fmt: skip
 
 
-def sign(target: str, step: Step, share: Share) -> Quiz | None:
-    assert share.raw is not None
-    x = float(share.raw)
+def sign(target: str, step: Step, sent: Contribution) -> Quiz | None:
+    assert sent.raw is not None
+    x = float(sent.raw)
     right = "+" if x > 0 else "\u2212" if x < 0 else "0"
-    local = "" if share.local is None else f" The local factor is {number(share.local)}."
+    local = "" if sent.local is None else f" The local factor is {number(sent.local)}."
     law = "Two factors of one sign make a plus, of two signs a minus."
     hint = "Sign of what arrives, times sign of the local factor."
-    if share.how == "copy":
+    if sent.how == "copy":
         law, hint = "It goes on unchanged, and so does its sign.", "What does the rule do to what arrives?"
     why = f"g is {number(step.upstream)}.{local} {law}"
     made = options(right, [(c, why) for c in ("+", "\u2212", "0")], "+\u22120".index(right))
@@ -173,15 +173,15 @@ def sign(target: str, step: Step, share: Share) -> Quiz | None:
     }  # fmt: skip
 
 
-def value(target: str, step: Step, share: Share) -> Quiz | None:
+def value(target: str, step: Step, sent: Contribution) -> Quiz | None:
     """A number to work out; known slips are recognised by their value."""
-    assert share.raw is not None
-    x = float(share.raw)
+    assert sent.raw is not None
+    x = float(sent.raw)
     if not np.isfinite(x):
         return None
     wrong = [
         (float(v), f"That is what comes out of a rule that {why}.")
-        for why, v in slips(step, share)
+        for why, v in slips(step, sent)
         if v.ndim == 0
     ]
     wrong.append((-x, "The size is right, the sign is not."))
@@ -189,50 +189,50 @@ def value(target: str, step: Step, share: Share) -> Quiz | None:
     return {
         "type": "value", "beat": 2, "ask": f"What number goes to {target}?", "answer": rounded(x),
         "tol": tolerance(x), "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
-        "hint": f"The rule is {share.named}, and g is {number(step.upstream)}.",
+        "hint": f"The rule is {sent.named}, and g is {number(step.upstream)}.",
         "reveal": f"It is {number(x)}.",
     }  # fmt: skip
 
 
-def total(target: str, share: Share, beat: int) -> Quiz | None:
+def total(target: str, sent: Contribution, beat: int) -> Quiz | None:
     """At a fan-in: what does the ledger hold after this one?"""
-    assert share.contribution is not None and share.after is not None and share.before is not None
-    x = float(share.before + share.contribution)  # an engine with a bug may hold something else afterwards
+    assert sent.value is not None and sent.after is not None and sent.before is not None
+    x = float(sent.before + sent.value)  # an engine with a bug may hold something else afterwards
     if not np.isfinite(x):
         return None
     wrong = [
         (
-            float(share.contribution),
-            f"That is this share alone: `=` would have thrown away {short(share.before)} (M19).",
+            float(sent.value),
+            f"That is this contribution alone: `=` would have thrown away {short(sent.before)} (M19).",
         ),
-        (float(share.before), "That is what was there before: the new share is missing."),
+        (float(sent.before), "That is what was there before: the new contribution is missing."),
         (
-            float(share.before) * float(share.contribution),
+            float(sent.before) * float(sent.value),
             "Along a path multiply; where paths meet, add (M22).",
         ),
     ]
     return {
         "type": "value", "beat": beat, "answer": rounded(x), "tol": tolerance(x),
-        "ask": f"{target} holds {short(share.before)} and now receives {short(share.contribution)}. What does it hold then?",
+        "ask": f"{target} holds {short(sent.before)} and now receives {short(sent.value)}. What does it hold then?",
         "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
-        "hint": "Each path from the root back to it brings its own share.",
-        "reveal": f"{short(share.before)} + {short(share.contribution)} = {number(x)}.",
+        "hint": "Each path from the root back to it brings its own sent.",
+        "reveal": f"{short(sent.before)} + {short(sent.value)} = {number(x)}.",
     }  # fmt: skip
 
 
-def shape(target: str, step: Step, share: Share) -> Quiz | None:
-    assert share.contribution is not None and share.raw is not None
-    right = spelled(share.contribution.shape)
+def shape(target: str, step: Step, sent: Contribution) -> Quiz | None:
+    assert sent.value is not None and sent.raw is not None
+    right = spelled(sent.value.shape)
     wrong = []
-    if share.summed:
+    if sent.summed:
         wrong.append(
             (
-                spelled(share.raw.shape),
+                spelled(sent.raw.shape),
                 f"That is the shape in which it comes out of the rule. {target} was "
-                "stretched: each of its numbers was used several times, and those shares are added up (M28).",
+                "stretched: each of its numbers was used several times, and those contributions are added up (M28).",
             )
         )
-    wrong += [(spelled(v.shape), f"That comes out of a rule where {why}.") for why, v in slips(step, share)]
+    wrong += [(spelled(v.shape), f"That comes out of a rule where {why}.") for why, v in slips(step, sent)]
     wrong.append(
         (
             spelled(step.upstream.shape),
@@ -243,7 +243,7 @@ def shape(target: str, step: Step, share: Share) -> Quiz | None:
     wrong.append(
         (
             spelled(()),
-            f"{target} has {share.contribution.size} numbers to nudge, so its gradient has as many (M27).",
+            f"{target} has {sent.value.size} numbers to nudge, so its gradient has as many (M27).",
         )
     )
     made = options(right, wrong, len(right))
@@ -254,9 +254,9 @@ def shape(target: str, step: Step, share: Share) -> Quiz | None:
     }  # fmt: skip
 
 
-def count(target: str, share: Share, beat: int) -> Quiz | None:
-    right = share.expected
-    why = f"Count the lines that leave {target} to the right: each use sends one share back."
+def count(target: str, sent: Contribution, beat: int) -> Quiz | None:
+    right = sent.expected
+    why = f"Count the lines that leave {target} to the right: each use sends one contribution back."
     choices = sorted({1, right - 1, right, right + 1} - {0})
     made = {"options": [str(n) for n in choices], "why": ["" if n == right else why for n in choices]}
     return {
@@ -266,44 +266,44 @@ def count(target: str, share: Share, beat: int) -> Quiz | None:
     }  # fmt: skip
 
 
-def rule_of_three(target: str, step: Step, share: Share) -> Quiz | None:
-    return rule(target, step, share, 1)
+def rule_of_three(target: str, step: Step, sent: Contribution) -> Quiz | None:
+    return rule(target, step, sent, 1)
 
 
-def rule(target: str, step: Step, share: Share, asked: int) -> Quiz | None:
+def rule(target: str, step: Step, sent: Contribution, asked: int) -> Quiz | None:
     """Which formula? The others are typical mistakes, with what they would have given."""
-    right = share.named
-    wrong = matrix_mistakes(share, step) if share.how == "matmul" else plain_mistakes(share, step)
-    wrong = [(share.renamed(text), why) for text, why in wrong]
+    right = sent.named
+    wrong = matrix_mistakes(sent, step) if sent.how == "matmul" else plain_mistakes(sent, step)
+    wrong = [(sent.renamed(text), why) for text, why in wrong]
     made = options(right, wrong, asked)
     return made and {
         **made, "type": "rule", "beat": 1, "ask": f"Which rule gives the contribution to {target}?",
         "hint": "Nudge the input by a little: by how much does the result change? Then multiply by g."
-        if share.how != "matmul" else f"Only one product has the shape of {target}; for square ones, mind the order.",
+        if sent.how != "matmul" else f"Only one product has the shape of {target}; for square ones, mind the order.",
         "reveal": f"{target} gets {right}.",
     }  # fmt: skip
 
 
-def plain_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
-    right = share.rule
-    gives = "".join(f" It would give {short(v)}." for why, v in slips(step, share) if "M23" in why)
+def plain_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
+    right = sent.rule
+    gives = "".join(f" It would give {short(v)}." for why, v in slips(step, sent) if "M23" in why)
     bare = re.sub(r"^-?g \* ", lambda m: "-" if m[0].startswith("-") else "", right)
     bare = "1 / " + right[4:] if right.startswith("g / ") else bare
     flipped = right[1:] if right.startswith("-") else "-" + right
     wrong = [(bare, f"Without g it is right only where 1 arrives (M23).{gives}")] if bare != right else []
     wrong.append((flipped, "The sign is turned round."))
     wrong.append(("g", "That would be the rule of an addition."))
-    kept = [k.name for k in share.kept]
+    saved = [k.name for k in sent.saved]
     wrong += [(f"g * {name}", "The other operand is the slope: x * y grows by y when x grows by 1.")
-              for name in ("x", "y", "out") if name not in kept]  # fmt: skip
+              for name in ("x", "y", "out") if name not in saved]  # fmt: skip
     return wrong
 
 
-def matrix_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
+def matrix_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
     """Products without the transpose or in the wrong order, and what shape they have (M29)."""
-    assert share.raw is not None
-    (a, flip_a), (b, flip_b) = share.terms
-    values = {"g": step.upstream, **{k.name: k.value for k in share.kept if k.value is not None}}
+    assert sent.raw is not None
+    (a, flip_a), (b, flip_b) = sent.terms
+    values = {"g": step.upstream, **{k.name: k.value for k in sent.saved if k.value is not None}}
 
     def text(name: str, flip: bool) -> str:
         return name + (".mT" if flip else "")
@@ -323,7 +323,7 @@ def matrix_mistakes(share: Share, step: Step) -> list[tuple[str, str]]:
         try:
             made = left @ right
             gave = (
-                f"it gives {short(made) if made.shape == share.raw.shape else 'shape ' + spelled(made.shape)}"
+                f"it gives {short(made) if made.shape == sent.raw.shape else 'shape ' + spelled(made.shape)}"
             )
         except ValueError:  # the mistake shows itself: these two do not fit together
             gave = f"{spelled(left.shape)} @ {spelled(right.shape)} does not fit together"

@@ -87,7 +87,7 @@ def step(
     the engine's and beside a measurement, and stop where yours is wrong. predict: ask before each reveal.
     portable: leave the live widget out, so that a saved notebook works anywhere. display: "static" gives the
     still picture only (also by the environment variable MINIGRAD_DISPLAY=static). around: of a pass that is too long
-    to be shown whole, the part that is: around a tensor, the name of one, or the so-manieth node that speaks; by
+    to be shown whole, the part that is: around a tensor, the name of one, or the so-manieth node of the walk; by
     default both ends. Raises ValueError if the pass does not reach it, RuntimeError if the
     graph was freed, if there is none, or if a gradient is needed and missing.
     """
@@ -156,7 +156,7 @@ def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, An
     Of a very long pass the beginning and the end are shown, as much as fits, or most of it around one step; boxes
     stand for the rest.
     """
-    moves = 1 + sum(max(1, len(step.shares)) for step in recording.steps)
+    moves = 1 + sum(max(1, len(step.contributions)) for step in recording.steps)
     limit = min(moves, MOST_MOVES)
     while True:
         shown = recording if limit == moves else excerpt(recording, limit, around)
@@ -180,7 +180,7 @@ def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, An
 
 
 def first_frame(data: dict[str, Any], name: str) -> int:
-    """The position on the page at which a node begins to speak."""
+    """The position on the page at which a node becomes current."""
     start, *moves = data["steps"]
     before = itertools.takewhile(lambda move: data["nodes"][move["node"]]["name"] != name, moves)
     return sum(len(move["text"]) for move in [start, *before])

@@ -16,7 +16,7 @@ import pytest
 import minigrad
 from minigrad.autograd import Function
 from minigrad.record.recorder import record
-from minigrad.record.recording import Share
+from minigrad.record.recording import Contribution
 from minigrad.viz.stepper import dress
 from minigrad.viz.stepper import page as page_of
 
@@ -113,23 +113,23 @@ def unpooled(data: dict[str, Any], i: int) -> Any:
     return np.array([float(x) for x in v["d"]]).reshape(v["s"])
 
 
-def asks_truly(quiz: dict[str, Any], share: Share, node: int, place: dict[int, str]) -> bool:
+def asks_truly(quiz: dict[str, Any], sent: Contribution, node: int, place: dict[int, str]) -> bool:
     """Whether the right answer is right, and each mistake that gives a number gives the one that is said."""
     kind = quiz["type"]
     if kind == "value":
-        sums = quiz["beat"] >= 3 and share.before is not None
-        right = float(share.before + share.contribution) if sums else float(share.raw)
-        mistakes = {"the sign is not": -share.raw}
+        sums = quiz["beat"] >= 3 and sent.before is not None
+        right = float(sent.before + sent.value) if sums else float(sent.raw)
+        mistakes = {"the sign is not": -sent.raw}
         if sums:
-            mistakes = {"M19": share.contribution, "is missing.": share.before, "M22": share.before * share.contribution}
+            mistakes = {"M19": sent.value, "is missing.": sent.before, "M22": sent.before * sent.value}
         told = [(v, mistakes[k]) for v, why in quiz["wrong"] for k in mistakes if k in why]
         return abs(quiz["answer"] - right) <= quiz["tol"] and all(close(v, true, 6e-4) for v, true in told)
     chosen = quiz["options"][quiz["answer"]]
     if kind == "sign":
-        return bool(chosen == ("+" if share.raw > 0 else "\u2212" if share.raw < 0 else "0"))
+        return bool(chosen == ("+" if sent.raw > 0 else "\u2212" if sent.raw < 0 else "0"))
     if kind == "shape":
-        return chosen == {(): "() one number"}.get(share.contribution.shape, str(share.contribution.shape))
-    rights = {"count": str(share.expected), "rule": share.named, "next": place[node]}
+        return chosen == {(): "() one number"}.get(sent.value.shape, str(sent.value.shape))
+    rights = {"count": str(sent.expected), "rule": sent.named, "next": place[node]}
     return chosen == rights[kind]
 
 
@@ -173,25 +173,25 @@ def disagreements(seed: int) -> list[str]:
         if not alike([place[sender] for sender, _ in rows], truth.senders.get(name, [])):
             continue  # one engine makes of an operation two nodes, the other one: arrivals come in another order
         total: Any = 0
-        for k, ((_, share), g) in enumerate(zip(rows, arrived, strict=True)):
-            g = summed_to(g, share.contribution.shape)
+        for k, ((_, sent), g) in enumerate(zip(rows, arrived, strict=True)):
+            g = summed_to(g, sent.value.shape)
             total = total + g
-            check(close(share.contribution, g, 1e-8), f"contribution {k + 1} to {name}: {share.contribution} {g}")
-            check(close(share.after, total, 1e-8), f"sum after arrival {k + 1} at {name}")
+            check(close(sent.value, g, 1e-8), f"contribution {k + 1} to {name}: {sent.value} {g}")
+            check(close(sent.after, total, 1e-8), f"sum after arrival {k + 1} at {name}")
     moves = iter(data["steps"][1:])
     for step in recording.steps:
-        for share in step.shares or [None]:
+        for sent in step.contributions or [None]:
             move = next(moves)
             check(move["node"] == step.node, "the page's moves are the recording's")
             pairs = [("up", step.upstream)]
-            if share is not None and not share.skipped:
-                pairs += [("contrib", share.contribution), ("raw", share.raw), ("after", share.after)]
+            if sent is not None and not sent.skipped:
+                pairs += [("contrib", sent.value), ("raw", sent.raw), ("after", sent.after)]
             for key, value in pairs:
                 shown = unpooled(data, move[key])
                 check(shown is None or close(shown, value, 6e-4), f"shown {key}")
             quiz = move.get("quiz")
-            if quiz is not None and share is not None:
-                check(asks_truly(quiz, share, step.node, place), f"quiz {quiz}")
+            if quiz is not None and sent is not None:
+                check(asks_truly(quiz, sent, step.node, place), f"quiz {quiz}")
     for step in recording.steps:
         if step.kind == "leaf":
             check(close(step.after, true_names[place[step.node]].grad.numpy(), 1e-8), f"{place[step.node]}.grad")

@@ -139,12 +139,12 @@ def test_budgets_of_size(name: str) -> None:
 
 def stack_of_layers(n: int):
     torch.manual_seed(0)
-    h, kept = torch.rand(8, 16), []
+    h, saved = torch.rand(8, 16), []
     for _ in range(n):
         W, b = torch.rand(16, 16, requires_grad=True), torch.rand(16, requires_grad=True)
-        kept += [W, b]
+        saved += [W, b]
         h = torch.relu(h @ W + b) * 0.1
-    return (h * h).sum(), kept
+    return (h * h).sum(), saved
 
 
 def within_budgets(made: dict) -> bool:

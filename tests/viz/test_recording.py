@@ -95,7 +95,7 @@ def test_the_transcript_is_the_recording(seed: int) -> None:
     assert (
         len(rows)
         == len(data["steps"])
-        == 1 + sum(max(1, len(s.shares)) if s.kind == "node" else 1 for s in recording.steps)
+        == 1 + sum(max(1, len(s.contributions)) if s.kind == "node" else 1 for s in recording.steps)
     )
     assert str(recording).count("\n") == len(rows)
     for row, step in zip(rows, data["steps"], strict=True):
@@ -199,9 +199,9 @@ def test_a_fan_in_counts_its_arrivals_and_a_square_has_two_rows() -> None:
 
 def test_a_broadcast_is_summed_over_the_stretched_axes() -> None:
     loss, _ = cases.broadcast()
-    shares = {p: s for step in record(loss, names={}).steps for s in step if (p := s.summed)}
-    assert sorted(shares) == [(0,), (1,)]
-    assert shares[0,].raw.shape == (2, 3) and shares[0,].contribution.shape == (3,)
+    contributions = {p: s for step in record(loss, names={}).steps for s in step if (p := s.summed)}
+    assert sorted(contributions) == [(0,), (1,)]
+    assert contributions[0,].raw.shape == (2, 3) and contributions[0,].value.shape == (3,)
 
 
 def test_kinds_of_arithmetic() -> None:
@@ -223,9 +223,9 @@ def test_kinds_of_arithmetic() -> None:
 
 def test_a_custom_function_shows_the_line_that_it_returned() -> None:
     loss, _ = cases.custom()
-    share = next(s for step in record(loss, names={}).steps for s in step if s.how == "function")
-    assert share.rule == "g * ctx.k"
-    assert share.note == "Scale.backward: return (g * ctx.k, None)"
+    sent = next(s for step in record(loss, names={}).steps for s in step if s.how == "function")
+    assert sent.rule == "g * ctx.k"
+    assert sent.note == "Scale.backward: return (g * ctx.k, None)"
 
 
 def test_the_walk_of_a_broken_engine_is_recorded_as_it_is() -> None:
@@ -255,9 +255,9 @@ def test_a_ledger_says_what_a_broken_walk_does(bug: str) -> None:
     for step in recording.steps:
         if step.node in held and not step.early:
             np.testing.assert_allclose(step.upstream, held[step.node], 1e-6)
-        for share in step:
-            assert share.before is None or np.array_equal(share.before, held[share.parent])
-            held[share.parent] = share.after
+        for sent in step:
+            assert sent.before is None or np.array_equal(sent.before, held[sent.parent])
+            held[sent.parent] = sent.after
 
 
 def test_where_the_later_share_is_kept_the_ledger_says_so() -> None:
@@ -277,7 +277,7 @@ def test_rules_speak_the_students_names() -> None:
     loss, given = cases.matmul()
     recording = record(loss, **given)
     assert [s.named for step in recording.steps for s in step] == ["g @ W.T", "x.T @ g"]
-    assert recording.steps[0].shares[1].latex == r"x^{\top} \, g"
+    assert recording.steps[0].contributions[1].latex == r"x^{\top} \, g"
     loss, given = cases.index()
     assert {"place(g, (4,), [1:3])", "put(g, (4,), [[0, 0, 1]])", "g * 2", "g * y"} <= {
         s.named for step in record(loss, **given).steps for s in step
@@ -288,8 +288,8 @@ def test_rules_speak_the_students_names() -> None:
     a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(-3.0, requires_grad=True)
     assert next(s.named for step in record(torch.sin(a * b)).steps for s in step) == "g * cos(a * b)"
     loss, given = cases.not_finite()
-    shares = [s for step in record(loss, **given).steps for s in step]
-    assert "g * torch.tensor(\u2026)" in [s.named for s in shares], "never y, which is another tensor here"
+    contributions = [s for step in record(loss, **given).steps for s in step]
+    assert "g * torch.tensor(\u2026)" in [s.named for s in contributions], "never y, which is another tensor here"
 
 
 @pytest.mark.parametrize("name, shown", [("b", "b"), ("W (20)", "W\u2082\u2080"), ("c + d", "(c + d)"), ("ws[0]", "ws[0]"),
@@ -473,9 +473,9 @@ def test_a_slow_rule_is_asked_for_some_seconds_and_not_for_ever(monkeypatch: pyt
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x * x * x * x
     slow = {"mul": lambda g, x, y: (time.sleep(0.12), (g * y, g * x))[1]}
-    shares = [s for step in record(y, torch.ones(2), rules=slow).steps for s in step]
-    assert [s.verdict for s in shares] == ["agrees", "", "", "", "", ""]
-    assert shares[1].note == "your rule was not asked here: it has taken 0 seconds already"
+    found = [s for step in record(y, torch.ones(2), rules=slow).steps for s in step]
+    assert [s.verdict for s in found] == ["agrees", "", "", "", "", ""]
+    assert found[1].note == "your rule was not asked here: it has taken 0 seconds already"
 
 
 def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:
@@ -510,14 +510,14 @@ def check_excerpt(whole: Recording, ends: Recording) -> None:
     for leaf, grad in ends.grads.items():
         np.testing.assert_allclose(grad, whole.grads[leaf], rtol=1e-12, err_msg=leaf)
     assert all(a < b for a, b, _ in ends.edges if ends.places[a].needs_grad), "inputs stand before what is made of them"
-    spoken = {step.node for step in ends.steps}
+    done = {step.node for step in ends.steps}
     for step in ends.steps:
-        rows = [share for _, share in ends.ledger(step.node)]
-        assert [share.arrived for share in rows] == [*range(1, len(rows) + 1)], name[step.node]
-        assert {share.expected for share in rows} <= {len(rows)}
+        rows = [sent for _, sent in ends.ledger(step.node)]
+        assert [sent.arrived for sent in rows] == [*range(1, len(rows) + 1)], name[step.node]
+        assert {sent.expected for sent in rows} <= {len(rows)}
         if rows and rows[-1].how != "slot":
             np.testing.assert_allclose(rows[-1].after, step.upstream, rtol=1e-12)
-        assert all(share.skipped or share.parent in spoken for share in step)
+        assert all(sent.skipped or sent.parent in done for sent in step)
 
 
 def test_each_use_of_a_tensor_has_a_slope_of_its_own() -> None:
@@ -528,15 +528,15 @@ def test_each_use_of_a_tensor_has_a_slope_of_its_own() -> None:
 
 def test_the_jacobian_of_a_stretched_input_has_a_column_for_each_of_its_numbers() -> None:
     loss, given = cases.broadcast()
-    step = next(s for s in record(loss, **given).steps if len(s.shares) == 2 and s.shares[1].summed == (0,))
-    jacobian = step.shares[1].jacobian
+    step = next(s for s in record(loss, **given).steps if len(s.contributions) == 2 and s.contributions[1].summed == (0,))
+    jacobian = step.contributions[1].jacobian
     assert jacobian.shape == (6, 3) and jacobian.tolist() == [*np.eye(3).tolist(), *np.eye(3).tolist()]
 
 
 def test_a_function_of_several_outputs_speaks_the_words_of_its_backward() -> None:
     loss, given = cases.two_outputs()
-    share = next(s for step in record(loss, **given).steps for s in step if s.how == "function")
-    assert [(k.name, k.label) for k in share.kept[:2]] == [("gs", "gradient of output 1"), ("gp", "gradient of output 2")]
+    sent = next(s for step in record(loss, **given).steps for s in step if s.how == "function")
+    assert [(k.name, k.label) for k in sent.saved[:2]] == [("gs", "gradient of output 1"), ("gp", "gradient of output 2")]
 
 
 def test_why_a_tensor_gets_no_gradient() -> None:
@@ -578,8 +578,9 @@ def test_hooks_that_change_a_gradient_are_told_and_the_numbers_are_backwards() -
     x.register_hook(lambda g: g.clamp(max=5.0))
     loss = (h * h).sum()
     recording = record(loss)
-    said = [text for step in recording.steps for share in step.shares or [None] for text in recording.sentences(step, share)]
-    assert "h speaks: its gradient is complete, g = [60, 120]. A hook made it that." in said
+    moves = [(step, sent) for step in recording.steps for sent in step.contributions or [None]]
+    said = [text for step, sent in moves for text in recording.sentences(step, sent)]
+    assert "h is current: its gradient is complete, g = [60, 120]. A hook made it that." in said
     assert said[-1] == "A hook makes it [5, 5]. x is a leaf: x.grad was None and is now [5, 5]."
     assert not any("too early" in text for text in said)
     assert "h has [6, 12] (2 of 2); a hook makes it [60, 120]" in str(recording)
@@ -605,7 +606,7 @@ def test_what_a_hook_takes_away_is_told() -> None:
     y = x * w
     y.grad_fn.register_hook(lambda into, _: (None, into[1]))
     recording = record(y * 1)
-    assert recording.steps[1].shares[0].reason == "a hook took it away"
+    assert recording.steps[1].contributions[0].reason == "a hook took it away"
     assert list(recording.grads) == ["w"]
 
 
