@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import minigrad.nn.rules
-from minigrad import derivatives, gathering, kernels, layout, more_derivatives, special_derivatives, sums, tape, windows
+from minigrad import derivatives, gathering, kernels, layout, more_derivatives, sums, tape, windows
 from minigrad.course import lessons, misconceptions
 from minigrad.operations import Operation
 from minigrad.record.formula import formulas_of
@@ -70,7 +70,7 @@ def rules() -> str:
     ]
     words: dict[str, str] = {}
     left = dict(tape.TABLE)
-    for room in (derivatives, more_derivatives, special_derivatives, minigrad.nn.rules):
+    for room in (derivatives, more_derivatives, minigrad.nn.rules):
         lines += ["", f"## `{room.__name__.replace('.', '/')}.py`", ""]
         lines += ["| operation | node | gradient of each input | kept until backward |", "|---|---|---|---|"]
         for name in [name for name in left if hasattr(room, name)]:
@@ -101,10 +101,7 @@ CALLED = re.compile(r"(?<![.\w])([A-Za-z_]\w+)(?=\()")  # a name with an opening
 CONSTANTS = {  # functions without a docstring of ours
     "finite": "Where x is neither nan nor infinite.",
     "floored": "x / y rounded down.",
-    "identity": "The identity matrix of x's size.",
-    "is_zero": "Where x is 0.",
     "isnan": "Where x is nan.",
-    "power_of_two": "The power of two that x is a fraction of.",
     "truncated": "x / y rounded towards zero.",
     "zeros": "Zeros of the shape and type of x.",
 }
