@@ -9,7 +9,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,7 +82,7 @@ def make_parser() -> argparse.ArgumentParser:
         "check",
         check,
         "run the checks of notebooks in the terminal",
-        "minigrad check exercises/05_vectors.ipynb",
+        "minigrad check exercises/05_vectors_exercises.ipynb",
     )
     command.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
 
@@ -91,7 +90,7 @@ def make_parser() -> argparse.ArgumentParser:
         "solution",
         solution,
         "write the solution beside a notebook",
-        "minigrad solution exercises/05_vectors.ipynb",
+        "minigrad solution exercises/05_vectors_exercises.ipynb",
     )
     command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
     command.add_argument("--yes", action="store_true", help="do not ask, even while the exercise is unsolved")
@@ -103,7 +102,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     command = add(
         "reset", reset, "put a fresh copy in place of a notebook; the old one is kept under a dated name",
-        "minigrad reset exercises/05_vectors.ipynb",
+        "minigrad reset exercises/05_vectors_exercises.ipynb",
     )  # fmt: skip
     command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
 
@@ -163,8 +162,9 @@ def solution(options: argparse.Namespace) -> int:
     from minigrad.course.terminal import solved
 
     file = existing(options.notebook)
-    source = notebooks.path("solutions", lesson_of(file))
-    target = file.with_name(f"{source.stem}_solution.ipynb")
+    lesson = lesson_of(file)
+    source = notebooks.path("solutions", lesson)
+    target = file.with_name(f"{lesson}_solution.ipynb")
     if target.exists():
         print(f"The solution is already there: {target}")
         return 0
@@ -196,7 +196,7 @@ def progress(options: argparse.Namespace) -> int:
 def reset(options: argparse.Namespace) -> int:
     """Keep the student's notebook under a dated name and put a fresh copy in its place."""
     file = existing(options.notebook)
-    kept = dated(file)
+    kept = notebooks.dated(file)
     kind = "notebooks" if file.resolve().parent.name == "notebooks" else "exercises"
     fresh = notebooks.for_student(notebooks.path(kind, lesson_of(file)))
     file.rename(kept)
@@ -250,15 +250,6 @@ def lesson_of(file: Path) -> str:
     if lesson is None:
         raise WrongUse(f"{file} belongs to no lesson; there are: {', '.join(notebooks.lessons())}")
     return lesson
-
-
-def dated(file: Path) -> Path:
-    """A name for the old copy that no file has yet: `05_vectors.2026-11-20-093000.ipynb`."""
-    when = datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    candidate, number = file.with_name(f"{file.stem}.{when}{file.suffix}"), 2
-    while candidate.exists():
-        candidate, number = file.with_name(f"{file.stem}.{when}-{number}{file.suffix}"), number + 1
-    return candidate
 
 
 def bar(items: Iterable[Item], total: int | None = None) -> Iterator[Item]:

@@ -1,10 +1,11 @@
 """The notebooks of the course: where they lie, how they are read, and what is made from what.
 
-A lesson has one number and three files: `notebooks/05_vectors.ipynb` to read, `exercises/05_vectors.ipynb`
-with the student's blanks, and `solutions/05_vectors.ipynb`, from which the exercises are made. This is the
-only room that knows these folders. You will meet: where the notebooks lie; reading and writing (a notebook is
-handled as the plain JSON that it is); the way from a solution to an exercise; the swap of engines; running a
-notebook (only this needs Jupyter); `build`, which does all of it; and the student's own folder.
+A lesson has one number and three files: `notebooks/05_vectors.ipynb` to read,
+`exercises/05_vectors_exercises.ipynb` with the student's blanks, and `solutions/05_vectors_exercises.ipynb`,
+from which the exercises are made. This is the only module that knows these folders. You will meet: where the
+notebooks lie; reading and writing (a notebook is handled as the plain JSON that it is); the way from a solution
+to an exercise; the swap of engines; running a notebook (only this needs Jupyter); `build`, which does all of
+it; and the student's own folder.
 """
 
 import ast
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ Notebook = dict[str, Any]
 Cell = dict[str, Any]
 
 KINDS = ("notebooks", "exercises", "solutions")
+SUFFIX = "_exercises"  # so that the two tabs of a lesson have different names
 STUB = "...  # your code here"
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 MINIGRAD_ONLY = "minigrad-only"
@@ -53,20 +56,21 @@ def path(kind: str, lesson: str) -> Path:
     """The file of one lesson, for example `path("exercises", "05_vectors")`."""
     if kind not in KINDS:
         raise ValueError(f"a lesson has {', '.join(KINDS)}, not {kind!r}")
-    return course_root() / kind / f"{lesson}.ipynb"
+    return course_root() / kind / (f"{lesson}.ipynb" if kind == "notebooks" else f"{lesson}{SUFFIX}.ipynb")
 
 
 def lessons() -> list[str]:
     """The names of the lessons that are written, in order: `["05_vectors", ...]`."""
     folders = (course_root() / kind for kind in ("notebooks", "solutions"))
-    return sorted({file.stem for folder in folders for file in folder.glob("[0-9][0-9]_*.ipynb")})
+    names = (file.stem for folder in folders for file in folder.glob("[0-9][0-9]_*.ipynb"))
+    return sorted({name.removesuffix(SUFFIX) for name in names})
 
 
 def lesson_of(file: Path) -> str | None:
     """The lesson that a student's file belongs to: by its name, else by the checks in it, else None."""
     known = lessons()
     for lesson in known:
-        if file.stem == lesson or re.match(rf"{re.escape(lesson)}\W", file.stem):
+        if re.match(rf"{re.escape(lesson)}(?:{SUFFIX})?(?:\W|$)", file.stem):
             return lesson
     numbers = [int(id.split(".")[0]) for id in exercise_ids(read(file))]
     if not numbers:
@@ -422,7 +426,7 @@ c.ClearSolutions.code_stub = {{"python": "{STUB}"}}
 
 
 def lay_out_for_nbgrader(folder: Path) -> list[Path]:
-    """Write `folder/source/<lesson>/<lesson>.ipynb` for each lesson, and the settings that nbgrader needs."""
+    """Write `folder/source/<lesson>/<lesson>_exercises.ipynb` for each lesson, and the settings that nbgrader needs."""
     written = []
     for lesson in lessons():
         solution = path("solutions", lesson)
@@ -456,6 +460,15 @@ def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
             else:
                 kept.append(target)
     return written, kept
+
+
+def dated(file: Path) -> Path:
+    """A name for the old copy that no file has yet: `05_vectors.2026-11-20-093000.ipynb`."""
+    when = datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    candidate, number = file.with_name(f"{file.stem}.{when}{file.suffix}"), 2
+    while candidate.exists():
+        candidate, number = file.with_name(f"{file.stem}.{when}-{number}{file.suffix}"), number + 1
+    return candidate
 
 
 def for_student(file: Path) -> bytes:

@@ -2,9 +2,9 @@
 
 The file is read before each change and replaced in one step, so that a crash leaves the old one or the new
 one and two kernels do not undo each other. Nothing depends on it: delete it and the next checks write it
-again. What cannot be read is kept under another name, what cannot be written lives as long as the kernel, and `news`
-says so. While notebooks are tested or graded (`MINIGRAD_CHECK` or `NBGRADER_EXECUTION` is set) it is neither
-read nor written.
+again. What cannot be read, or comes from another edition of the course, is kept under a dated name; what cannot be
+written lives as long as the kernel; and `news` says so. While notebooks are tested or graded (`MINIGRAD_CHECK` or
+`NBGRADER_EXECUTION` is set) it is neither read nor written.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from . import EDITION
+from .notebooks import dated
 
 __all__ = ["FILE", "folder", "judged", "load", "news", "note"]
 
@@ -55,19 +58,26 @@ def load(where: Path | None = None) -> dict[str, Record]:
     except FileNotFoundError:
         return dict(memory)
     except (OSError, ValueError) as error:
-        tell(f"{FILE} cannot be read ({reason(error)}): progress begins anew, and the file is kept.")
+        tell(f"{FILE} is not used ({reason(error)}): progress begins anew, and the file is kept.")
         return dict(memory)
 
 
 def read(file: Path) -> dict[str, Record]:
-    """The records of a file. ValueError for what is no progress; what is odd in a single record is left out of it."""
+    """The records of a file; what is odd in a single record is left out of it.
+
+    ValueError for what is no progress, and for an edition in which the exercises had other numbers.
+    """
+    why = "it holds something else"
     try:
-        records = json.loads(file.read_text(encoding="utf-8-sig"))["exercises"]
-        if type(records) is dict and all(type(record) is dict for record in records.values()):
+        whole = json.loads(file.read_text(encoding="utf-8-sig"))
+        records = whole["exercises"]
+        if whole.get("edition", 1) != EDITION:
+            why = "it comes from another edition of the course, in which exercises had other numbers"
+        elif type(records) is dict and all(type(record) is dict for record in records.values()):
             return {id: {k: v for k, v in record.items() if plausible(k, v)} for id, record in records.items()}
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    raise ValueError("it holds something else")
+    raise ValueError(why)
 
 
 def plausible(field: str, value: Any) -> bool:
@@ -118,9 +128,8 @@ def replace(where: Path, records: dict[str, Record]) -> None:
     """Write the file in one step; a file of that name that is not ours is kept beside it. OSError if that
     fails."""
     target = where / FILE
-    text = json.dumps(
-        {"minigrad": 1, "exercises": dict(sorted(records.items()))}, indent=1, ensure_ascii=False
-    )
+    whole = {"minigrad": 1, "edition": EDITION, "exercises": dict(sorted(records.items()))}
+    text = json.dumps(whole, indent=1, ensure_ascii=False)
     handle, name = tempfile.mkstemp(prefix=FILE, suffix=".tmp", dir=where)
     try:
         # Half a surrogate pair, from an odd prediction, is written as JSON's own escape.
@@ -129,7 +138,7 @@ def replace(where: Path, records: dict[str, Record]) -> None:
             file.flush()
             os.fsync(file.fileno())
         if target.exists() and not is_ours(target):
-            kept = unused(target.with_suffix(".unreadable.json"))
+            kept = dated(target)
             target.replace(kept)
             tell(f"The file is {kept.name} now.")
         os.replace(name, target)
@@ -146,15 +155,6 @@ def is_ours(file: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def unused(file: Path) -> Path:
-    """This name, or the first like it that is not taken."""
-    number, free = 1, file
-    while free.exists():
-        number += 1
-        free = file.with_name(file.name.replace(".unreadable", f".unreadable-{number}"))
-    return free
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ def index() -> str:
         lines.append(f"| {title} | {each.minutes} | {each.prerequisites} | {each.idea} |")
     lines += ["", "## The exercises", "", "| of lesson | minutes | |", "|---|---|---|"]
     for each in known:
-        title = f"[{each.number:02d} · {each.title}](../exercises/{each.slug}.ipynb)"
+        title = f"[{each.number:02d} · {each.title}](../exercises/{each.slug}_exercises.ipynb)"
         titles = "<br>".join(f"{exercise.id} {exercise.title}" for exercise in asked[each.number])
         lines.append(f"| {title} | {minutes[each.number]} | {titles} |")
     return "\n".join(lines) + "\n"

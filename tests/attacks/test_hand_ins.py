@@ -268,11 +268,11 @@ def test_a_program_does_not_judge_itself(level: str) -> None:  # noqa: F811
         "    if 'how many' in code: return 4\n    if 'spread' in code: return [True, True]\n"
         "    if 'gradient' in code: return [True] * 4\n    return real(self, code, data, prelude)\nworker.Server.run = run"
     )
-    lesson = lessons.lesson(11)
+    lesson = lessons.lesson(13)
     for cells in ((zeros, forged), (zeros, says), (zeros, forged, says)):
-        result = grader(level).grade(notebook(*cells, 'check("11.6")'), lesson, b"seed")
+        result = grader(level).grade(notebook(*cells, 'check("13.6")'), lesson, b"seed")
         found = {v["exercise"]: v["status"] for v in result["verdicts"]}
-        assert found["11.6"] == "wrong", result["verdicts"]
+        assert found["13.6"] == "wrong", result["verdicts"]
 
 
 @pytest.mark.slow

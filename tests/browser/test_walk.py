@@ -55,7 +55,7 @@ def expect_value(walk: Walk, slider: Any, value: str) -> None:
 
 
 def solve_5_1(walk: Walk) -> None:
-    walk.open("exercises/05_vectors.ipynb")
+    walk.open("exercises/05_vectors_exercises.ipynb")
     walk.run_all()
     assert walk.errors() == [], "a blank stops nothing"
     check = r'check\("5\.1"\)'
@@ -114,7 +114,7 @@ def test_the_first_hour_from_a_wheel(page: Any, tmp_path: Path) -> None:
     subprocess.run(build, check=True, capture_output=True, timeout=300)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for part in ("course/_files/exercises/05_vectors.ipynb", "viz/stepper.js", "viz/stepper.css", "py.typed"):
+    for part in ("course/_files/exercises/05_vectors_exercises.ipynb", "viz/stepper.js", "viz/stepper.css", "py.typed"):
         assert f"minigrad/{part}" in names
     assert not [name for name in names if name.startswith("tests/")]
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True, timeout=120)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -11,7 +12,7 @@ import psutil
 import pytest
 
 import minigrad as torch
-from minigrad.course import check, checking, hint, lessons, predict, progress, progress_store, worker
+from minigrad.course import EDITION, check, checking, hint, lessons, predict, progress, progress_store, worker
 from minigrad.course.checking import NotPassed
 from minigrad.course.child import Watched, can_fork, examine
 
@@ -284,13 +285,17 @@ def test_progress_is_one_file_beside_the_notebooks(own_folder, monkeypatch, caps
 def test_a_damaged_progress_file_is_kept_aside(own_folder, capsys):
     (own_folder / progress_store.FILE).write_text("{ not json")
     checked(right, capsys)
-    assert (own_folder / "minigrad-progress.unreadable.json").read_text() == "{ not json"
+    (kept,) = own_folder.glob("minigrad-progress.2*.json")
+    assert kept.read_text() == "{ not json"
     assert json.loads((own_folder / progress_store.FILE).read_text())["exercises"]["5.1"]["passed"]
 
 
 ODD_FILES = {
-    "empty": "", "a list": "[]", "no exercises": '{"minigrad": 1}', "a number for a record": '{"exercises": {"5.1": 3}}',
-    "half of it": '{"exercises": {"5.1": {"tri', "a deep well": "[" * 100_000, "not UTF-8": b"\xff\xfe\x00",
+    "empty": "", "a list": "[]", "no exercises": '{"minigrad": 1}', 
+    "a number for a record": '{"edition": 2, "exercises": {"5.1": 3}}',
+    "half of it": '{"exercises": {"5.1": {"tri', 
+    "another edition": '{"minigrad": 1, "exercises": {"5.1": {"passed": true}}}',
+    "a deep well": "[" * 100_000, "not UTF-8": b"\xff\xfe\x00",
 }  # fmt: skip
 
 
@@ -298,20 +303,34 @@ ODD_FILES = {
 def test_what_cannot_be_read_is_kept_and_told(content, own_folder, capsys):
     content = content if isinstance(content, bytes) else content.encode()
     file = own_folder / progress_store.FILE
-    for number in ("", "-2"):
+    for _ in range(2):
         file.write_bytes(content)
         out = " ".join(checked(right, capsys).split())
-        kept = f"minigrad-progress.unreadable{number}.json"
-        assert "cannot be read" in out and f"The file is {kept} now." in out
+        (kept,) = re.findall(r"The file is (minigrad-progress\.[-\d]{17,19}\.json) now\.", out)
+        assert "is not used" in out and ("another edition" in out) == (b"true" in content)
         assert (own_folder / kept).read_bytes() == content
-    assert "cannot be read" not in checked(right, capsys)
+    assert len(os.listdir(own_folder)) == 3 and "is not used" not in checked(right, capsys)
+
+
+def test_numbers_of_another_edition_are_not_read(own_folder, capsys):
+    """In the first edition 11.1 was a patient of the clinic; today it is the log-softmax."""
+    file = own_folder / progress_store.FILE
+    file.write_text('{"minigrad": 1, "exercises": {"11.1": {"passed": true, "answer": 3}}}', encoding="utf-8")
+    assert progress_store.load() == {} and "exercises had other numbers" in progress_store.news()
+    progress()
+    assert "0 of" in capsys.readouterr().out and "11.1" in file.read_text(encoding="utf-8")
+    progress_store.note("11.1", tries=1)
+    (kept,) = own_folder.glob("minigrad-progress.2*.json")
+    assert json.loads(kept.read_text(encoding="utf-8"))["exercises"]["11.1"]["passed"]
+    assert progress_store.load() == {"11.1": {"tries": 1}}
+    assert json.loads(file.read_text(encoding="utf-8"))["edition"] == EDITION
 
 
 def test_old_and_edited_files_are_read(own_folder, capsys):
     record = {"passed": True, "tries": "3", "hints": None, "rung": -1, "tries_at_rung": 1.5, "misconception": 7, "new": [1]}
-    written = json.dumps({"exercises": {"5.1": record, "99.9": {"passed": True}}})
+    written = json.dumps({"edition": EDITION, "exercises": {"5.1": record, "99.9": {"passed": True}}})
     (own_folder / progress_store.FILE).write_text("\ufeff" + written, encoding="utf-8")
-    assert "cannot be read" not in checked(wrong, capsys)
+    assert "is not used" not in checked(wrong, capsys)
     hint("5.1")
     progress()
     now = json.loads((own_folder / progress_store.FILE).read_text())["exercises"]

@@ -1,4 +1,4 @@
-"""Whole engines in other styles than the solution's (closures, a class for each operation, one tape) pass 13.1."""
+"""Whole engines in other styles than the solution's (closures, a class for each operation, one tape) pass 14.1."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def namespace(source):
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda path: path.stem)
 def test_an_engine_of_another_style_passes(engine):
-    verdict = examine(lessons.find("13.1"), namespace(engine.read_text(encoding="utf-8")))
+    verdict = examine(lessons.find("14.1"), namespace(engine.read_text(encoding="utf-8")))
     assert verdict.passed, (verdict.call, verdict.got, verdict.lines)
 
 
@@ -43,5 +43,5 @@ def test_an_engine_of_another_style_passes(engine):
 def test_one_broken_promise_is_found(change):
     source = (ENGINES[0].parent / "closure.txt").read_text(encoding="utf-8")
     assert BROKEN[change][0] in source
-    verdict = examine(lessons.find("13.1"), namespace(source.replace(*BROKEN[change])))
+    verdict = examine(lessons.find("14.1"), namespace(source.replace(*BROKEN[change])))
     assert verdict.status in ("wrong", "error")

@@ -35,11 +35,11 @@ WITHOUT_EFFECT: dict[str, set[str]] = {
         "v = np.random.default_rng(1).normal(size=np.shape(f(x)))",
     },
     "12.3": {"x = images.reshape(len(images), -2)[order] / 16"},  # numpy takes any negative number for the one left open
-    "13.1": {"Tensor.__neg__ = lambda a: a / -1.0"},
-    "11.1": {"loss = ((t - x @ w) ** 2).mean()"},
-    "11.2": {"loss = ((t - h @ w2) ** 2).mean()"},
-    "11.5": {"loss = ((t - x @ w) ** 2).mean()"},
-    "11.6": {  # also a fair start
+    "14.1": {"Tensor.__neg__ = lambda a: a / -1.0"},
+    "13.1": {"loss = ((t - x @ w) ** 2).mean()"},
+    "13.2": {"loss = ((t - h @ w2) ** 2).mean()"},
+    "13.5": {"loss = ((t - x @ w) ** 2).mean()"},
+    "13.6": {  # also a fair start
         "w1 = (torch.randn(n_in, n_hidden) / (n_in * 0.5)).requires_grad_()",
         "w2 = (torch.randn(n_hidden, n_out) / (n_hidden * 0.5)).requires_grad_()",
     },
@@ -135,7 +135,7 @@ def answers():
                 yield pytest.param(cells[:end], place, lessons.find(id), id=f"{id}-{place}")
 
 
-EVERY = {"13.1": 40}  # a whole engine, judged by 68 programs: one change in forty, so that it takes seconds
+EVERY = {"14.1": 40}  # a whole engine, judged by 68 programs: one change in forty, so that it takes seconds
 
 
 @pytest.mark.slow
@@ -149,6 +149,6 @@ def test_no_small_change_of_a_solution_passes(cells, place, exercise):
         space = namespace([*cells[:place], source, *cells[place + 1 :]])
         if all(examine(exercise, space, seed).passed for seed in (0, 1)):
             survivors.append(line)
-    # in 13.2 the student invents wrong rules: another wrong rule is as good
+    # in 14.2 the student invents wrong rules: another wrong rule is as good
     survivors = [line for line in survivors if not line.startswith("my_wrongs")]
     assert set(survivors) <= WITHOUT_EFFECT.get(exercise.id, set())

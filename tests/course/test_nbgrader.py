@@ -55,7 +55,7 @@ def test_real_nbgrader_grades_by_the_answers(name, tmp_path: Path, monkeypatch):
         target = tmp_path / "submitted" / student / name
         shutil.copytree(release, target)
         if notebook is not None:
-            notebooks.write(notebook, target / f"{name}.ipynb")
+            notebooks.write(notebook, target / f"{name}_exercises.ipynb")
         graded = api.autograde(name, student, force=True)
         assert graded["success"], graded.get("error")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course import EDITION, cli
 from minigrad.course.grading import command
 from minigrad.course.grading.counting import Count
 from tests.grading.classroom import notebook
@@ -29,6 +29,29 @@ def test_grade_says_what_it_did(hand_ins: Path, tmp_path: Path, capsys: pytest.C
     assert said.out.isascii()
     assert cli.main(["grade", str(hand_ins), "--out", str(out), "--jobs", "1", "--diff", str(out)]) == 0
     assert "1 were graded before" in capsys.readouterr().out
+
+
+def test_results_of_another_edition_are_set_aside(
+    hand_ins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, old = tmp_path / "out", tmp_path / "old"
+    grade = ["grade", str(hand_ins), "--out", str(out), "--jobs", "1"]
+    assert cli.main(grade) == 0
+    result = json.loads((out / "results.jsonl").read_text())
+    assert result.pop("edition") == json.loads((out / "run.json").read_text())["edition"] == EDITION
+    assert f"Edition {EDITION} of the course" in (out / "report.html").read_text(encoding="utf-8")
+    old.mkdir()
+    for folder in (out, old):  # as the first edition wrote it
+        (folder / "results.jsonl").write_text(json.dumps(result) + "\n")
+    capsys.readouterr()
+    assert cli.main([*grade, "--diff", str(old)]) == 2
+    assert "exercises had other numbers" in capsys.readouterr().err
+    assert cli.main(grade) == 0
+    said = capsys.readouterr().out
+    (kept,) = out.glob("results.2*.jsonl")
+    assert "1 notebooks graded" in said and "another edition" in said and kept.name in said
+    assert json.loads(kept.read_text()) == result
+    assert json.loads((out / "results.jsonl").read_text())["edition"] == EDITION
 
 
 @pytest.mark.slow

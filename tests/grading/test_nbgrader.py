@@ -42,7 +42,7 @@ def test_the_same_blanks_and_the_same_marks(tmp_path: Path, monkeypatch: pytest.
     school = tmp_path / "school"
     notebooks.lay_out_for_nbgrader(school)
     nbgrader(school, "generate_assignment", LESSON, "--create", "--force")
-    released = school / "release" / LESSON / f"{LESSON}.ipynb"
+    released = school / "release" / LESSON / f"{LESSON}_exercises.ipynb"
     assert code(released) == code(notebooks.path("exercises", LESSON))
 
     hand_ins = {
@@ -50,15 +50,15 @@ def test_the_same_blanks_and_the_same_marks(tmp_path: Path, monkeypatch: pytest.
         "blank": released,
     }
     for student, source in hand_ins.items():
-        target = school / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+        target = school / "submitted" / student / LESSON / f"{LESSON}_exercises.ipynb"
         target.parent.mkdir(parents=True)
         shutil.copy(source, target)
     half = notebooks.read(released)
     answers = {c["metadata"].get("nbgrader", {}).get("grade_id"): c for c in notebooks.read(
-        school / "source" / LESSON / f"{LESSON}.ipynb")["cells"]}  # fmt: skip
+        school / "source" / LESSON / f"{LESSON}_exercises.ipynb")["cells"]}  # fmt: skip
     blanks = [c for c in half["cells"] if c["metadata"].get("nbgrader", {}).get("solution")]
     blanks[0]["source"] = answers[blanks[0]["metadata"]["nbgrader"]["grade_id"]]["source"]
-    target = school / "submitted" / "half" / LESSON / f"{LESSON}.ipynb"
+    target = school / "submitted" / "half" / LESSON / f"{LESSON}_exercises.ipynb"
     target.parent.mkdir(parents=True)
     notebooks.write(half, target)
 

@@ -1,4 +1,4 @@
-"""The drawn pictures of lessons 07 to 13, as a program. `python -m tests.house.pictures` writes them all.
+"""The drawn pictures of lessons 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
 
 A picture is a handful of SVG lines; what it shows is computed, in the waiting room by the lesson's own code.
 """
@@ -159,11 +159,11 @@ def corners() -> str:
     return picture(720, 190, title, *parts)
 
 
-# Lesson 11 -----------------------------------------------------------------------------------------------
+# Lesson 13 -----------------------------------------------------------------------------------------------
 
 
 def waiting_room() -> str:
-    room = lesson_code("11", "^import minigrad as torch|^x = torch|^def start|^def patient_|^class Patient|^import numpy")
+    room = lesson_code("13", "^import minigrad as torch|^x = torch|^def start|^def patient_|^class Patient|^import numpy")
     names = ("1 swings", "2 rests at 0.13", "3 rests at 0.55", "4 stays high", "5 is flat", "6 is nearly flat",
              "7 looks well")  # fmt: skip
     parts = []
@@ -181,7 +181,7 @@ def waiting_room() -> str:
 
 
 def all_losses(room: dict[str, Any]) -> list[list[float]]:
-    """Each patient of lesson 11, trained as ill as it is."""
+    """Each patient of lesson 13, trained as ill as it is."""
     x, t, start = room["x"], room["t"], room["start"]
     labels = torch.tensor([0, 1, 0, 2, 1])
     hidden = torch.tensor([[0.3, -0.2, 0.5], [0.1, 0.4, -0.3]]).double().requires_grad_()
@@ -217,7 +217,7 @@ def trained(parameters: Iterable[Any], loss: Callable[[], Any], rate: float, ste
     return losses
 
 
-# Lesson 13 -----------------------------------------------------------------------------------------------
+# Lesson 14 -----------------------------------------------------------------------------------------------
 
 
 def ladder() -> str:
@@ -240,7 +240,7 @@ def ladder() -> str:
 
 def order() -> str:
     """The notes in the order in which they were made; every arc leads from a user back to what it used."""
-    notes = [lesson_code("13", "^class Note|^a, b = Note")["y"]]
+    notes = [lesson_code("14", "^class Note|^a, b = Note")["y"]]
     for note in notes:
         notes += [parent for parent in note.parents if parent not in notes]
     parts = []
@@ -292,10 +292,10 @@ PICTURES: dict[str, Callable[[], str]] = {
     "08_flat": flat,
     "09_bag": bag,
     "10_corners": corners,
-    "11_waiting_room": waiting_room,
-    "13_directions": directions,
-    "13_ladder": ladder,
-    "13_order": order,
+    "13_waiting_room": waiting_room,
+    "14_directions": directions,
+    "14_ladder": ladder,
+    "14_order": order,
 }
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ def test_the_index_names_every_lesson_with_its_exercises() -> None:
     for lesson in lessons.all_lessons():
         assert lesson.idea.endswith(".") and lesson.idea in page
         assert all(number < lesson.number for number in lesson.after)
-        assert f"]({lesson.slug}.ipynb)" in page and f"](../exercises/{lesson.slug}.ipynb)" in page
+        assert f"]({lesson.slug}.ipynb)" in page and f"](../exercises/{lesson.slug}_exercises.ipynb)" in page
         assert all(f"{exercise.id} {exercise.title}" in page for exercise in lesson.exercises if exercise.points)
 
 
@@ -83,6 +83,7 @@ def test_the_index_names_every_lesson_with_its_exercises() -> None:
 def test_the_first_screen_says_what_is_declared(lesson: lessons.Lesson) -> None:
     opening = notebooks.read(notebooks.path("notebooks", lesson.slug))["cells"][0]["source"]
     minutes, after = re.search(r"^\*\*(\d+) minutes\*\* · (.+?) · ", opening, re.MULTILINE).groups()
+    assert opening.startswith(f"# {lesson.number:02d} · ")
     assert int(minutes) == lesson.minutes
     named = re.fullmatch(r"after lessons? (.+)", after)
     assert (named[1] if named else "") == lesson.prerequisites

@@ -28,8 +28,9 @@ ON_PURPOSE = {
     "07-01e63b": "it shows that the gradient does not depend on the factor",
     "08-048a05": "a start, of a descent that can begin at 0",
     "10-e264d9": "the corner is at 0",
-    "11-b7f952": "a start, of a descent that can begin at 0",
-    "11-955849": "the illness of patient 6",
+    "10-701": "the corner is at 0",
+    "13-b7f952": "a start, of a descent that can begin at 0",
+    "13-955849": "the illness of patient 6",
     "12-104": "a start, of a descent that can begin at 0",
 }
 
@@ -37,13 +38,13 @@ ELSEWHERE = {
     ("01-9007d2", "0.3624"): "the cosine of 1.2",
     ("01-3f4061", "0.3624"): "the cosine of 1.2",
     ("08-8b70c2", "0.19"): "two over the largest curvature, 11.09, is 0.1803: the slider's next stop",
-    ("11-100", "0.55"): "in the picture",
-    ("11-c25ce5", "0.01"): "patient 2 cured: 0.0114 after 500 steps, 0.0044 after 1,000",
-    ("11-116", "1.0986"): "the logarithm of 3",
-    ("11-116", "1.0549"): "the entropy of 2, 2 and 1 of 5",
+    ("13-100", "0.55"): "in the picture",
+    ("13-c25ce5", "0.01"): "patient 2 cured: 0.0114 after 500 steps, 0.0044 after 1,000",
+    ("13-116", "1.0986"): "the logarithm of 3",
+    ("13-116", "1.0549"): "the entropy of 2, 2 and 1 of 5",
     ("12-111", "2.3026"): "the logarithm of 10",
-    ("12-42c56a", "349"): "printed in lesson 11",
-    ("13-112", "1000"): "an answer to choose from",
+    ("12-42c56a", "349"): "printed in lesson 13",
+    ("14-112", "1000"): "an answer to choose from",
 }
 LEFT_OUT = r"\[[^\]]*\]\([^)]*\)|PyTorch 2\.13|lessons? \d+|(?:exercise|graph from) \d+\.\d"
 WRITTEN = r"(?<![\w.,])(?:\d*\.\d+|\d{3,})(?![\w.,]*\d)"

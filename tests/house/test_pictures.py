@@ -1,4 +1,4 @@
-"""The pictures of lessons 07 to 13 are what their program draws, and each of them is used."""
+"""The pictures of lessons 07 to 14 are what their program draws, and each of them is used."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.house.pictures import HERE, PICTURES
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-LONG = {"11_waiting_room"}  # it trains: five seconds
+LONG = {"13_waiting_room"}  # it trains: five seconds
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in LONG else []) for n in PICTURES])

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli, notebooks
+from minigrad.course import EDITION, cli, notebooks
 
 COMMANDS = ("lab", "check", "solution", "progress", "reset", "doctor", "build")
 LESSON = "05_vectors"
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def blank(folder: Path) -> Path:
-    return folder / "exercises" / f"{LESSON}.ipynb"
+    return folder / "exercises" / f"{LESSON}_exercises.ipynb"
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ def test_progress_shows_every_exercise(folder: Path, capsys: pytest.CaptureFixtu
 def test_progress_of_the_folder_one_is_in(
     folder: Path, place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = {"minigrad": 1, "exercises": {"5.1": {"passed": True, "tries": 77}}}
+    record = {"minigrad": 1, "edition": EDITION, "exercises": {"5.1": {"passed": True, "tries": 77}}}
     (folder / "minigrad-progress.json").write_text(json.dumps(record), encoding="utf-8")
     (folder / "exercises").mkdir(exist_ok=True)
     monkeypatch.chdir(folder / place)
@@ -398,7 +398,7 @@ def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "execution_count": None,
     }
     nb = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    notebooks.write(nb, tmp_path / "solutions" / "41_small.ipynb")
+    notebooks.write(nb, tmp_path / "solutions" / "41_small_exercises.ipynb")
     monkeypatch.setattr(notebooks, "course_root", lambda: tmp_path)
     monkeypatch.setattr(notebooks, "reference_pages", dict)
     return tmp_path
@@ -408,20 +408,20 @@ def test_build_writes_once_and_then_changes_nothing(small_course: Path, capsys: 
     assert run("build") == 0
     assert capsys.readouterr().out.split() == [
         "written",
-        "solutions/41_small.ipynb",
+        "solutions/41_small_exercises.ipynb",
         "written",
-        "exercises/41_small.ipynb",
+        "exercises/41_small_exercises.ipynb",
     ]
-    assert notebooks.read(small_course / "solutions" / "41_small.ipynb")["cells"][0]["outputs"][0]["text"] == ["42\n"]
-    before = (small_course / "solutions" / "41_small.ipynb").read_bytes()
+    assert notebooks.read(small_course / "solutions" / "41_small_exercises.ipynb")["cells"][0]["outputs"][0]["text"] == ["42\n"]
+    before = (small_course / "solutions" / "41_small_exercises.ipynb").read_bytes()
     assert run("build", "--lesson", "41") == 0
     assert capsys.readouterr().out.count("unchanged") == 2
-    assert (small_course / "solutions" / "41_small.ipynb").read_bytes() == before
+    assert (small_course / "solutions" / "41_small_exercises.ipynb").read_bytes() == before
 
 
 @pytest.mark.slow
 def test_build_stops_at_a_cell_that_fails(small_course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = small_course / "solutions" / "41_small.ipynb"
+    file = small_course / "solutions" / "41_small_exercises.ipynb"
     file.write_text(file.read_text(encoding="utf-8").replace("print(2 * 21)", "1 / 0"), encoding="utf-8")
     before = file.read_bytes()
     assert run("build") == 1
@@ -431,7 +431,7 @@ def test_build_stops_at_a_cell_that_fails(small_course: Path, capsys: pytest.Cap
 
 def test_build_for_nbgrader(tmp_path: Path) -> None:
     assert run("build", "--nbgrader", tmp_path) == 0
-    assert (tmp_path / "source" / LESSON / f"{LESSON}.ipynb").exists()
+    assert (tmp_path / "source" / LESSON / f"{LESSON}_exercises.ipynb").exists()
     assert "...  # your code here" in (tmp_path / "nbgrader_config.py").read_text(encoding="utf-8")
 
 
@@ -486,7 +486,7 @@ def test_lab_gives_its_place_to_the_server(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3))
     assert lab.start(folder / "mine", browser=False) == 3
     assert called[0][1] == lab.command(folder / "mine", browser=False)
-    assert (folder / "mine" / "exercises" / f"{LESSON}.ipynb").exists()
+    assert (folder / "mine" / "exercises" / f"{LESSON}_exercises.ipynb").exists()
 
 
 def test_lab_on_windows_waits_for_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,8 @@ def hand_in(folder: Path) -> None:
     solved = notebooks.path("solutions", "05_vectors").read_text(encoding="utf-8")
     blank = notebooks.path("exercises", "05_vectors").read_text(encoding="utf-8")
     mistaken = solved.replace("return v * 2 * x", "return 2 * x").replace('same_when = \\"b\\"', 'same_when = \\"a\\"')
-    class_ = {"ada/05_vectors": solved, "bjorn/week 3/05_vectors (1)": blank, "chen/05_vectors": mistaken}
+    class_ = {"ada/05_vectors_exercises": solved, "bjorn/week 3/05_vectors_exercises (1)": blank,
+              "chen/05_vectors_exercises": mistaken}
     for name, text in class_.items():
         file = folder / f"{name}.ipynb"
         file.parent.mkdir(parents=True)

@@ -213,7 +213,7 @@ def test_nbgrader_makes_the_same_student_notebooks(tmp_path: Path, monkeypatch: 
     for lesson in LESSONS:
         result = api.generate_assignment(lesson)
         assert result["success"], result.get("error")
-        released = notebooks.read(tmp_path / "release" / lesson / f"{lesson}.ipynb")
+        released = notebooks.read(tmp_path / "release" / lesson / f"{lesson}_exercises.ipynb")
         ours = notebooks.read(notebooks.path("exercises", lesson))
         assert [cell["source"] for cell in released["cells"]] == [cell["source"] for cell in ours["cells"]]
 
@@ -290,7 +290,8 @@ def test_without_hard_links_the_file_is_copied(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize(
     "name",
-    ["05_vectors.ipynb", "05_vectors (1).ipynb", "05_vectors.2026-01-01-120000.ipynb", "my work.ipynb"],
+    ["05_vectors.ipynb", "05_vectors_exercises.ipynb", "05_vectors_exercises (1).ipynb",
+     "05_vectors_exercises.2026-01-01-120000.ipynb", "my work.ipynb"],
 )
 def test_a_renamed_notebook_still_finds_its_lesson(name: str, tmp_path: Path) -> None:
     file = tmp_path / name

@@ -93,21 +93,21 @@ def test_without_backward_functions_the_table_is_asked() -> None:
     assert x.grad is None
 
 
-def lesson_13() -> dict:
-    """The names that the solution of lesson 13 defines: the engine that a student writes from an empty file."""
+def lesson_14() -> dict:
+    """The names that the solution of lesson 14 defines: the engine that a student writes from an empty file."""
     space: dict = {}
-    for i, cell in enumerate(notebooks.read(notebooks.path("solutions", "13_capstone"))["cells"]):
+    for i, cell in enumerate(notebooks.read(notebooks.path("solutions", "14_capstone"))["cells"]):
         source = "".join(cell["source"])
         wanted = any(piece in source for piece in ("import numpy", "apply(", "class Tensor"))
         if cell["cell_type"] == "code" and wanted and "check(" not in source and "step(" not in source:
-            file = f"<cell {i} of lesson 13>"
+            file = f"<cell {i} of lesson 14>"
             linecache.cache[file] = (len(source), None, source.splitlines(True), file)
             exec(compile(source, file, "exec"), space)
     return space
 
 
-def test_the_engine_of_lesson_13_is_walked_by_its_own_rules() -> None:
-    Tensor = lesson_13()["Tensor"]
+def test_the_engine_of_lesson_14_is_walked_by_its_own_rules() -> None:
+    Tensor = lesson_14()["Tensor"]
     x, w = Tensor([[1.0, -2.0, 0.5], [3.0, 0.5, -1.0]], True), Tensor([[2.0], [-1.0], [0.5]], True)
     b = Tensor([0.5], True)
     loss = ((x @ w + b).tanh() ** 2).sum() + x[0].exp().mean() + x.reshape(6).relu().sum() / 3.0

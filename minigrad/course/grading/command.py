@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grade; 0 if everything was graded, 1 if something was not, nothing was there, or nothing holds students' code in."""
-    from minigrad.course.grading import report, runs
+    from minigrad.course import EDITION
+    from minigrad.course.grading import journal, report, runs
     from minigrad.course.grading.sandbox import Unavailable
 
     if options.timeout is not None and not 0 < options.timeout < 86_400:
@@ -52,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
     key = _key(options.key) if options.key else None
     if options.diff is not None and not (options.diff / "results.jsonl").is_file():
         raise ValueError(f"{options.diff} is no report folder: it has no results.jsonl")
+    if options.diff is not None and journal.edition(options.diff) != EDITION:
+        raise ValueError(f"{options.diff} is of another edition of the course, in which exercises had other numbers")
     bar = Bar(sys.stderr)
     cluster = _cluster(options.scheduler) if options.scheduler else None
     try:
@@ -110,6 +113,8 @@ def summary(count: Count, out: Path) -> str:
     ]
     if count.isolation == "process":
         lines.insert(1, "The level process is not a security boundary: these submissions ran with your rights.")
+    if count.older:
+        lines.insert(1, f"Earlier results had the numbers of another edition of the course; they are kept as {count.older}.")
     if count.aside:
         lines.insert(1, f"Left aside, for reasons that the report names: {count.aside}.")
     if count.failed:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass
 class Count:
-    """Files in all, taken over from an earlier run, graded now, not graded; left aside; seconds; the isolation level."""
+    """Files in all, taken over from an earlier run, graded now, not graded; left aside; seconds; the isolation level;
+    the name under which results of another edition are kept."""
 
     total: int = 0
     kept: int = 0
@@ -16,6 +17,7 @@ class Count:
     aside: int = 0
     seconds: float = 0.0
     isolation: str = ""
+    older: str = ""
 
     @property
     def done(self) -> int:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons
+from minigrad.course import EDITION, lessons, notebooks
 from minigrad.course.grading.grader import given
 from minigrad.course.grading.index import on_disk
 
@@ -157,6 +157,18 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
                     yield result
 
 
+def edition(folder: Path) -> int:
+    """The edition of the course whose numbers a report folder has; today's where nothing was graded."""
+    return next((int(result.get("edition", 1)) for result in read(folder / RESULTS)), EDITION)
+
+
+def set_aside(folder: Path) -> str:
+    """Keep results of another edition under a dated name: their exercises had other numbers. The name, or ""."""
+    if edition(folder) == EDITION:
+        return ""
+    return (folder / RESULTS).rename(notebooks.dated(folder / RESULTS)).name
+
+
 def parsed(line: bytes) -> dict[str, Any] | None:
     """One line; None for one that is not whole."""
     try:
@@ -178,7 +190,7 @@ def course_key(folder: Path, given: bytes | None = None) -> bytes:
     key = given or (bytes.fromhex(kept["key"]) if kept else secrets.token_bytes(32))
     if not kept:
         folder.mkdir(parents=True, exist_ok=True)
-        write_private(path, json.dumps({"key": key.hex()}, indent=1) + "\n")
+        write_private(path, json.dumps({"edition": EDITION, "key": key.hex()}, indent=1) + "\n")
     return key
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons, misconceptions
+from minigrad.course import EDITION, lessons, misconceptions
 from minigrad.course.grading import journal, reader
 from minigrad.course.grading.index import on_disk
 
@@ -358,7 +358,7 @@ def _report(everybody: Class, strays: Iterable[str]) -> Iterator[str]:
         f"<p>{len(everybody)} students, {count} notebooks, {waiting:.0f} not graded,"
         f" {_those(nothing, 'nothing', 'no notebook that could be read')} without a notebook."
         f" Isolation: {html.escape(', '.join(level for (level,) in levels) or 'none')}."
-        f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms.</p>"
+        f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms. Edition {EDITION} of the course.</p>"
     )
     for part in (_lesson_table, _exercise_table, _mistake_table, _student_table):
         yield from part(everybody)

@@ -25,7 +25,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons
+from minigrad.course import EDITION, lessons
 from minigrad.course.grading import journal as journals
 from minigrad.course.grading import reader, report, sandbox
 from minigrad.course.grading.counting import Count
@@ -152,8 +152,9 @@ def grade(
     if fresh:
         for name in (journals.RESULTS, *([journals.SETTINGS] if key else [])):
             (target / name).unlink(missing_ok=True)
+    older = journals.set_aside(target)
     course_key = journals.course_key(target, key)
-    count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students))
+    count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students), older=older)
     settings = {"isolation": isolation, "trust": trust_students, "seconds": seconds, "megabytes": megabytes}
     found = HandIns(folders, without=target)
     count.total = len(found)
@@ -176,7 +177,7 @@ def grade(
         with pool(executor, jobs) as engine:
             for job, result in engine.run(work()):
                 about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
-                journal.append(about | result)
+                journal.append(about | {"edition": EDITION} | result)
                 count.graded += bool(result["graded"])
                 count.failed += not result["graded"]
                 count.seconds = time.monotonic() - started

@@ -701,7 +701,7 @@ EXERCISE_12_4 = program(
         Wrong(loops(item=False), "M18", "The losses are tensors: each keeps the whole graph of its step alive. Which method "
               "gives the bare number?", name="tensors"),
         Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "That is the library's loss under your name: "
-              "with it switched off, nothing is left. Lesson 10 has what you need to write it.", name="the library's"),
+              "with it switched off, nothing is left. Lesson 11 has what you need to write it.", name="the library's"),
         Wrong(loops(lazy=True), "", "All losses are right, and the last step was never made: the weights are those of one "
               "batch earlier. How many steps belong to n losses?", name="last step missing"),
         Wrong(loops(half_a_loss), "M12", "The loss is right, and its gradient is not: a part of the formula was cut out of the "
@@ -761,6 +761,7 @@ LESSON = Lesson(
     after=(10, 11),
     idea="A net from layers of your own that loses, step by step, exactly what PyTorch loses.",
     introduces=(
+        "layers", "Linear", "parameters", "named_parameters", "optim", "SGD", "lr",
         "importlib.resources", "files", "load", "astype", "int64", "Sequential", "ReLU", "momentum", "permutation",
         "argmax", "weight", "uniform", "bias", "Relu", "velocities", "split", "accuracy", "keepdim", "train",
         "batch", "epochs", "read_digits",

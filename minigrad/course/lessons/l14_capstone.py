@@ -1,4 +1,4 @@
-"""Lesson 13: an engine from an empty file, an operation of one's own, and derivatives that run forwards.
+"""Lesson 14: an engine from an empty file, an operation of one's own, and derivatives that run forwards.
 
 The engine is judged by about sixty properties: values, gradients under uneven weights, shapes, the traversal, what is
 freed, what raises, what may not change. Right answers are formulas in numpy. Wrong engines are the right one's source
@@ -19,7 +19,7 @@ from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, one_of, 
 
 Array = np.ndarray[Any, Any]
 
-# --- 13.1 the engine -----------------------------------------------------------------------------------
+# --- 14.1 the engine -----------------------------------------------------------------------------------
 
 ENGINE = """
 class Tensor:
@@ -237,7 +237,7 @@ def fitted(g: Array, shape: tuple[int, ...]) -> Array:
     return out
 
 
-def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_14_1(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
     for text, (value, slope) in UNARY.items():
         yield run(ONE.format(text) + "y.data", x=x).expect(value(x))
@@ -328,11 +328,11 @@ def probes_13_1(rng: np.random.Generator) -> Iterator[Probe]:
 
 ADD_UP = "arrived[id(parent)] = arrived.get(id(parent), 0) + share"
 
-EXERCISE_13_1 = program(
-    "13.1", ("Tensor", "no_grad"),
+EXERCISE_14_1 = program(
+    "14.1", ("Tensor", "no_grad"),
     title="an engine that keeps sixty promises",
     minutes=50, points=4.0, seconds=2.0, prelude="import numpy as np",
-    probes=probes_13_1,
+    probes=probes_14_1,
     wrong=[
         Wrong(built((ADD_UP, "arrived[id(parent)] = share")), "M19", "Where two messages meet, the second replaces the "
               "first. What does the chain rule do with paths?", name="overwrites"),
@@ -406,7 +406,7 @@ EXERCISE_13_1 = program(
            "unbroadcast, the other operations, versions, no_grad.",
 )  # fmt: skip
 
-# --- 13.2 an operation of your own ---------------------------------------------------------------------
+# --- 14.2 an operation of your own ---------------------------------------------------------------------
 
 TEST = """
 import numpy as np
@@ -434,7 +434,7 @@ def nudges(rule, x, g):
 """
 
 
-def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
     x, g = np.abs(numbers(rng, 4)), np.abs(numbers(rng, 4)) * [1, -1, -1, 1]
     yield run("holds(my_rule, x, 1 + 0 * x)", x=x).expect(True)
     yield run("holds(my_rule, x, g)", x=x, g=g).expect(True)
@@ -467,10 +467,10 @@ def logistic(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-EXERCISE_13_2 = program(
-    "13.2", ("my_forward", "my_rule", "my_wrongs"),
+EXERCISE_14_2 = program(
+    "14.2", ("my_forward", "my_rule", "my_wrongs"),
     title="an operation of your own, and two traps for a classmate",
-    minutes=15, prelude=TEST, probes=probes_13_2,
+    minutes=15, prelude=TEST, probes=probes_14_2,
     wrong=[
         Wrong(operation(softplus, lambda x, g: logistic(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M23",
               "Your rule does not use what arrives.", name="no upstream"),
@@ -500,12 +500,12 @@ EXERCISE_13_2 = program(
     worked="my_forward = np.sqrt; my_rule = lambda x, g: g / (2 * np.sqrt(x)); two wrong ones: without the 2, without g.",
 )  # fmt: skip
 
-# --- 13.3 derivatives that run forwards ----------------------------------------------------------------
+# --- 14.3 derivatives that run forwards ----------------------------------------------------------------
 
 ALONG = "r = {}\n[float(r.value), float(r.slope)]"
 
 
-def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_14_3(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, s = (float(n) for n in numbers(rng, 3))
     given = {"a": a, "b": b, "s": s}
     cases: dict[str, tuple[float, float]] = {
@@ -568,9 +568,9 @@ def fast(*changes: tuple[str, str]) -> dict[str, Any]:
 
 
 FORWARDS = program(
-    "13.3", "Dual",
+    "14.3", "Dual",
     title="derivatives that run forwards",
-    minutes=15, prelude="import numpy as np", probes=probes_13_3,
+    minutes=15, prelude="import numpy as np", probes=probes_14_3,
     wrong=[
         Wrong(fast(("self.slope * other.value + self.value * other.slope", "self.slope * other.slope")), "M22", "The "
               "slope of a product is not the product of the slopes.", name="product of slopes"),
@@ -602,7 +602,7 @@ FORWARDS = program(
     worked="Product: Dual(a.value * b.value, a.slope * b.value + a.value * b.slope). sin: cos(value) * slope.",
 )  # fmt: skip
 
-# --- 13.3 gradients that can be differentiated again ---------------------------------------------------
+# --- 14.3 gradients that can be differentiated again ---------------------------------------------------
 
 DEEP = """
 class Deep:
@@ -684,7 +684,7 @@ def deep(*changes: tuple[str, str]) -> dict[str, Any]:
 SHARE = "arrived[id(parent)] + share if id(parent) in arrived else share"
 
 AGAIN = program(
-    "13.3", ("Deep", "gradient"),
+    "14.3", ("Deep", "gradient"),
     title="gradients that can be differentiated again",
     prelude="import numpy as np", probes=probes_twice,
     wrong=[
@@ -709,7 +709,7 @@ AGAIN = program(
                                ("(lambda g: g * out,)", "(lambda g: out * g,)"))],
 )  # fmt: skip
 
-# --- 13.3 checkpoints ----------------------------------------------------------------------------------
+# --- 14.3 checkpoints ----------------------------------------------------------------------------------
 
 # Given in the exercise notebook as well: signals that are counted, and layers.
 SIGNALS = """
@@ -815,7 +815,7 @@ def part_by_part(layers: Any, x: Any, g: Any, every: Any) -> Any:
 
 
 CHECKPOINTS = program(
-    "13.3", "checkpointed",
+    "14.3", "checkpointed",
     title="checkpoints: time for memory",
     prelude=SIGNALS, probes=probes_checkpoint,
     wrong=[
@@ -846,7 +846,7 @@ CHECKPOINTS = program(
     alternatives=[with_checkpoints(), {"checkpointed": part_by_part}],
 )  # fmt: skip
 
-# --- 13.3 hooks ----------------------------------------------------------------------------------------
+# --- 14.3 hooks ----------------------------------------------------------------------------------------
 
 HOOKS = ENGINE.replace(
     '        if not t.parents:\n', '        for hook in t.hooks:\n            new = hook(g)\n'
@@ -896,7 +896,7 @@ def hooked(*changes: tuple[str, str]) -> dict[str, Any]:
 
 CALLED = "            new = hook(g)\n            g = g if new is None else new\n"
 LISTENING = program(
-    "13.3", "Tensor.register_hook",
+    "14.3", "Tensor.register_hook",
     title="hooks: somebody listens",
     prelude="import numpy as np", probes=probes_hooks,
     wrong=[
@@ -916,7 +916,7 @@ LISTENING = program(
               "            for hook in t.hooks:\n" + CALLED.replace("            ", "                "))), "M02", "Hooks on "
               "leaves work, and nobody listens at the nodes between. Whose gradient passes there?", name="leaves only"),
         Wrong(hooked(("        if not retain_graph:\n            t.rules = None\n", "")), "M10", "The hooks are right, and "
-              "the walk that you wrote for them has lost a promise of 13.1. What becomes of the graph after a pass?",
+              "the walk that you wrote for them has lost a promise of 14.1. What becomes of the graph after a pass?",
               name="hooks keep all"),
         Wrong(hooked(("in t.hooks:", "in reversed(t.hooks):")), "", "The hooks are called last first. In which order were they "
               "registered?", name="last first"),
@@ -925,7 +925,7 @@ LISTENING = program(
                                             "                g = np.asarray(answer)\n"))],
 )  # fmt: skip
 
-# --- 13.3 export ---------------------------------------------------------------------------------------
+# --- 14.3 export ---------------------------------------------------------------------------------------
 
 EXPORTED = "import numpy as np\nimport minigrad as torch\nfrom minigrad.autograd import Function"
 SOFTPLUS = "lambda x: np.log1p(np.exp(x)), lambda g, out, x: g / (1 + np.exp(-x))"
@@ -1019,7 +1019,7 @@ def kept_outside(ctx: Any, x: Any, out: Any) -> None:
 
 
 EXPORT = program(
-    "13.3", "exported",
+    "14.3", "exported",
     title="a rule for PyTorch",
     prelude=EXPORTED, probes=probes_export,
     wrong=[
@@ -1039,8 +1039,8 @@ EXPORT = program(
     alternatives=[exporter(), {"exported": remade}],
 )  # fmt: skip
 
-EXERCISE_13_3 = one_of(
-    "13.3", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
+EXERCISE_14_3 = one_of(
+    "14.3", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
     title="one more thing your engine can do", minutes=20, with_engine=True,
     hints=["Choose one; forwards is the shortest. Leave the others as they are.",
            "Forwards: a number and its speed. Again: rules in the arithmetic of the nodes. Checkpoints: keep few, make the "
@@ -1051,8 +1051,8 @@ EXERCISE_13_3 = one_of(
 
 # --- prediction of the reading notebook ----------------------------------------------------------------
 
-PREDICTION_13_0 = prediction(
-    "13.0", [25, 19], points=0,
+PREDICTION_14_0 = prediction(
+    "14.0", [25, 19], points=0,
     title="one graph that tells seven engines apart",
     wrong=[
         Wrong([29, 22], "M20", "c spoke before all its users had. When may a node speak?"),
@@ -1061,8 +1061,8 @@ PREDICTION_13_0 = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_13_3A = prediction(
-    "13.3a", "c", points=0,
+PREDICTION_14_3A = prediction(
+    "14.3a", "c", points=0,
     title="how many runs forwards",
     options={"a": "1", "b": "2", "c": "1000"},
     wrong=[
@@ -1071,14 +1071,14 @@ PREDICTION_13_3A = prediction(
     ],
 )  # fmt: skip
 
-EXERCISES: tuple[Exercise, ...] = (PREDICTION_13_0, PREDICTION_13_3A, EXERCISE_13_1, EXERCISE_13_2, EXERCISE_13_3)
+EXERCISES: tuple[Exercise, ...] = (PREDICTION_14_0, PREDICTION_14_3A, EXERCISE_14_1, EXERCISE_14_2, EXERCISE_14_3)
 
 LESSON = Lesson(
-    number=13,
-    slug="13_capstone",
+    number=14,
+    slug="14_capstone",
     title="Capstone: your engine from an empty file",
     minutes=90,
-    after=(3, 4, 5, 6, 7, 8, 9, 10),
+    after=(3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
     idea="Everything once more, in one file that you began: an engine that keeps more than sixty promises.",
     introduces=(
         "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",

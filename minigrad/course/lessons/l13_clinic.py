@@ -1,4 +1,4 @@
-"""Lesson 11: seven training loops, each with one illness.
+"""Lesson 13: seven training loops, each with one illness.
 
 A patient is a piece of source text. The student names the suspicious line by its letter and writes the loop again,
 cured. The right losses come from numpy loops with gradients written by hand; the wrong cures are the patient's own
@@ -56,7 +56,7 @@ def patient(
         yield from probes(rng)
 
     return program(
-        f"11.{number}", (letter, cure), title=title, minutes=minutes, probes=asked,
+        f"13.{number}", (letter, cure), title=title, minutes=minutes, probes=asked,
         prelude=f"{PRELUDE}\nblamed = lambda line: {culprit!r} if str(line).strip().lower() == {partner!r} else line",
         wrong=[
             *(Wrong({letter: l, cure: cures[0]}, "M54", says, name=f"blames {l}") for l, says in innocent.items()),
@@ -67,7 +67,7 @@ def patient(
     )  # fmt: skip
 
 
-# --- 11.1 zero_grad is missing -------------------------------------------------------------------------
+# --- 13.1 zero_grad is missing -------------------------------------------------------------------------
 
 PATIENT_1 = """
 def patient(w, x, t, steps):
@@ -113,7 +113,7 @@ def heal_1(*treatments: Treatment) -> Any:
 
 UPDATE, LATER = "            w -= 0.1 * w.grad\n", "            w -= 0.1 * w.grad\n            w.grad.zero_()\n"
 
-EXERCISE_11_1 = patient(
+EXERCISE_13_1 = patient(
     1, "the loss swings", 6, PATIENT_1, "d",
     {"a": "Line a is fine: a new graph in every round. What is the same object in every round?",
      "b": "backward does what it always does: it *adds* to w.grad. Which line should have prepared w for that?",
@@ -157,7 +157,7 @@ EXERCISE_11_1 = patient(
     worked="After the update: w.grad = None (or w.grad.zero_()).",
 )  # fmt: skip
 
-# --- 11.2 detach in the forward ------------------------------------------------------------------------
+# --- 13.2 detach in the forward ------------------------------------------------------------------------
 
 PATIENT_2 = """
 def patient(w1, w2, x, t, steps):
@@ -192,7 +192,7 @@ def two_layer_descent(w1: Array, w2: Array, x: Array, t: Array, steps: int) -> l
     return [losses, w1]
 
 
-def probes_11_2(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
     data = {"w1": numbers(rng, 3, 4) / 4, "w2": numbers(rng, 4) / 4, "x": numbers(rng, 5, 3) / 4, "t": numbers(rng, 5)}
     yield run(TWO_LAYERS, **data).expect(two_layer_descent(**data, steps=5))
     yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).expect(True)
@@ -205,7 +205,7 @@ def heal_2(*treatments: Treatment) -> Any:
 CUT = "torch.tanh(x @ w1).detach()"
 STILL_CUT = SAME + "w1 is still where it was. Where does the path from the loss to w1 end?"
 
-EXERCISE_11_2 = patient(
+EXERCISE_13_2 = patient(
     2, "the first layer sleeps", 6, PATIENT_2, "a",
     {"b": "Line b connects h, w2 and the loss as it should. Look at what h brings along.",
      "c": "backward walks as far as there is a path. Who cut it?",
@@ -228,14 +228,14 @@ EXERCISE_11_2 = patient(
         (heal_2((CUT, "x @ w1")), "", "The path is whole again, and tanh is gone: two layers without a bend between "
          "them are one.", "no tanh", ""),
     ],
-    probes=probes_11_2,
+    probes=probes_13_2,
     hints=["Print w1.grad after the first backward.",
            "In y = f(x).detach() * 3, no backward from y ever reaches x.",
            "One call in line a says: forget where these numbers came from."],
     worked="Line a without the detach: h = torch.tanh(x @ w1).",
 )  # fmt: skip
 
-# --- 11.3 softmax before cross-entropy -----------------------------------------------------------------
+# --- 13.3 softmax before cross-entropy -----------------------------------------------------------------
 
 PATIENT_3 = """
 def patient(w, x, labels, steps):
@@ -265,7 +265,7 @@ def class_descent(w: Array, x: Array, labels: Array, steps: int) -> list[Any]:
     return [losses, w]
 
 
-def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
     w, x, labels = numbers(rng, 4, 3) / 4, numbers(rng, 5, 4) / 2, np.array([2, 0, 1, 1, 2])
     yield run(CLASSES, w=w, x=x, labels=labels).expect(class_descent(w, x, labels, 5))
     yield run(CLASSES.replace("[cure", "losses, _ = [cure") + NUMBERS, w=w, x=x, labels=labels).expect(True)
@@ -278,7 +278,7 @@ def heal_3(*treatments: Treatment) -> Any:
 SOFT, ENTROPY = "torch.softmax(x @ w, dim=1)", "F.cross_entropy(p, labels)"
 TWICE = SAME + "The scores are still squashed before a loss that squashes them itself."
 
-EXERCISE_11_3 = patient(
+EXERCISE_13_3 = patient(
     3, "the loss will not fall below 0.55", 6, PATIENT_3, "a",
     {"b": "Line b takes scores, and squashes them itself. Who hands it something else?",
      "c": "backward is right for the loss that it is given. How low can that loss go?",
@@ -308,14 +308,14 @@ EXERCISE_11_3 = patient(
         (heal_3((SOFT, "(x @ w).detach()"), ("loss.backward()", "loss.requires_grad_().backward()")), "M54", "Asking "
          "the loss to require a gradient mends no path: nothing leads from it to w.", "requires_grad on the loss", ""),
     ],
-    probes=probes_11_3,
+    probes=probes_13_3,
     hints=["How small can the loss get if p is as good as it can be, [1, 0, 0]?",
            "cross_entropy(z) is minus the log of softmax(z): give it [50, 0, 0], and it is 0.",
            "One of the two lines a and b takes a softmax too many. b is the one that does it safely."],
     worked="Line a: p = x @ w. The loss takes scores.",
 )  # fmt: skip
 
-# --- 11.4 parameters that nobody knows -----------------------------------------------------------------
+# --- 13.4 parameters that nobody knows -----------------------------------------------------------------
 
 PATIENT_4 = """
 class Patient(nn.Module):
@@ -342,7 +342,7 @@ FILLED = (
 )
 
 
-def probes_11_4(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_13_4(rng: np.random.Generator) -> Iterator[Probe]:
     x = (numbers(rng, 6, 3) / 8).astype(np.float32)
     h = np.tanh(0.3 * x.sum(1, keepdims=True) + 0.3)
     h = np.tanh(1.2 * h + 0.3)
@@ -364,7 +364,7 @@ UNSEEN = (
     "parameters() names two tensors only, those of the head: a module does not look into a plain Python container. "
 )
 
-EXERCISE_11_4 = patient(
+EXERCISE_13_4 = patient(
     4, "only the head learns", 6, PATIENT_4, "b",
     {"a": "Line a lets the module begin to keep books. Without it nothing works at all.",
      "c": "The head is the part that learns. How is it different from the others?",
@@ -398,14 +398,14 @@ EXERCISE_11_4 = patient(
         (heal_4((LIST, "nn.ModuleList([nn.Linear(3, 4)])"), ("(5, 2)", "(4, 2)")), "", "The second layer is gone. "
          "That would be another net.", "one layer", ""),
     ],
-    probes=probes_11_4, name="Cure4", rtol=1e-4,
+    probes=probes_13_4, name="Cure4", rtol=1e-4,
     hints=["Count: how many tensors does parameters() give, and how many are there?",
            "A module notices modules and parameters that are set as its own attributes. A list is neither.",
            "There is a list among the classes of nn that is a module itself."],
     worked="self.layers = nn.ModuleList([...]), with the same two layers inside.",
 )  # fmt: skip
 
-# --- 11.5 step before backward -------------------------------------------------------------------------
+# --- 13.5 step before backward -------------------------------------------------------------------------
 
 PATIENT_5 = """
 def patient(w, x, t, steps):
@@ -433,7 +433,7 @@ def heal_5(*treatments: Treatment) -> Any:
 ORDERED = in_order("optimizer.zero_grad", "loss.backward", "optimizer.step")
 FLAT = SAME + "Nothing moves. What does step() find in w.grad at the moment when it runs?"
 
-EXERCISE_11_5 = patient(
+EXERCISE_13_5 = patient(
     5, "a flat line", 5, PATIENT_5, "d",
     {"a": "The optimiser knows w and a sensible learning rate.", "b": "The loss is right.",
      "c": "Clearing is right, and in a place where it does no harm by itself. What comes next, and what does it need?"},
@@ -469,7 +469,7 @@ EXERCISE_11_5 = patient(
     worked="optimizer.zero_grad(), then loss.backward(), then optimizer.step().",
 )  # fmt: skip
 
-# --- 11.6 all weights zero -----------------------------------------------------------------------------
+# --- 13.6 all weights zero -----------------------------------------------------------------------------
 
 PATIENT_6 = """
 def patient(n_in, n_hidden, n_out):
@@ -521,7 +521,7 @@ def narrow(weights: Any) -> list[bool]:
     return [bool(np.sqrt((w.array.astype(float) ** 2).mean()) < 0.4) for w in weights]
 
 
-def probes_11_6(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     x = (numbers(rng, 6, 5) / 4).astype(np.float32)
     labels = np.array([0, 2, 2, 1, 0, 2])
     yield run(SIZES).expect([[5, 4], [4], [4, 3], [3]])
@@ -548,7 +548,7 @@ LARGE = (
     "inputs?"
 )
 
-EXERCISE_11_6 = patient(
+EXERCISE_13_6 = patient(
     6, "zero everywhere", 6, PATIENT_6, "a",
     {"b": "A bias may start at 0: as long as the weights differ, it gets a gradient of its own.",
      "d": "The last bias is the only tensor that learns here. It is not to blame.",
@@ -578,14 +578,14 @@ EXERCISE_11_6 = patient(
         (heal_6("(torch.randn(n_in, n_hidden) * 1e-4).requires_grad_()"), "M40", "Random, and so small that it is "
          "nearly the old illness. How should the size depend on the number of inputs?", "tiny", ""),
     ],
-    probes=probes_11_6,
+    probes=probes_13_6,
     hints=["Follow one gradient back by hand: what is it multiplied by on its way from the loss to w1?",
            "Twins who get the same upbringing stay twins. Chance makes them different.",
            "Random numbers, divided by the square root of the number of inputs, then requires_grad_()."],
     worked="w1 = (torch.randn(n_in, n_hidden) / n_in**0.5).requires_grad_(), and the same for w2 with its sizes.",
 )  # fmt: skip
 
-# --- 11.7 the mask -------------------------------------------------------------------------------------
+# --- 13.7 the mask -------------------------------------------------------------------------------------
 
 PATIENT_7 = """
 class Patient(Function):
@@ -609,7 +609,7 @@ TWO_GATES = (
 )
 
 
-def probes_11_7(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_13_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, w = numbers(rng, 4, 3), numbers(rng, 3, 2)
     yield run("Cure7.apply(torch.tensor(x))", x=x).expect(np.maximum(x, 0))
     corner = np.array([1.5, 0.0, -2.0, 0.5])
@@ -629,7 +629,7 @@ def heal_7(rule: str, *treatments: Treatment) -> Any:
 KEEP, TAKE = "        ctx.save_for_backward(x)\n", "        (x,) = ctx.saved_tensors\n"
 
 
-EXERCISE_11_7 = patient(
+EXERCISE_13_7 = patient(
     7, "nothing to see", 8, PATIENT_7, "d",
     {"a": "x is saved, and that is right: somebody should use it.", "b": "The values are those of relu.",
      "c": "x is unpacked, and then? Read on."},
@@ -656,7 +656,7 @@ EXERCISE_11_7 = patient(
          "leaky relu; is it the forward of leaky relu, too?", "leaks", ""),
         (heal_7("g * 0.1"), "M54", "Smaller everywhere, and still open where it should be shut.", "smaller", ""),
     ],
-    probes=probes_11_7, name="Cure7",
+    probes=probes_13_7, name="Cure7",
     hints=["Accuracy is no check. Nudge an x below zero: does relu move?",
            "A door that was shut on the way out is shut on the way back.",
            "Line d needs the comparison that line b makes."],
@@ -665,8 +665,8 @@ EXERCISE_11_7 = patient(
 
 # --- predictions of the reading notebook ---------------------------------------------------------------
 
-PREDICTION_11_0 = prediction(
-    "11.0", "c", points=0,
+PREDICTION_13_0 = prediction(
+    "13.0", "c", points=0,
     title="what to look at first",
     options={"a": "train longer", "b": "lower the learning rate", "c": "the gradients of the first step"},
     wrong=[
@@ -675,8 +675,8 @@ PREDICTION_11_0 = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_11_4A = prediction(
-    "11.4a", 2, points=0,
+PREDICTION_13_4A = prediction(
+    "13.4a", 2, points=0,
     title="how many tensors the optimiser hears of",
     wrong=[
         Wrong(6, "", "Six exist. Who keeps the list that an optimiser is handed, and what does it look into?"),
@@ -685,8 +685,8 @@ PREDICTION_11_4A = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_11_6A = prediction(
-    "11.6a", 1, points=0,
+PREDICTION_13_6A = prediction(
+    "13.6a", 1, points=0,
     title="who can begin, from zeros",
     wrong=[
         Wrong(4, "M40", "Follow one gradient back from the loss: what is it multiplied by on its way to w1?"),
@@ -695,8 +695,8 @@ PREDICTION_11_6A = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_11_7A = prediction(
-    "11.7a", "c", points=0,
+PREDICTION_13_7A = prediction(
+    "13.7a", "c", points=0,
     title="digits, read with a wrong rule",
     options={"a": "about 10 %, as by chance", "b": "about 50 %", "c": "above 90 %"},
     wrong=[
@@ -706,21 +706,20 @@ PREDICTION_11_7A = prediction(
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_11_0, PREDICTION_11_4A, PREDICTION_11_6A, PREDICTION_11_7A,
-    EXERCISE_11_1, EXERCISE_11_2, EXERCISE_11_3, EXERCISE_11_4, EXERCISE_11_5, EXERCISE_11_6, EXERCISE_11_7,
+    PREDICTION_13_0, PREDICTION_13_4A, PREDICTION_13_6A, PREDICTION_13_7A,
+    EXERCISE_13_1, EXERCISE_13_2, EXERCISE_13_3, EXERCISE_13_4, EXERCISE_13_5, EXERCISE_13_6, EXERCISE_13_7,
 )  # fmt: skip
 
 LESSON = Lesson(
-    number=11,
-    slug="11_clinic",
+    number=13,
+    slug="13_clinic",
     title="The training-loop clinic",
     minutes=45,
-    after=(4, 8, 10),
+    after=(4, 8, 11, 12),
     idea="Seven training loops are ill: read the gradients of one step before you touch the learning rate.",
     introduces=(
-        "patient_1", "patient_2", "patient_3", "Patient4", "Module", "layers", "Linear", "head", "parameters",
-        "named_parameters", "patient_5", "optim", "SGD", "lr", "patient_6", "Patient7", "cure_1", "cure_2", "cure_3",
-        "Cure4", "ModuleList", "cure_5", "cure_6", "Cure7",
+        "patient_1", "patient_2", "patient_3", "Patient4", "Module", "head", "patient_5", "patient_6", "Patient7", "cure_1",
+        "cure_2", "cure_3", "Cure4", "ModuleList", "cure_5", "cure_6", "Cure7",
     ),
     misconceptions=("M40", "M53", "M54"),
     with_engine=True,

@@ -1,8 +1,7 @@
-"""Lesson 10: activations with corners, softmax without overflow, cross-entropy and its gradient.
+"""Lesson 11: softmax without overflow, cross-entropy and its gradient, `where` and nan.
 
-The first four exercises are judged by calls on numpy arrays, against formulas of another form: a branch for each
-number, hyperbolic cosines, `logaddexp`, the engine's own derivative. The last one is tensor code, judged by
-programs.
+The first two exercises are judged by calls on numpy arrays, against formulas of another form: `logaddexp`, the
+engine's own derivative. The last one is tensor code, judged by programs.
 """
 
 from __future__ import annotations
@@ -37,194 +36,7 @@ OWN_RULE = (
     "alone. "
 )
 
-# --- 10.1 corners --------------------------------------------------------------------------------------
-
-
-def branches(name: str, *given: Any) -> Any:
-    """The slope of each entry by cases."""
-    if name == "relu_vjp":
-        x, g = given
-        shares = [upstream if value > 0 else 0.0 for value, upstream in zip(x.ravel(), g.ravel(), strict=True)]
-        return np.reshape(shares, x.shape)
-    a, b, g = given
-    first = np.zeros(a.shape)
-    for i in np.ndindex(a.shape):
-        first[i] = g[i] if a[i] > b[i] else g[i] / 2 if a[i] == b[i] else 0.0
-    return first, g - first
-
-
-def probes_10_1(rng: np.random.Generator) -> Iterator[Probe]:
-    x = np.array([[2.5, 0.0, -1.5], [0.0, -0.4, 0.3]])
-    yield call(x, np.array([[0.5, -2.0, 3.0], [-1.5, 0.7, -4.0]])).of("relu_vjp").show()
-    yield call(numbers(rng, 4), numbers(rng, 4)).of("relu_vjp")
-    a = np.array([2.5, -1.5, 0.5, 3.0])
-    b = np.array([0.7, -1.5, 2.0, 3.0])
-    yield call(a, b, np.array([2.0, -5.0, 3.0, 0.6])).of("maximum_vjp")
-    yield call(numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)).of("maximum_vjp")
-    near = np.array([0.02, -0.02, 1e-12])
-    yield call(near, np.array([3.0, -2.0, 0.7])).of("relu_vjp")
-    yield call(near + 2, np.array([2.0, 2.0, 2.0]), np.array([3.0, -2.0, 0.7])).of("maximum_vjp")
-    yield call(np.array([2.0, 3.0]), np.array([2.0, 1.5]), np.array([0.6, -5.0])).of("maximum_vjp")
-    box, tied = numbers(rng, 2, 1, 3), np.array([[[0.5, 2.0, -4.0]], [[3.0, 0.0, 1.0]]])
-    yield call(tied, box).of("relu_vjp")
-    yield call(tied, np.array([[[0.5, 1.0, -4.0]], [[4.0, 0.0, 1.0]]]), box / 40).of("maximum_vjp")
-    yield unaided("relu_vjp", np.array([0.5, 0.0, 0.0]), x=np.array([2.5, -1.0, 0.0]), g=np.array([0.5, -2.0, 3.0]))
-    yield unaided("maximum_vjp", [np.array([3.0, 0.0]), np.array([0.0, -2.0])], a=np.array([2.5, -1.0]),
-                  b=np.array([0.5, 2.0]), g=np.array([3.0, -2.0]))  # fmt: skip
-
-
-def relu_rule(x: Any, g: Any) -> Any:
-    return np.where(x > 0, g, 0.0)
-
-
-def maximum_rule(a: Any, b: Any, g: Any) -> Any:
-    first = g * (np.sign(a - b) + 1) / 2
-    return first, g - first
-
-
-def corners(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
-    return {"relu_vjp": relu, "maximum_vjp": maximum}
-
-
-EXERCISE_10_1 = function(
-    "10.1", ("relu_vjp", "maximum_vjp"),
-    title="slopes at a corner",
-    minutes=8,
-    oracle=branches,
-    probes=probes_10_1,
-    prelude=ENGINE_OFF,
-    wrong=[
-        Wrong(corners(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp lets the positive part of g "
-              "through. Which of the two arrays decides whether the gate was open: what went in, or what "
-              "comes back?", name="mask on g"),
-        Wrong(corners(relu=lambda x, g: np.maximum(x, 0)), "M43", "relu_vjp returns the value of relu. How "
-              "fast does that value move when x does?", name="value"),
-        Wrong(corners(relu=lambda x, g: np.where(x >= 0, g, 0)), "M35", "Right everywhere but at 0 exactly, "
-              "where your gate is open. PyTorch has chosen a slope for the corner: which?", name="open at 0"),
-        Wrong(corners(relu=lambda x, g: (x > 0) * 1.0), "M23", "relu_vjp returns the slopes 0 and 1 and never "
-              "uses g. What arrives from behind?", name="relu without g"),
-        Wrong(corners(relu=lambda x, g: g * ((x > 0) + 0.5 * (x == 0))), "M35", "Half at the corner: that is "
-              "what maximum(x, 0) does. relu has its own convention.", name="half at 0"),
-        Wrong(corners(relu=lambda x, g: g), "M35", "Everything passes through relu_vjp, also where relu had "
-              "closed the gate. A net that learns like this still reaches 98 %: who would notice?",
-              name="no mask"),
-        Wrong(corners(maximum=lambda a, b, g: (g * (a > b), g * (a < b))), "M35", "Where a and b tie, nobody "
-              "gets anything from maximum_vjp. Both are the greatest there: how would you share?",
-              name="nobody at a tie"),
-        Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (a < b))), "M35", "At a tie, a gets "
-              "everything. Would the answer be the same with a and b swapped?", name="a at a tie"),
-        Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (b >= a))), "M35", "At a tie both get all of "
-              "g: more leaves than arrived.", name="both at a tie"),
-        Wrong(corners(maximum=lambda a, b, g: maximum_rule(np.round(a, 1), np.round(b, 1), g)), "M35", "Nearly equal "
-              "counts as a tie in maximum_vjp. 2.02 is greater than 2: who moves the maximum?", name="near is a tie"),
-        Wrong(corners(maximum=lambda a, b, g: (g, 0 * g) if (a >= b).all() else maximum_rule(a, b, g)), "M35", "As soon "
-              "as a is nowhere smaller, it gets everything, ties included. Each entry decides for itself.",
-              name="decided for all"),
-        Wrong(corners(relu=lambda x, g: np.where(x > 0.1, g, 0)), "M35", "The gate opens too late: 0.02 is above zero. "
-              "Where exactly is the corner?", name="opens late"),
-        Wrong(corners(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison is it?", name="engine"),
-    ],
-    alternatives=[corners(), corners(lambda x, g: g * (x > 0),
-                  lambda a, b, g: (g * ((a > b) + 0.5 * (a == b)), g * ((b > a) + 0.5 * (a == b)))),
-                  corners(lambda x, g: np.heaviside(x, 0) * g,
-                          lambda a, b, g: [g * np.heaviside(a - b, 0.5), g * np.heaviside(b - a, 0.5)])],
-    hints=[
-        "A gate: what arrives is either let through or stopped, entry by entry. The input decided which.",
-        "For a gate that opens below 3, g passes where x < 3 and nothing passes elsewhere.",
-        "A comparison of arrays gives True and False, which count as 1 and 0. At a tie of a and b, each gets "
-        "half.",
-    ],
-    worked="relu: g * (x > 0). maximum: tie = 0.5 * (a == b); return g * ((a > b) + tie), g * ((b > a) + tie).",
-)  # fmt: skip
-
-# --- 10.2 from the output ------------------------------------------------------------------------------
-
-
-def by_cosh(name: str, out: Array, g: Array) -> Array:
-    """The slopes, from the inputs that gave these outputs."""
-    if name == "sigmoid_vjp":
-        return g / (2 * np.cosh(np.log(out / (1 - out)) / 2)) ** 2  # type: ignore[no-any-return]
-    return g / np.cosh(np.arctanh(out)) ** 2  # type: ignore[no-any-return]
-
-
-def probes_10_2(rng: np.random.Generator) -> Iterator[Probe]:
-    g, v = numbers(rng, 3), numbers(rng, 2, 3)
-    s = np.array([0.5, 0.9, 0.2])
-    yield call(s, np.array([1.0, 10.0, -2.0])).of("sigmoid_vjp")
-    yield call(np.round(rng.uniform(0.1, 0.9, (2, 3)), 2), v).of("sigmoid_vjp")
-    yield call(np.array([0.4, -0.6, 0.0]), g).of("tanh_vjp")
-    yield call(np.round(rng.uniform(-0.9, 0.9, (2, 3)), 2), v).of("tanh_vjp")
-    yield call(np.array([0.0, 1.0]), g[:2]).of("sigmoid_vjp").expect(np.zeros(2))
-    yield call(np.array([1.0, -1.0]), g[:2]).of("tanh_vjp").expect(np.zeros(2))
-    yield call(np.full((2, 1, 2), 0.25), numbers(rng, 2, 1, 2)).of("sigmoid_vjp")
-    yield call(np.full((2, 1, 2), -0.25), numbers(rng, 2, 1, 2)).of("tanh_vjp")
-    yield unaided("sigmoid_vjp", g[:1] / 4, s=np.array([0.5]), g=g[:1])
-    yield unaided("tanh_vjp", 0.75 * g[:1], t=np.array([0.5]), g=g[:1])
-
-
-def through(f: Callable[..., Any], x: Any, g: Any) -> Any:
-    at = torch.tensor(x, requires_grad=True)
-    f(at).backward(torch.tensor(g))
-    assert at.grad is not None
-    return at.grad.numpy()
-
-
-def squash(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
-
-
-def from_outputs(
-    sigmoid: Callable[..., Any] = lambda s, g: g * (s - s * s),
-    tanh: Callable[..., Any] = lambda t, g: g - g * t * t,
-) -> dict[str, Any]:
-    return {"sigmoid_vjp": sigmoid, "tanh_vjp": tanh}
-
-
-EXERCISE_10_2 = function(
-    "10.2", ("sigmoid_vjp", "tanh_vjp"),
-    title="slopes from the output",
-    minutes=8,
-    oracle=by_cosh,
-    probes=probes_10_2,
-    prelude=ENGINE_OFF,
-    rtol=1e-8,
-    wrong=[
-        Wrong(from_outputs(sigmoid=lambda s, g: g * squash(s) * (1 - squash(s))), "M43", "sigmoid_vjp "
-              "squashes s once more. s is already what came out: must it be computed again?",
-              name="squashes again"),
-        Wrong(from_outputs(sigmoid=lambda s, g: g * s), "M43", "g times s: that would be the slope of exp. At "
-              "s near 1 the sigmoid is flat. Which factor is small there?", name="s only"),
-        Wrong(from_outputs(sigmoid=lambda s, g: g * (1 - s)), "M43", "g times (1 - s): flat at the top, and "
-              "steep at the bottom. The sigmoid is flat at both ends.", name="1 - s only"),
-        Wrong(from_outputs(sigmoid=lambda s, g: s * (1 - s)), "M23", "The slope of the sigmoid, and g is not "
-              "used. What arrives from behind?", name="sigmoid without g"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.tanh(t) ** 2)), "M43", "tanh_vjp takes tanh of t. t "
-              "is already the output: the rule needs no second tanh.", name="tanh again"),
-        Wrong(from_outputs(tanh=lambda t, g: g * t * (1 - t)), "M43", "That is the sigmoid's rule. tanh runs "
-              "from -1 to 1: where does its slope vanish?", name="sigmoid's rule"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 + t * t)), "M30", "With a plus the slope grows where tanh "
-              "goes flat. Look at the sign.", name="plus"),
-        Wrong(from_outputs(tanh=lambda t, g: 1 - t * t), "M23", "The slope of tanh, and g is not used.",
-              name="tanh without g"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.abs(t))), "M43", "Right at -1, 0 and 1, with straight lines "
-              "between. What is missing from t?", name="not squared"),
-        Wrong(from_outputs(lambda s, g: through(torch.sigmoid, np.log(s / (1 - s)), g),
-                           lambda t, g: through(torch.tanh, np.arctanh(t), g)), "", OWN_RULE + "The output is all that "
-              "is needed.", name="engine"),
-    ],
-    alternatives=[
-        from_outputs(), from_outputs(lambda s, g: g * s * (1 - s), lambda t, g: g * (1 - t) * (1 + t)),
-        from_outputs(lambda s, g: g * (0.25 - (s - 0.5) ** 2), lambda t, g: 4 * g * ((1 + t) / 2) * ((1 - t) / 2)),
-    ],
-    hints=[
-        "Both slopes can be written with the output alone: nothing else needs to be kept.",
-        "For exp the rule from the output is g * out: exp is its own slope.",
-        "sigmoid: a product of three, zero where s is 0 and where s is 1. tanh: zero where t is 1 and -1.",
-    ],
-    worked="sigmoid: g * s * (1 - s). tanh: g * (1 - t * t).",
-)  # fmt: skip
-
-# --- 10.3 log-softmax ----------------------------------------------------------------------------------
+# --- 11.1 log-softmax ----------------------------------------------------------------------------------
 
 
 def by_logaddexp(z: Array) -> Array:
@@ -232,7 +44,7 @@ def by_logaddexp(z: Array) -> Array:
     return np.array([row - np.logaddexp.reduce(row) for row in z])
 
 
-def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_11_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(np.array([[2.0, 1.0, 0.1], [0.3, -1.2, 0.8]]))
     yield call(numbers(rng, 4, 2))
     yield call(np.array([[1000.0, 999.0, 998.5]])).show()
@@ -287,12 +99,12 @@ def shifts_one_side(z: Any) -> Any:
     return z - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
 
 
-EXERCISE_10_3 = function(
-    "10.3", "log_softmax",
+EXERCISE_11_1 = function(
+    "11.1", "log_softmax",
     title="a log-softmax that survives 1000",
     minutes=12,
     oracle=by_logaddexp,
-    probes=probes_10_3,
+    probes=probes_11_1,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, and "
@@ -343,7 +155,7 @@ EXERCISE_10_3 = function(
     worked="s = z - z.max(axis=1, keepdims=True); return s - np.log(np.exp(s).sum(axis=1, keepdims=True)).",
 )  # fmt: skip
 
-# --- 10.4 cross-entropy --------------------------------------------------------------------------------
+# --- 11.2 cross-entropy --------------------------------------------------------------------------------
 
 
 def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
@@ -358,7 +170,7 @@ def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
     return gradient.numpy()
 
 
-def probes_10_4(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_11_2(rng: np.random.Generator) -> Iterator[Probe]:
     z, targets = np.array([[2.0, 1.0, 0.1], [0.3, -1.2, 0.8]]), np.array([0, 2])
     yield call(z, targets).of("cross_entropy").show()
     yield call(z, targets, 10.0).of("cross_entropy_grad")
@@ -431,12 +243,12 @@ def next_row(z: Any, targets: Any, g: Any) -> Any:
     return g * (softmax_rows(z) - np.eye(z.shape[1])[np.roll(targets, 1)]) / len(z)
 
 
-EXERCISE_10_4 = function(
-    "10.4", ("cross_entropy", "cross_entropy_grad"),
+EXERCISE_11_2 = function(
+    "11.2", ("cross_entropy", "cross_entropy_grad"),
     title="cross-entropy and its gradient",
     minutes=14,
     oracle=by_engine,
-    probes=probes_10_4,
+    probes=probes_11_2,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
@@ -464,7 +276,7 @@ EXERCISE_10_4 = function(
         Wrong(losses(loss=lambda z, t: -mean_surprise(z, t)), "M30", "The loss is negative: a logarithm of a "
               "probability is below zero. What turns it into a cost?", name="negative"),
         Wrong(losses(loss=lambda z, t: -np.log(softmax_rows(z)[np.arange(len(z)), t]).mean()), "M51", "The "
-              "score 1000 below another gives inf: its probability was rounded to 0 before the logarithm. Exercise 10.3 "
+              "score 1000 below another gives inf: its probability was rounded to 0 before the logarithm. Exercise 11.1 "
               "has what you need.", name="log of softmax"),
         Wrong(losses(grad=lambda z, t, g: g * (np.exp(z) / np.exp(z).sum(1, keepdims=True) - np.eye(z.shape[1])[t]) / len(z)),
               "M51", "The gradient has nan in it for a score of 1000: its softmax is not shifted, and inf was divided by "
@@ -476,7 +288,7 @@ EXERCISE_10_4 = function(
         Wrong(losses(loss=lambda z, t: -stable(z)[:, t].mean()), "M36", "The loss looks at *every* row's target in each "
               "row: [:, targets] picks a table. How do you pick one entry of each row?", name="loss over a table"),
         Wrong(losses(lambda z, t: by_engine("cross_entropy", z, t), lambda z, t, g: by_engine("cross_entropy_grad", z, t, g)),
-              "", OWN_RULE + "The log-softmax of 10.3 is the largest part.", name="engine"),
+              "", OWN_RULE + "The log-softmax of 11.1 is the largest part.", name="engine"),
     ],
     alternatives=[losses(), losses(looped_loss, changed_in_place), losses(with_one_hot, from_one_hot)],
     hints=[
@@ -490,14 +302,14 @@ EXERCISE_10_4 = function(
            "-log_softmax(z)[np.arange(len(z)), targets].mean().",
 )  # fmt: skip
 
-# --- 10.5 where and nan --------------------------------------------------------------------------------
+# --- 11.3 where and nan --------------------------------------------------------------------------------
 
 ENGINE = "import minigrad as torch"
 ROOTS = "x = torch.tensor(x, requires_grad=True)\nsafe_sqrt(x).backward(torch.tensor(v))\nx.grad"
 KEPT = "x = torch.tensor(x)\nsafe_sqrt(x)\nx"
 
 
-def probes_10_5(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_11_3(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = np.abs(numbers(rng, 2, 3)), numbers(rng, 2, 3)
     yield run("safe_sqrt(torch.tensor(x))", x=np.array([4.0, 0.0, -9.0, 0.25])).expect(np.array([2.0, 0.0, 0.0, 0.5]))
     yield run(ROOTS, x=x, v=v).expect(v / (2 * np.sqrt(x)))
@@ -535,13 +347,13 @@ NAN = (
     "inside it, and 0 times infinity is nan. Which has to be made safe, the root's output or its input?"
 )
 
-EXERCISE_10_5 = program(
-    "10.5", "safe_sqrt",
+EXERCISE_11_3 = program(
+    "11.3", "safe_sqrt",
     title="a root without nan",
     minutes=8,
     prelude=ENGINE,
     with_engine=True,
-    probes=probes_10_5,
+    probes=probes_11_3,
     wrong=[
         Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
               name="where outside"),
@@ -585,18 +397,8 @@ EXERCISE_10_5 = program(
 
 # --- predictions of the reading notebook ---------------------------------------------------------------
 
-PREDICTION_10_0 = prediction(
-    "10.0", [0, 0.5, 1, 0], points=0,
-    title="four slopes at a corner",
-    wrong=[
-        Wrong([0, 0, 0, 0], "M35", "Flat for all four would be one convention. Do you believe they agree?"),
-        Wrong([1, 1, 1, 1], "M35", "Open for all four would be one convention. Do you believe they agree?"),
-        Wrong([0.5, 0.5, 0.5, 0], "M35", "Half would be fair, and two of them are not."),
-    ],
-)  # fmt: skip
-
-PREDICTION_10_3A = prediction(
-    "10.3a", "b", points=0,
+PREDICTION_11_1A = prediction(
+    "11.1a", "b", points=0,
     title="softmax of [1000, 999]",
     options={"a": "[0.7311, 0.2689]", "b": "[nan, nan]", "c": "[inf, inf]"},
     wrong=[
@@ -605,8 +407,8 @@ PREDICTION_10_3A = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_10_4A = prediction(
-    "10.4a", [0.7, -0.8, 0.1], points=0, atol=0.01,
+PREDICTION_11_2A = prediction(
+    "11.2a", [0.7, -0.8, 0.1], points=0, atol=0.01,
     title="which way the scores want to go",
     wrong=[
         Wrong([0.7, 0.2, 0.1], "", "Those are the probabilities. The right class should go *up*."),
@@ -615,8 +417,8 @@ PREDICTION_10_4A = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_10_4B = prediction(
-    "10.4b", "c", points=0,
+PREDICTION_11_2B = prediction(
+    "11.2b", "c", points=0,
     title="one probability, another score",
     options={"a": "zero", "b": "positive", "c": "negative"},
     wrong=[
@@ -625,8 +427,8 @@ PREDICTION_10_4B = prediction(
     ],
 )  # fmt: skip
 
-PREDICTION_10_5A = prediction(
-    "10.5a", "b", points=0,
+PREDICTION_11_3A = prediction(
+    "11.3a", "b", points=0,
     title="the slope of a branch that was not chosen",
     options={"a": "0", "b": "nan", "c": "inf"},
     wrong=[
@@ -636,22 +438,20 @@ PREDICTION_10_5A = prediction(
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_10_0, PREDICTION_10_3A, PREDICTION_10_4A, PREDICTION_10_4B, PREDICTION_10_5A,
-    EXERCISE_10_1, EXERCISE_10_2, EXERCISE_10_3, EXERCISE_10_4, EXERCISE_10_5,
+    PREDICTION_11_1A, PREDICTION_11_2A, PREDICTION_11_2B, PREDICTION_11_3A, EXERCISE_11_1, EXERCISE_11_2, EXERCISE_11_3,
 )  # fmt: skip
 
 LESSON = Lesson(
-    number=10,
-    slug="10_cross_entropy",
-    title="Activations and cross-entropy",
-    minutes=60,
-    after=(6, 8, 9),
-    idea="At a corner a convention decides, exp cannot take a thousand, and the gradient is softmax minus one-hot.",
+    number=11,
+    slug="11_cross_entropy",
+    title="Softmax and cross-entropy",
+    minutes=40,
+    after=(8, 10),
+    idea="exp cannot take a thousand, and the gradient of cross-entropy is softmax minus one-hot.",
     introduces=(
-        "minigrad.nn.functional", "nn", "relu", "maximum", "clamp", "abs", "sigmoid", "softmax", "log", "log_softmax",
-        "cross_entropy", "zeros_like", "relu_vjp", "maximum_vjp", "sigmoid_vjp", "tanh_vjp", "max",
+        "minigrad.nn.functional", "nn", "softmax", "log", "log_softmax", "cross_entropy", "zeros_like", "max",
         "cross_entropy_grad", "safe_sqrt",
     ),
-    misconceptions=("M35", "M37", "M39", "M51"),
+    misconceptions=("M37", "M39", "M51"),
     exercises=EXERCISES,
 )  # fmt: skip
