@@ -82,14 +82,14 @@ def __pow__(self: Tensor, exponent: Any) -> Tensor:
         return _minding_booleans(table.power_tensor(self, exponent), exponent)
     if not isinstance(exponent, (int, float, np.generic)):
         return NotImplemented
-    return table.power(self, plain(exponent))
+    return table.power(self, plain(exponent)) if exponent else table.power_zero(self, plain(exponent))
 
 
 @method
 def __rpow__(self: Tensor, base: Any) -> Tensor:
     if isinstance(base, Tensor):
         return _minding_booleans(table.power_tensor(base, self), self)
-    return table.power_base(self, plain(base)) if isinstance(base, (int, float, np.generic)) else NotImplemented
+    return table.power_base(as_tensor_like(plain(base), self), *_promoted(self)) if isinstance(base, (int, float, np.generic)) else NotImplemented
 
 
 @method
@@ -125,7 +125,7 @@ step_function: Any = operation(
     "NotImplemented", lambda x, y: np.where(x == 0, y, x > 0).astype(x.dtype)[()], *[_underived("heaviside")] * 2
 )
 next_number: Any = operation(
-    "Nextafter", np.nextafter, lambda g, x, y: table.where(0.0, g, x == y), lambda g: table.zeros(g)
+    "Nextafter", np.nextafter, lambda g, x, y: table.where(x == y, g, 0.0), lambda g: table.zeros(g)
 )
 
 
@@ -291,8 +291,7 @@ def _times(input: Tensor, other: Any, alpha: Any) -> Any:
         return wrap(other._data & bool(alpha)) if input._data.dtype.kind == "b" else converted(other, input.dtype) * alpha
     wide = dtypes.result_type(input._data, other._data)
     other = other if other.dtype is wide else converted(other, wide)  # in the type of the sum: bytes would overflow
-    plainly = other._data.dtype.kind == "f" and isinstance(alpha, (int, float))
-    return more.scale(other, alpha) if plainly else other * alpha  # a number alone is nothing that could be freed
+    return other * alpha
 
 
 def _with_operand(name: str, result: Any, other: Any) -> Tensor:
@@ -487,7 +486,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if all(b is None or isinstance(b, Tensor) for b in (min, max)):
-            return noticing(more.clamp_tensor(*_promoted(input, min, max)), *(t for t in (input, min, max) if t is not None))
+            return more.clamp_tensor(*_promoted(input, -np.inf if min is None else min, np.inf if max is None else max))
         min, max = (b.item() if isinstance(b, Tensor) and not b._data.ndim else b for b in (min, max))
     min, max = (b.item() if isinstance(b, np.generic) else b for b in (min, max))
     if not all(b is None or isinstance(b, (int, float)) for b in (min, max)):
@@ -496,7 +495,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     fitted = [b if b is None else dtypes.fitting(b, kind) for b in (min, max)]
     if not kind.is_floating_point:
         min, max = fitted
-    return more.clamp(_typed(input, kind), min, max)
+    least, most = (-np.inf, np.inf) if kind.is_floating_point else (np.iinfo(kind.numpy).min, np.iinfo(kind.numpy).max)
+    return more.clamp(_typed(input, kind), least if min is None else min, most if max is None else max)
 
 
 @function(inplace=True)
@@ -537,7 +537,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         if not isinstance(number, Tensor):
             dtypes.fitting(plain(number), dtypes.before_half(x.dtype))
     errors.broadcast_shapes(np.shape(mask), np.shape(raw(x)), np.shape(raw(y)))
-    result = noticing(table.where(x, y, mask), condition)
+    result = table.where(condition if mask is condition._data else wrap(mask), x, y)
     return result if out is None else into(out, result, "where")
 
 
@@ -565,7 +565,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         )
     number = dtypes.fitting(plain(value), input.dtype)
     fill = value if isinstance(value, Tensor) else wrap(number)
-    return noticing(more.masked_fill(input, _typed(fill, input.dtype), mask._data), mask)
+    return more.masked_fill(input, _typed(fill, input.dtype), mask)
 
 
 def _masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:

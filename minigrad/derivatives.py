@@ -1,13 +1,20 @@
-"""The derivative table: one line an operation.
+"""The derivative table: every rule of the engine, one line an operation.
 
-Third of the four files.  Each line gives the name PyTorch gives the node, the forward function, and one rule for each
-input.  A rule maps g, the gradient of the output, to the gradient of that input.  The names it takes say what is kept
-until backward: x, y and z are the inputs, out is the result, x_shape only a shape; any other name is an argument of the
-forward function.  Nothing else is kept.
+A line gives the name PyTorch gives the node, the forward function, and one
+rule for each input.  A rule maps g, the gradient of the output, to the
+gradient of that input.  The names it takes say what is saved for backward:
 
-A rule may return a gradient that is still stretched by broadcasting, or of a wider type: the walk sums and casts it.
-It returns a new array, g itself or a view of g, and uses only operators, methods that arrays and Tensors share, and
-operations of this table: so that the same line runs on arrays, and on Tensors when derivatives are differentiated.
+    x, y, z, u   the inputs, in order
+    out          the result
+    x_shape      only the shape of an input
+    others       arguments of the forward function
+
+Nothing else is saved.  None in place of a rule: that input has no gradient.
+
+Rules use operators, methods that arrays and Tensors share, and operations of
+this table: so they run on arrays in a plain backward pass, and on Tensors in
+one that is recorded to be differentiated itself.  What broadcasting stretched
+the walk sums, and it casts what is of a wider type.
 """
 
 # mypy: disable-error-code="has-type"
@@ -15,40 +22,21 @@ operations of this table: so that the same line runs on arrays, and on Tensors w
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, gathering, kernels, layout
-from minigrad.kernels import floating, fold_rows, largest, power_slope, smallest
-from minigrad.layout import count, in_order
-from minigrad.operations import operation
-from minigrad.sums import total
-from minigrad.tape import TABLE
+from minigrad import dtypes, gathering, kernels, layout, special_functions, windows
+from minigrad.kernels import fold_rows
+from minigrad.layout import count
+from minigrad.operations import enter, operation
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
 
-
-def constant(function: Any) -> Any:
-    """A function whose derivative is 0 wherever it has one, such as a comparison: computed, never recorded."""
-
-    def apply(x: Any, *others: Any) -> Any:
-        if isinstance(x, Tensor) or (others and any(isinstance(y, Tensor) for y in others)):
-            return wrap(function(*(a._data if isinstance(a, Tensor) else a for a in (x, *others))))
-        return function(x, *others)
-
-    apply.__doc__ = function.__doc__
-    return apply
-
-
-zeros, attained, tied, larger_share = map(
-    constant, (np.zeros_like, kernels.attained, kernels.tied, kernels.larger_share)
-)
-
-
-# ------------------------------------------------------------------------------------------- arithmetic
+# ------------------------------------------------------------ arithmetic
 
 add = operation("Add", operator.add, lambda g: g, lambda g: g)
 sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g)
@@ -56,92 +44,176 @@ rsub = operation("RsubBackward1", lambda x, y: y - x, lambda g: -g, lambda g: g)
 mul = operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)
 div = operation("Div", kernels.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y))
 neg = operation("Neg", operator.neg, lambda g: -g)
-reciprocal = operation("Reciprocal", floating(np.reciprocal), lambda g, out: -g * out * out)
-power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * power_slope(x, exponent))
+reciprocal = operation("Reciprocal", kernels.floating(np.reciprocal), lambda g, out: -g * out * out)
+power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * exponent * x ** (exponent - 1))
+power_zero = operation("PowBackward0", kernels.power, lambda g, x: zeros(g))
 power_tensor = operation(
     "PowBackward1",
     kernels.power_tensor,
-    lambda g, x, y, out: where(g * (y * x ** (y - 1)), 0.0, y != 0),
-    lambda g, x, y, out: g * where(0.0, out * log(x), (x == 0) & (y >= 0)),
+    lambda g, x, y, out: where(y == 0, 0.0, g * y * x ** (y - 1)),
+    lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 power_base = operation(
-    "PowBackward2",
-    kernels.power_base,
-    lambda g, x, out, base: g * where(0.0, out * kernels.log_of(base), (x >= 0) & (base == 0)),
+    "PowBackward2", kernels.power_tensor, None, lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x))
 )
+add_scaled, sub_scaled = (
+    operation(name, lambda x, y, factor: x + factor * y, lambda g: g, lambda g, factor: g * factor)
+    for name in ("Add", "Sub")
+)
+lerp = operation("LerpBackward0", kernels.lerp, lambda g, weight: g * (1 - weight), lambda g, weight: g * weight)
+lerp_tensor = operation(
+    "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y, z: g * (y - x)
+)
+fmod = operation("FmodBackward0", kernels.fmod, lambda g: g)
+fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
+remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g)
+remainder_tensor = operation(
+    "RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor")
+)
+div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g, y: zeros(g), lambda g, x, y: zeros(g))
 
-# ------------------------------------------------------------------------------------------- elementwise
+# ----------------------------------------------------------- elementwise
 
 exp = operation("Exp", kernels.exp, lambda g, out: g * out)
+expm1 = operation("Expm1", kernels.expm1, lambda g, out: g * (out + 1))
 log = operation("Log", kernels.log, lambda g, x: g / x)
 log1p = operation("Log1P", kernels.log1p, lambda g, x: g / (x + 1))
-sqrt = operation("Sqrt", floating(np.sqrt), lambda g, out: g / (2 * out))
-rsqrt = operation("Rsqrt", floating(lambda x: 1 / np.sqrt(x)), lambda g, out: g * -0.5 * out**3)
+log2 = operation("Log2", kernels.floating(np.log2), lambda g, x: g / (x * math.log(2)))
+log10 = operation("Log10", kernels.log10, lambda g, x: g / (x * math.log(10)))
+sqrt = operation("Sqrt", kernels.floating(np.sqrt), lambda g, out: g / (2 * out))
+rsqrt = operation("Rsqrt", kernels.rsqrt, lambda g, out: -0.5 * g * out**3)
 sin = operation("Sin", kernels.sin, lambda g, x: g * cos(x))
 cos = operation("Cos", kernels.cos, lambda g, x: -g * sin(x))
-tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
+tan = operation("Tan", kernels.floating(np.tan), lambda g, out: g * (1 + out * out))
+asin = operation("Asin", kernels.floating(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
+acos = operation("Acos", kernels.floating(np.arccos), lambda g, x: -g * rsqrt(1 - x * x))
+atan = operation("Atan", kernels.floating(np.arctan), lambda g, x: g / (x * x + 1))
+atan2 = operation(
+    "Atan2",
+    kernels.floating(np.arctan2),
+    lambda g, x, y: g * y / (x * x + y * y),
+    lambda g, x, y: -g * x / (x * x + y * y),
+)
+sinh = operation("Sinh", kernels.floating(np.sinh), lambda g, x: g * cosh(x))
+cosh = operation("Cosh", kernels.floating(np.cosh), lambda g, x: g * sinh(x))
 tanh = operation("Tanh", kernels.tanh, lambda g, out: g * (1 - out * out))
-sigmoid = operation("Sigmoid", floating(kernels.sigmoid), lambda g, out: g * (1 - out) * out)
-relu = operation("Relu", kernels.relu, lambda g, out: gate(g, out))
-gate = operation("ThresholdBackward", kernels.gate, lambda g, y: gate(g, y), lambda g, y: zeros(y))
+sigmoid = operation("Sigmoid", kernels.floating(kernels.sigmoid), lambda g, out: g * (1 - out) * out)
+logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
+softplus = operation(
+    "Softplus", kernels.softplus, lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta))
+)
+relu = operation("Relu", kernels.relu, lambda g, out: g * (out > 0))
+leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(x > 0, g, g * slope))
+gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
+erf = operation("Erf", kernels.floating(special_functions.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
+
+# ------------------------------------------------ comparing and choosing
+
 abs = operation("Abs", kernels.absolute, lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
+floor, ceil, trunc = (
+    operation(name, kernels.unless_whole(forward), lambda g: zeros(g))
+    for name, forward in (("Floor", np.floor), ("Ceil", np.ceil), ("Trunc", np.trunc))
+)
+round, round_decimals = (
+    operation(name, kernels.round_half_even, lambda g: zeros(g)) for name in ("Round", "RoundBackward1")
+)
+nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: g * (abs(x) < math.inf))
 maximum = operation(
     "Maximum",
     np.maximum,
-    lambda g, x, y: where(0.0, g * larger_share(x, y), x < y),
-    lambda g, x, y: where(0.0, g * larger_share(y, x), y < x),
+    lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
+    lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g)),
 )
-where = operation(
-    "Where",
-    kernels.choose,
-    lambda g, condition: where(g, 0.0, condition),
-    lambda g, condition: where(0.0, g, condition),
+minimum = operation(
+    "Minimum",
+    np.minimum,
+    lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g)),
+    lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
 )
-
-# ------------------------------------------------------------------------------------------- matrices
-
-# rows_mm multiplies the rows of x, however many leading dimensions they have; in linear, x is the bias.
-
-mm = operation("Mm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
-bmm = operation("Bmm", operator.matmul, lambda g, y: bmm(g, y.mT), lambda g, x: bmm(x.mT, g))
-mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
-dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
-rows_mm = operation(
-    "UnsafeViewBackward0", kernels.rows_mm, lambda g, y: rows_mm(g, y.mT), lambda g, x: fold_rows(x).mT @ fold_rows(g)
+clamp, clamp_min, clamp_max = (
+    operation(name, kernels.clamp, lambda g, x, low, high: where((low <= x) & (x <= high), g, 0.0))
+    for name in ("ClampBackward1", "ClampMin", "ClampMax")
 )
-batch_mm = operation("UnsafeViewBackward0", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
-linear = operation(  # x is the bias, y the input with any number of leading dimensions, z the weight (out, in)
-    "Addmm",
-    kernels.linear,
-    lambda g: g,
-    lambda g, z: rows_mm(g, z),
-    lambda g, y: fold_rows(g).mT @ fold_rows(y),
+clamp_tensor, clamp_min_tensor, clamp_max_tensor = (
+    operation(
+        name,
+        kernels.clamp,
+        lambda g, x, y, z: where((y <= x) & (x <= z), g, 0.0),
+        lambda g, x, y, z: where((x < y) & (y < z), g, 0.0),
+        lambda g, x, y, z: where((x > z) | (y > z), g, 0.0),
+    )
+    for name in ("ClampBackward0", "ClampMinBackward1", "ClampMaxBackward1")
 )
+where = operation(  # x is the condition
+    "Where", kernels.where, None, lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g)
+)
+masked_fill, masked_fill_tensor = (
+    operation(  # z is the mask
+        name, kernels.masked_fill, lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0), None
+    )
+    for name in ("MaskedFillBackward0", "MaskedFillBackward1")
+)
+fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
+fill_tensor = operation("FillBackward3", layout.copied, lambda g: zeros(g), lambda g: g)
+zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
+copied = operation("CopyBackwards", layout.copied, lambda g: zeros(g), lambda g: g)
 
-# ------------------------------------------------------------------------------------------- reductions
+# ------------------------------------------------------------ reductions
 
-sum_all = operation("SumBackward0", lambda x: total(x, None), lambda g, x_shape: expand(g, x_shape))
+sum_all = operation("SumBackward0", kernels.sum_all, lambda g, x_shape: expand(g, x_shape))
 sum_dims = operation(
     "SumBackward1",
-    total,
-    lambda g, x_shape, dims, keepdim: expand(kept(g, x_shape, dims, keepdim), x_shape),
+    kernels.sum_dims,
+    lambda g, x_shape, dims, keepdim: expand(unreduce(g, x_shape, dims, keepdim), x_shape),
 )
-mean_all = operation(
-    "MeanBackward0",
-    kernels.mean_all,
-    lambda g, x_shape: stretch(g / count(x_shape), x_shape),
-)
+mean_all = operation("MeanBackward0", kernels.mean_all, lambda g, x_shape: expand(g / count(x_shape), x_shape))
 mean_dims = operation(
     "MeanBackward1",
     kernels.mean_dims,
-    lambda g, x_shape, dims, keepdim: stretch(kept(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
+    lambda g, x_shape, dims, keepdim: expand(unreduce(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
+)
+prod_all = operation(
+    "ProdBackward0", lambda x: np.multiply.reduce(x, None), lambda g, x, out: g * product_of_others(x, out, None)
+)
+prod_dim = operation(
+    "ProdBackward1",
+    kernels.prod_dim,
+    lambda g, x, out, dim, keepdim: (
+        unreduce(g, x.shape, (dim,), keepdim) * product_of_others(x, unreduce(out, x.shape, (dim,), keepdim), dim)
+    ),
+)
+var = operation(
+    "Var",
+    kernels.var,
+    lambda g, x, dims, correction, keepdim: var_gradient(unreduce(g, x.shape, dims, keepdim), x, dims, correction),
+)
+std = operation(
+    "Std",
+    kernels.std,
+    lambda g, x, out, dims, correction, keepdim: var_gradient(
+        unreduce(where(out == 0, 0.0, g / (2 * out)), x.shape, dims, keepdim), x, dims, correction
+    ),
+)
+vector_norm = operation(
+    "LinalgVectorNorm",
+    kernels.vector_norm,
+    lambda g, x, out, order, dims, keepdim: norm_gradient(
+        unreduce(g, x.shape, dims, keepdim), x, unreduce(out, x.shape, dims, keepdim), order, dims
+    ),
+)
+logsumexp = operation(
+    "Logsumexp",
+    kernels.logsumexp,
+    lambda g, x, out, dims, keepdim: (
+        unreduce(g, x.shape, dims, keepdim) * exp(x - unreduce(out, x.shape, dims, keepdim))
+    ),
 )
 max_all, min_all, median_all = (
-    operation(name, forward, lambda g, x, out: where(g * tied(x, out, None), 0.0, attained(x, out)))
+    operation(name, forward, lambda g, x, out: where(attained(x, out), g / attained(x, out).sum(), 0.0))
     for name, forward in (
-        ("MaxBackward1", lambda x: largest(x, None)),
-        ("MinBackward1", lambda x: smallest(x, None)),
+        ("MaxBackward1", lambda x: np.maximum.reduce(x, None)),
+        ("MinBackward1", lambda x: np.minimum.reduce(x, None)),
         ("MedianBackward0", kernels.median_all),
     )
 )
@@ -149,57 +221,368 @@ amax, amin = (
     operation(
         name,
         forward,
-        lambda g, x, out, dims, keepdim: (
-            kept(g, x.shape, dims, keepdim) * tied(x, kept(out, x.shape, dims, keepdim), dims, False)
+        lambda g, x, out, dims, keepdim: among_equals(
+            unreduce(g, x.shape, dims, keepdim), x == unreduce(out, x.shape, dims, keepdim), dims
         ),
     )
-    for name, forward in (
-        ("Amax", lambda x, dims, keepdim: in_order(largest(x, dims, None, None, keepdim))),
-        ("Amin", lambda x, dims, keepdim: in_order(smallest(x, dims, None, None, keepdim))),
-    )
+    for name, forward in (("Amax", kernels.amax), ("Amin", kernels.amin))
 )
+# One element is picked in each row; y holds their indices.
+max_dim, min_dim, median_dim, sort, topk = (
+    operation(
+        name,
+        kernels.picked,
+        lambda g, x_shape, y, dim, keepdim: put_along(unreduce(g, x_shape, (dim,), keepdim), y, x_shape, dim),
+        None,
+    )
+    for name in ("MaxBackward0", "MinBackward0", "MedianBackward1", "Sort", "Topk")
+)
+# What is drawn does not follow its parameters: the derivative is 0.
+drawn_bernoulli, drawn_normal_mean, drawn_normal_std = (
+    operation(name, lambda x, value: value, lambda g: zeros(g))
+    for name in ("Bernoulli", "NormalBackward1", "NormalBackward2")
+)
+drawn_normal = operation("NormalBackward3", lambda x, y, value: value, lambda g: zeros(g), lambda g: zeros(g))
+unique = operation("Unique2", lambda x, values: values, lambda g: kernels.no_derivative("_unique2"))
+cumsum = operation("Cumsum", gathering.cumsum, lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)))
+cumprod = operation("Cumprod", gathering.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
+# ---------------------------------------------------- softmax and losses
+
 softmax = operation("Softmax", kernels.softmax, lambda g, out, dim: (g - sum_dims(g * out, (dim,), True)) * out)
 log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dim: g - exp(out) * sum_dims(g, (dim,), True))
+mse_loss = operation(
+    "MseLoss",
+    lambda x, y, reduction: kernels.reduced(np.square(x - y), reduction),
+    lambda g, x, y, reduction: each(g, x, reduction) * 2 * (x - y),
+    lambda g, x, y, reduction: each(g, x, reduction) * 2 * (y - x),
+)
+smooth_l1_loss = operation(
+    "SmoothL1Loss",
+    kernels.smooth_l1_loss,
+    lambda g, x, y, reduction, beta: each(g, x, reduction) * clamp((x - y) / beta, -1, 1),
+    lambda g, x, y, reduction, beta: each(g, x, reduction) * clamp((y - x) / beta, -1, 1),
+)
+huber_loss = operation(
+    "HuberLoss",
+    kernels.huber_loss,
+    lambda g, x, y, reduction, delta: each(g, x, reduction) * clamp(x - y, -delta, delta),
+    lambda g, x, y, reduction, delta: each(g, x, reduction) * clamp(y - x, -delta, delta),
+)
+bce_loss = operation(  # z is the weight
+    "BinaryCrossEntropy",
+    kernels.bce_loss,
+    lambda g, x, y, z, reduction: each(g, x, reduction) * weighted((x - y) / clamp((1 - x) * x, 1e-12, math.inf), z),
+    lambda g, x, y, z, reduction: each(g, x, reduction) * weighted(log(1 - x) - log(x), z),
+    None,
+)
+bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
+    "BinaryCrossEntropyWithLogits",
+    kernels.bce_with_logits_loss,
+    lambda g, x, y, z, u, reduction: (
+        each(g, x, reduction) * weighted(weighted(y, u) * (sigmoid(x) - 1) + (1 - y) * sigmoid(x), z)
+    ),
+    lambda g, x, y, z, u, reduction: each(g, x, reduction) * weighted(logsigmoid(-x) - weighted(logsigmoid(x), u), z),
+    None,
+    None,
+)
 
+# -------------------------------------------------------------- matrices
 
-def kept(g: Any, x_shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Any:
-    """g with the reduced dimensions back, as size 1."""
-    return g if keepdim else g.reshape(tuple(1 if i in dims else n for i, n in enumerate(x_shape)))
+mm = operation("Mm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
+bmm = operation("Bmm", operator.matmul, lambda g, y: bmm(g, y.mT), lambda g, x: bmm(x.mT, g))
+mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
+dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
+rows_mm = operation(  # x has any number of leading dimensions
+    "UnsafeViewBackward0", kernels.rows_mm, lambda g, y: rows_mm(g, y.mT), lambda g, x: fold_rows(x).mT @ fold_rows(g)
+)
+batch_mm = operation("UnsafeViewBackward0", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
+linear = operation(  # x is the bias, y the input, z the weight (out, in)
+    "Addmm", kernels.linear, lambda g: g, lambda g, z: rows_mm(g, z), lambda g, y: fold_rows(g).mT @ fold_rows(y)
+)
+addmm = operation(
+    "Addmm",
+    lambda x, y, z, beta, alpha: kernels.weighted_sum(x, beta, y @ z, alpha),
+    lambda g, beta: g * beta,
+    lambda g, z, alpha: g @ z.mT * alpha,
+    lambda g, y, alpha: y.mT @ g * alpha,
+)
+det = operation("LinalgDet", kernels.det, lambda g, x, out: (g * out)[..., None, None] * inv(x).mT)
+inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
+solve = operation(
+    "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x, out: solve(x.mT, g)
+)
+trace = operation("Trace", kernels.trace, lambda g, x_shape: put_diagonal(expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
 
-
-def stretch(g: Any, shape: Shape) -> Any:
-    """g repeated to this shape; a Tensor, which may be written into, in memory of its own."""
-    wide = expand(g, shape)
-    return clone(wide) if isinstance(wide, Tensor) else wide
-
-
-# ------------------------------------------------------------------------------------------- shapes
+# ----------------------------------------------------------------- shape
 
 clone = operation("Clone", layout.duplicate, lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
 expand = operation("Expand", layout.broadcast, lambda g: g, view=True)
-reshape = operation("View", lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
-squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
+reshape, squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
     operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
-    for name in ("SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "Unsqueeze", "Alias")
+    for name in ("View", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "Unsqueeze", "Alias")
 )
 permute = operation(
     "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, layout.inverse_order(dims)), view=True
 )
-swap, transpose = (operation(name, layout.swap, lambda g, i, j: swap(g, i, j), view=True) for name in ("Transpose", "T"))
+swap, transpose = (
+    operation(name, layout.swap, lambda g, i, j: swap(g, i, j), view=True) for name in ("Transpose", "T")
+)
+diagonal = operation(
+    "Diagonal", layout.diagonal, lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j), view=True
+)
+diagonal_copy = operation(
+    "DiagonalBackward0_copy", layout.diagonal_copy, lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1)
+)
+put_diagonal, diag_embed = (
+    operation(name, layout.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
+    for name in ("DiagonalBackward", "DiagEmbed")
+)
+flip = operation("Flip", layout.flip, lambda g, dims: flip(g, dims))
+roll = operation(
+    "Roll",
+    lambda x, shifts, dims: np.asarray(np.roll(x, shifts, dims), order="C"),
+    lambda g, shifts, dims: roll(g, layout.negated(shifts), dims),
+)
+repeat = operation(
+    "Repeat", lambda x, repeats: np.tile(x, repeats), lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats)
+)
+tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
+triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
+pad = operation("ConstantPadNd", windows.pad_constant, lambda g, widths: pad(g, layout.negated_pairs(widths), 0.0))
 
-# ------------------------------------------------------------------------------------------- parts
+# -------------------------------------------------------------- indexing
 
-# A part picked by integers and slices is a view; one picked by index arrays or masks is a copy.
+# What integers and slices pick is a view, what arrays and masks pick a copy.
 
 select, slice_, split, split_sizes, unbind, narrowed_alias = (
     operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True, part=True)
     for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
 )
 place = operation("SliceBackward", lambda x, shape, key: gathering.put(shape, key, x), lambda g, key: slice_(g, key))
-pick = operation("Index", gathering.indexed, lambda g, x_shape, index: put(g, x_shape, index))
+pick, index_select, embedding = (
+    operation(name, gathering.indexed, lambda g, x_shape, index: put(g, x_shape, index))
+    for name in ("Index", "IndexSelect", "Embedding")
+)
+masked_select = operation("MaskedSelect", lambda x, index: x[index], lambda g, x, index: put(g, x.shape, index))
 put = operation("IndexPut", lambda x, shape, index: gathering.put(shape, index, x), lambda g, index: pick(g, index))
+index_put = operation(
+    "IndexPut",
+    gathering.index_put,
+    lambda g, index, accumulate: g if accumulate else erase(g, index),
+    lambda g, index: pick(g, index),
+)
+erase = operation("IndexPut", gathering.erase, lambda g, index: erase(g, index))
+index_add = operation("IndexAdd", gathering.index_put, lambda g: g, lambda g, y, index: pick(g, index))
+gather = operation(  # y is the index
+    "Gather", gathering.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None
+)
+put_along = operation("ValueSelectingReductionBackward", gathering.put_along, lambda g, y, dim: gather(g, y, dim), None)
+scatter = operation(
+    "ScatterBackward0",
+    gathering.scatter_cut,
+    lambda g, dim, index: scatter_erase(g, dim, index),
+    lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
+)
+scatter_add = operation(
+    "ScatterAdd",
+    gathering.scatter_add_cut,
+    lambda g: g,
+    lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
+)
+scatter_erase = operation(
+    "ScatterBackward1",
+    lambda x, dim, index: gathering.scatter(x, dim, index, 0),
+    lambda g, dim, index: scatter_erase(g, dim, index),
+)
+gather_cut = operation(  # a source may be larger than its index
+    "Gather",
+    gathering.gather_cut,
+    lambda g, x_shape, dim, index: scatter_add(expand(zeros(sum_all(g)), x_shape), g, dim, index),
+)
 
-TABLE.update({name: f.operation for name, f in list(globals().items()) if hasattr(f, "operation")})
-for _name, _operation in TABLE.items():
-    _operation.name = _operation.function.__name__ = _name
+# --------------------------------------------------------------- windows
+
+# A convolution is linear in its input and in its weight: three functions,
+# each the derivative of the others.  PyTorch saves both, whatever is asked.
+
+conv = operation(
+    "Convolution",
+    windows.conv_bias,
+    lambda g, x, y, x_shape, stride, padding, dilation, groups: conv_input(
+        g, y, x_shape[2:], stride, padding, dilation, groups
+    ),
+    lambda g, x, y, y_shape, stride, padding, dilation, groups: conv_weight(
+        g, x, y_shape[2:], stride, padding, dilation, groups
+    ),
+    lambda g, x, y: sum_dims(g, (0, 2, 3), False),
+)
+conv_input = operation(
+    "Convolution",
+    windows.conv_input,
+    lambda g, x, y, x_shape, stride, padding, dilation, groups: cropped(
+        conv(g, y, None, stride, padding, dilation, groups), x_shape
+    ),
+    lambda g, x, y, y_shape, stride, padding, dilation, groups: conv_weight(
+        x, g, y_shape[2:], stride, padding, dilation, groups
+    ),
+)
+conv_weight = operation(
+    "ConvolutionBackward",
+    windows.conv_weight,
+    lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
+        conv(y, g, None, stride, padding, dilation, groups), x_shape
+    ),
+    lambda g, x, y_shape, stride, padding, dilation, groups: conv_input(
+        x, g, y_shape[2:], stride, padding, dilation, groups
+    ),
+)
+max_pool2d = operation(
+    "MaxPool2DWithIndices",
+    windows.take_places,
+    lambda g, x, x_shape, index, n: put_places(g, index, x_shape[len(x_shape) - n :]),
+)
+put_places = operation("MaxUnpool2D", windows.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes)))
+avg_pool = operation(
+    "AvgPool2D",
+    windows.avg_pool,
+    lambda g, x, x_shape, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool_input(
+        g, x_shape[len(x_shape) - len(kernel) :], *(kernel, stride, padding, ceil_mode, include_pad, divisor)
+    ),
+)
+avg_pool_input = operation(
+    "AvgPool2DBackward",
+    lambda x, sizes, kernel, stride, padding, ceil_mode, include_pad, divisor: windows.avg_pool_input(
+        x, sizes, kernel, stride, padding, include_pad, divisor
+    ),
+    lambda g, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool(
+        g, kernel, stride, padding, ceil_mode, include_pad, divisor
+    ),
+)
+im2col = operation(
+    "Im2Col",
+    windows.unfold,
+    lambda g, x_shape, kernel, dilation, padding, stride: col2im(g, x_shape[2:], kernel, dilation, padding, stride),
+)
+col2im = operation(
+    "Col2Im", windows.fold, lambda g, kernel, dilation, padding, stride: im2col(g, kernel, dilation, padding, stride)
+)
+
+# --------------------------------------------- functions that rules call
+
+
+def zeros(g: Any) -> Any:
+    """Zeros like g, where a function is flat."""
+    if isinstance(g, Tensor):
+        return wrap(np.zeros_like(g._data))
+    return np.zeros_like(g)
+
+
+def unreduce(g: Any, x_shape: Shape, dims: Shape, keepdim: bool) -> Any:
+    """g with the reduced dimensions back, as size 1."""
+    if keepdim or not x_shape:
+        return g
+    return g.reshape(tuple(1 if i in dims else n for i, n in enumerate(x_shape)))
+
+
+def attained(x: Any, out: Any) -> Any:
+    """Where x is the maximum; a nan is one."""
+    return (x == out) | (x != x)
+
+
+def among_equals(g: Any, same: Any, dims: Shape) -> Any:
+    """g divided evenly among the elements that are the maximum."""
+    return g * same / sum_dims(same, dims, True)
+
+
+def each(g: Any, x: Any, reduction: str) -> Any:
+    """The gradient of each loss, from that of their mean or their sum."""
+    return g / count(x.shape) if reduction == "mean" else g
+
+
+def weighted(x: Any, weight: Any) -> Any:
+    """x * weight, where no weight counts as 1."""
+    return x if weight is None else x * weight
+
+
+def gelu_slope(x: Any, approximate: str) -> Any:
+    """The derivative of gelu, or of its approximation by tanh."""
+    if approximate == "none":
+        density = exp(-x * x / 2) * (1 / math.sqrt(2 * math.pi))
+        return (1 + erf(x * math.sqrt(0.5))) / 2 + x * density
+    a = math.sqrt(2 / math.pi)
+    t = tanh(a * (x + 0.044715 * x**3))
+    slope = a * (1 + 3 * 0.044715 * x * x)
+    return (1 + t) / 2 + x / 2 * (1 - t * t) * slope
+
+
+def var_gradient(g: Any, x: Any, dims: Shape, correction: float) -> Any:
+    """g * 2 (x - mean) / (n - correction)."""
+    n = count(x.shape, dims)
+    return 2 * g * (x - mean_dims(x, dims, True)) / (n - correction)
+
+
+def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: Shape) -> Any:
+    """The gradient of the norm of this order, and 0 where that is 0."""
+    if order == 0:
+        return None
+    if order == 1:
+        return g * sign(x)
+    if order == 2:
+        return g * where(out == 0, 0.0, x / out)
+    if math.isinf(order):
+        return among_equals(g * sign(x), abs(x) == out, dims)
+    slope = sign(x) * abs(x) ** (order - 1) / out ** (order - 1)
+    return g * where((out == 0) | (x == 0), 0.0, slope)
+
+
+def product_of_others(x: Any, out: Any, dim: int | None) -> Any:
+    """For each element the product of the others, of all or along one dimension."""
+    if x.ndim == 0:
+        return 1
+    if dim is None:
+        return product_of_others(x.reshape((-1,)), out, 0).reshape(x.shape)
+    if not kernels.has_zero(x):
+        return out / x
+    return to_last(prod_dim(each_one(to_last(x, dim)), x.ndim, False), dim)
+
+
+def each_one(x: Any) -> Any:
+    """(..., n) to (..., n, n): in row i element i is replaced by 1."""
+    n = x.shape[-1]
+    rows = expand(x.reshape((*x.shape[:-1], 1, n)), (*x.shape, n))
+    return where(np.eye(n, dtype=bool), 1.0, rows)
+
+
+def to_last(x: Any, dim: int) -> Any:
+    """This dimension and the last one exchanged."""
+    return swap(x, dim, x.ndim - 1)
+
+
+def cumprod_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
+    """For each element the sum of what follows of g * out / x."""
+    if x.ndim == 0:
+        return g
+    if not kernels.has_zero(x):
+        rest = flip(cumsum(flip(g * out, (dim,)), dim), (dim,))
+        return rest / x
+    rows = triu(cumprod(each_one(to_last(x, dim)), x.ndim), 0)
+    g = to_last(g, dim)
+    g = g.reshape((*g.shape[:-1], 1, g.shape[-1]))
+    return to_last(sum_dims(rows * g, (x.ndim,), False), dim)
+
+
+def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
+    """The sum over the repetitions: the transpose of `repeat`."""
+    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    pairs = zip(repeats, shape, strict=True)
+    folded = g.reshape(tuple(n for pair in pairs for n in pair))
+    return sum_dims(folded, tuple(range(0, 2 * len(shape), 2)), False)
+
+
+def cropped(x: Any, shape: Shape) -> Any:
+    """The beginning of x, where windows did not reach its end."""
+    return x if x.shape == shape else slice_(x, tuple(map(slice, shape)))
+
+
+enter(globals())

@@ -24,7 +24,7 @@ def _grid(index: Array, dim: int) -> tuple[Any, ...]:
     return tuple(grid)
 
 
-def gather(x: Array, dim: int, index: Array) -> Array:
+def gather(x: Array, index: Array, dim: int) -> Array:
     """out[i][j] = x[index[i][j]][j] for dim 0; `index` may be smaller than x in the other dimensions."""
     if not index.size:
         return np.zeros(index.shape, x.dtype)
@@ -242,15 +242,9 @@ def mode_index(x: Array, dim: int) -> Array:
     return places.reshape(moved.shape[:-1])
 
 
-def picked(x: Array, dim: int, index: Array, keepdim: bool) -> Array:
-    """`gather`; without `keepdim`, a dimension of size 1 is dropped."""
-    out = gather(x, dim, index)
-    return out if keepdim or not x.ndim else out.reshape(out.shape[:dim] + out.shape[dim + 1 :])[()]
-
-
-def spread(g: Array, shape: Shape, dim: int, index: Array, keepdim: bool) -> Array:
-    """The transpose of `picked`."""
-    return scatter_add(np.zeros(shape, g.dtype), dim, index, g.reshape(index.shape))
+def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
+    """The transpose of `gather`."""
+    return scatter_add(np.zeros(shape, g.dtype), dim, index, g)
 
 
 def index_put(x: Array, y: Array, index: Any, accumulate: bool) -> Array:
@@ -323,7 +317,7 @@ def share_of_source(x: Array, y: Array, out: Array, dim: int, index: Array, incl
 def gather_cut(x: Array, dim: int, index: Array, shape: Shape) -> Array:
     """`gather`, with zeros for the part of `shape` beyond the index."""
     out = np.zeros(shape, x.dtype)
-    found = gather(x, dim, index)
+    found = gather(x, index, dim)
     if not shape:
         return found.reshape(())[()]
     out[tuple(slice(n) for n in index.shape)] = found

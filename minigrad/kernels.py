@@ -225,11 +225,6 @@ def power_tensor(x: Array, y: Array) -> Array:
     return np.power(x, y)
 
 
-def power_base(x: Array, base: float) -> Array:
-    """base ** x for a number as base."""
-    low, high = dtypes.promote(base, x)
-    return power_tensor(low, high)
-
 
 def _integer_power(x: Array, y: Array) -> Array:
     """Negative exponents of integers: 1 and -1 have powers, for the rest 0."""
@@ -261,18 +256,6 @@ def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]
     return forward
 
 
-def power_slope(x: Any, exponent: float) -> Any:
-    """exponent * x ** (exponent - 1), and 0 where the exponent is 0; for arrays and Tensors."""
-    if exponent == 2 and not hasattr(x, "_data"):  # the same number without a power, faster
-        return x + x
-    return x ** (exponent - 1) * exponent if exponent else (x != x) & (x == x)  # nowhere, also at nan
-
-
-def log_of(base: float) -> float:
-    """log(base) of a Python number, also where it is infinite or nan."""
-    return math.log(base) if base > 0 else -math.inf if base == 0 else math.nan
-
-
 def absolute(x: Array) -> Array:
     refuse_booleans("abs_cpu", x)
     return np.absolute(x)
@@ -298,38 +281,6 @@ def clamp(x: Array, low: Any, high: Any) -> Array:
     return x if high is None else np.minimum(x, high)
 
 
-def inside(x: Array, low: Any, high: Any) -> Array:
-    """Where low <= x <= high; None means no bound. nan is not inside."""
-    if low is None:
-        return x <= high
-    return x >= low if high is None else (x >= low) & (x <= high)
-
-
-def is_below(x: Array, low: Any, high: Any) -> Array:
-    """Where a gradient of clamping x reaches `low`."""
-    return (x < low) if high is None else (x < low) & (low < high)
-
-
-def is_above(x: Array, low: Any, high: Any) -> Array:
-    """Where a gradient of clamping x reaches `high`."""
-    return (x > high) if low is None else (x > high) | (low > high)
-
-
-def attained(x: Array, out: Array) -> Array:
-    """Where x is the result of a maximum, minimum or median; nan is equal to nan."""
-    same: Array = x == out
-    if x.dtype.kind == "f" and np.isnan(out).any():
-        same = same | (np.isnan(x) & np.isnan(out))
-    return same
-
-
-def tied(x: Array, out: Array, dims: tuple[int, ...] | None, nans: bool = True) -> Array:
-    """The share of each element in a maximum (or minimum, or median): equal elements share evenly."""
-    same = attained(x, out) if nans else x == out
-    found = same.sum(axis=dims, keepdims=True)
-    return same.astype(x.dtype) / found.astype(x.dtype)
-
-
 _BITS, _ONE = {np.dtype(f"f{size}"): np.dtype(f"i{size}") for size in (2, 4, 8)}, np.ones((), np.int8)
 _ZERO = {np.dtype(code): np.zeros((), code) for code in "?Bbhilefd"}
 
@@ -343,76 +294,20 @@ def relu(x: Array) -> Array:
     return np.maximum(_ZERO[x.dtype], x) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, np.inf)
 
 
-def gate(g: Array, out: Array) -> Array:
-    """The slope of relu, from its result: g where that is not 0, and 0 elsewhere."""
-    if not out.ndim:
-        return g if out else g.dtype.type(0)
-    return blocked(g, out == _ZERO[out.dtype])
-
-
-def choose(x: Any, y: Any, condition: Any) -> Array:
-    """x where the condition (an array, or a Tensor) holds, y elsewhere."""
-    condition = np.asarray(condition)
-    if type(x) is float and x == 0.0 and condition.ndim and np.shape(y) == condition.shape:
-        return blocked(y, condition)
-    if type(y) is float and y == 0.0 and condition.ndim and np.shape(x) == condition.shape:
-        return blocked(x, ~condition)
+def where(condition: Array, x: Any, y: Any) -> Array:
     return np.where(condition, x, y)
 
 
-def blocked(x: Array, mask: Array) -> Array:
-    """x with 0 where the mask holds, whatever x is there: 0 * inf would be nan.
-
-    In bulk by bits, for numpy knows no faster way: 0 - 1 is all ones and keeps x, 1 - 1 keeps nothing of it.
-    """
-    if x.size < 2000 or x.dtype not in _BITS:
-        x = x.copy()
-        np.putmask(x, mask, _ZERO[x.dtype])
-        return x
-    bits: Array = (mask.view(np.int8) - _ONE).astype(_BITS[x.dtype])
-    bits &= x.view(bits.dtype)
-    return bits.view(x.dtype)
-
-
-def larger_share(x: Array, y: Array) -> Array:
-    """1 where x is the larger of the two, 0 where y is, 1/2 where they are equal (1 where either is nan)."""
-    return (~(x < y)).astype(x.dtype) - (x == y).astype(x.dtype) / 2
-
-
-def smaller_share(x: Array, y: Array) -> Array:
-    """1 where x is the smaller of the two, 0 where y is, 1/2 where they are equal (1 where either is nan)."""
-    return (~(x > y)).astype(x.dtype) - (x == y).astype(x.dtype) / 2
-
-
-def logit(x: Array, eps: float | None) -> Array:
-    x = dtypes.floating(x)
-    if eps is not None:
-        x = np.clip(x, eps, 1 - eps)
-    return log(x / (1 - x))
-
-
-def clear_of(x: Array, eps: float | None) -> Array:
-    """Where logit has a slope."""
-    return inside(x, 0 if eps is None else eps, 1 if eps is None else 1 - eps)
+def masked_fill(x: Array, y: Any, mask: Array) -> Array:
+    return np.asarray(np.where(mask, y, x), order="C")
 
 
 def nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@only_floats("hypot_cpu")
-def hypot(x: Array, y: Array) -> Array:
-    return np.hypot(x, y)
-
-
-@only_floats("logaddexp_cpu")
-def logaddexp(x: Array, y: Array) -> Array:
-    return np.logaddexp(x, y)
-
-
-def xlogy(x: Array, y: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0 * log(0), which is not used
-        return np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), x * log(y))[()]
+def rsqrt(x: Array) -> Array:
+    return 1 / np.sqrt(dtypes.floating(x))
 
 
 def lerp(x: Array, y: Array, weight: Any) -> Array:
@@ -432,12 +327,6 @@ def softplus(x: Array, beta: float, threshold: float) -> Array:
     return np.where(b > threshold, x, log1p(exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
 
 
-@only_floats("mish_cpu")
-@rounded_once
-def mish(x: Array) -> Array:
-    return x * tanh(softplus(x, 1.0, 20.0))
-
-
 @only_floats("GeluKernelImpl")
 @rounded_once
 def gelu(x: Array, approximate: str) -> Array:
@@ -446,45 +335,9 @@ def gelu(x: Array, approximate: str) -> Array:
     return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
-@only_floats("elu_cpu")
-def elu(x: Array, alpha: float, gain: float, inner: float) -> Array:
-    return np.where(x > 0, x * gain, expm1(np.minimum(x, 0) * inner) * (alpha * gain))
-
-
-@only_floats("elu_cpu")
-def celu(x: Array, alpha: float) -> Array:
-    return np.where(x > 0, x, expm1(np.minimum(x, 0) / alpha) * alpha)
-
-
-@only_floats("hardsigmoid_cpu")
-def hardsigmoid(x: Array) -> Array:
-    return np.minimum(np.maximum(x + 3, 0), 6) / 6
-
-
-@only_floats("hardswish_cpu")
-def hardswish(x: Array) -> Array:
-    return x * np.minimum(np.maximum(x + 3, 0), 6) / 6
-
-
-@only_floats("hardshrink_cpu")
-def hardshrink(x: Array, lambd: float) -> Array:
-    return np.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
-
-
-@only_floats("softshrink_check")
-def softshrink(x: Array, lambd: float) -> Array:
-    return np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0))
-
-
 @only_floats("leaky_relu_cpu")
 def leaky_relu(x: Array, slope: float) -> Array:
     return np.where(x > 0, x, x * slope)
-
-
-@only_floats("silu_cpu")
-@rounded_once
-def silu(x: Array) -> Array:
-    return x * sigmoid(x)
 
 
 # ------------------------------------------------------------------------------------------- losses
@@ -499,30 +352,30 @@ def reduced(losses: Array, reduction: str) -> Array:
     return total(losses, None) if reduction == "sum" else losses
 
 
-def smooth_l1(x: Array, y: Array, beta: float) -> Array:
+def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
     size = np.absolute(x - y)
-    return np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta)
+    return reduced(np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta), reduction)
 
 
-def huber(x: Array, y: Array, delta: float) -> Array:
+def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Array:
     size = np.absolute(x - y)
-    return np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta))
+    return reduced(np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta)), reduction)
 
 
-def bce(x: Array, y: Array, weight: Array | None) -> Array:
+def bce_loss(x: Array, y: Array, weight: Array | None, reduction: str) -> Array:
     """-(y log x + (1 - y) log(1 - x)), with the logarithms at least -100."""
     losses = (y - 1) * np.maximum(log1p(-x), -100) - y * np.maximum(log(x), -100)
-    return losses if weight is None else losses * weight
+    return reduced(losses if weight is None else losses * weight, reduction)
 
 
-def bce_with_logits(x: Array, y: Array, weight: Array | None, positive: Array | None) -> Array:
+def bce_with_logits_loss(x: Array, y: Array, weight: Array | None, positive: Array | None, reduction: str) -> Array:
     """The same of sigmoid(x), without overflow."""
     if positive is None:
         losses = (1 - y) * x - logsigmoid(x)
     else:
         losses = (1 - y) * x - ((positive - 1) * y + 1) * logsigmoid(x)
     losses = losses.astype(y.dtype, copy=False) if y.dtype.kind == "f" else losses  # PyTorch writes into 1 - y
-    return losses if weight is None else losses * weight
+    return reduced(losses if weight is None else losses * weight, reduction)
 
 
 # ------------------------------------------------------------------------------------------- matrices
@@ -554,11 +407,6 @@ def weighted(x: Any, factor: float) -> Any:
 def weighted_sum(x: Any, beta: float, y: Any, alpha: float) -> Any:
     """x * beta + y * alpha, where with beta 0 x is not looked at, not even if it is nan; for arrays and Tensors."""
     return weighted(x, beta) + weighted(y, alpha) if beta else weighted(y, alpha)
-
-
-def column(x: Any) -> Any:
-    """(...) to (..., 1, 1), to multiply matrices by numbers; for arrays and Tensors."""
-    return x.reshape((*x.shape, 1, 1))
 
 
 def _singular(function: str, x: Array) -> RuntimeError:
@@ -624,29 +472,6 @@ def solve(x: Array, y: Array) -> Array:
         raise _singular("torch.linalg.solve", x) from None
 
 
-def cholesky(x: Array) -> Array:
-    try:
-        return np.linalg.cholesky(x)
-    except np.linalg.LinAlgError:
-        place, order = _bad_minor(x.reshape(-1, *x.shape[-2:]))
-        batch = "" if x.ndim == 2 else f"(Batch element {place}): "
-        raise LinAlgError(
-            f"linalg.cholesky: {batch}The factorization could not be completed because the input is not positive-definite "
-            f"(the leading minor of order {order} is not positive-definite)."
-        ) from None
-
-
-def _bad_minor(matrices: Array) -> tuple[int, int]:
-    """The first matrix that is not positive-definite, and the size of its first leading block that is not."""
-    for place, matrix in enumerate(matrices):
-        for n in range(1, len(matrix) + 1):
-            try:
-                np.linalg.cholesky(matrix[:n, :n])
-            except np.linalg.LinAlgError:
-                return place, n
-    return 0, matrices.shape[-1]
-
-
 def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array, Array]:
     """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1; x normalised by them."""
     n = count(x.shape, dims)
@@ -666,6 +491,39 @@ def largest_of_rows(x: Array, dim: int) -> Array:
         return largest(x, dim, None, None, True)
     upright = np.ascontiguousarray(x.reshape((-1, x.shape[dim])).T)
     return largest(upright, 0).reshape((*x.shape[:-1], 1))
+
+
+def sum_all(x: Array) -> Array:
+    return np.add.reduce(x, None)
+
+
+def sum_dims(x: Array, dims: tuple[int, ...] | None, keepdim: bool) -> Array:
+    return in_order(np.add.reduce(x, dims, None, None, keepdim))
+
+
+def prod_dim(x: Array, dim: int, keepdim: bool) -> Array:
+    return np.multiply.reduce(x, dim, None, None, keepdim) if x.ndim else x[()]
+
+
+def amax(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    return in_order(np.maximum.reduce(x, dims, None, None, keepdim))
+
+
+def amin(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+    return in_order(np.minimum.reduce(x, dims, None, None, keepdim))
+
+
+def picked(x: Array, index: Array, dim: int, keepdim: bool) -> Array:
+    """The element of each row whose place `index` names."""
+    if not x.ndim:
+        return x[()]
+    out = np.take_along_axis(x, index, dim)
+    return out if keepdim else out.squeeze(dim)[()]
+
+
+def no_derivative(name: str) -> Any:
+    """NotImplementedError: PyTorch has no derivative here, either."""
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 @rounded_once

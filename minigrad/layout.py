@@ -144,3 +144,7 @@ def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
     out = np.zeros(shape, g.dtype)
     diagonal(out, offset, i, j)[...] = g
     return out
+
+
+def flip(x: Array, dims: Shape) -> Array:
+    return duplicate(np.flip(x, dims)) if x.ndim else x.copy()

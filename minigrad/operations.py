@@ -87,6 +87,8 @@ class Operation:
     def source(self) -> str:
         """The function that computes and records, as Python source."""
         template = {1: _UNARY, 2: _BINARY}.get(len(self.rules), _MANY)
+        if None in self.rules:  # such as an index, whose type is its own
+            template = _MANY
         return template.format(**self._pieces())
 
     def set_rules(self, rules: Sequence[Rule | None], node: type[Node] | None = None) -> None:

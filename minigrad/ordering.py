@@ -57,7 +57,7 @@ def _by_index(name: str, input: Tensor, dim: Any, keepdim: bool, find: Any, alon
         raise IndexError(f"{name}(): Expected reduction dim {where} to have non-zero size.")
     places = np.asarray(find(x, where) if x.ndim else 0)
     index = places if not x.ndim else np.expand_dims(places, where)
-    values = along(input, where, index, keepdim or not x.ndim)
+    values = along(input, wrap(index), where, keepdim or not x.ndim)
     return with_indices(name, values, index if keepdim and x.ndim else places)
 
 
@@ -180,7 +180,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | 
     """The elements in order along `dim`, and the indices they came from."""
     where = check_dim(dim, input._data.ndim)
     index = np.asarray(gathering.argsort(input._data, where, descending, stable))
-    return with_indices("sort", more.sort(input, where, index, True), index)
+    return with_indices("sort", more.sort(input, wrap(index), where, True), index)
 
 
 function(sort)
@@ -214,7 +214,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         index = selected(x, where, largest, k, sorted)
     elif x.ndim:
         index = np.take(index, range(k), where)
-    return with_indices("topk", more.topk(input, where, index, True), index)
+    return with_indices("topk", more.topk(input, wrap(index), where, True), index)
 
 
 @function

@@ -192,7 +192,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
             [3]])
     """
     where = check_dim(dim, input._data.ndim)
-    return noticing(more.gather(input, where, _checked_index("gather", input, where, index), True), index)
+    return more.gather(input, wrap(_checked_index("gather", input, where, index)), where)
 
 
 @function
@@ -218,7 +218,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> Tensor:
     places = np.broadcast_to(
         index_array(indices), tuple(indices._data.shape[where] if d == where else n for d, n in enumerate(common))
     )
-    return noticing(more.gather(x, where, places, True), indices)
+    return more.gather(x, wrap(places), where)
 
 
 @function(inplace=True)

@@ -208,7 +208,9 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input, the node that made it and which of that node's outputs it was; (None, 0) for a constant."""
-        return tuple((None, 0) if p is None else (p.owner, p.output_nr) for p in self.parents)
+        rules = type(self).rules or (True,) * len(self.parents)  # what has no rule, such as an index, has no place
+        pairs = zip(self.parents, rules, strict=True)
+        return tuple((None, 0) if p is None else (p.owner, p.output_nr) for p, rule in pairs if rule is not None)
 
     def lift(self, kept: Any) -> tuple[Any, ...]:
         """What was kept, as Tensors tied to the nodes they came from: what a differentiable backward works on."""
