@@ -291,9 +291,9 @@ def test_a_damaged_progress_file_is_kept_aside(own_folder, capsys):
 
 
 ODD_FILES = {
-    "empty": "", "a list": "[]", "no exercises": '{"minigrad": 1}', 
+    "empty": "", "a list": "[]", "no exercises": '{"minigrad": 1}',
     "a number for a record": '{"edition": 2, "exercises": {"5.1": 3}}',
-    "half of it": '{"exercises": {"5.1": {"tri', 
+    "half of it": '{"exercises": {"5.1": {"tri',
     "another edition": '{"minigrad": 1, "exercises": {"5.1": {"passed": true}}}',
     "a deep well": "[" * 100_000, "not UTF-8": b"\xff\xfe\x00",
 }  # fmt: skip
