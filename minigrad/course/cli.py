@@ -218,6 +218,8 @@ def doctor(options: argparse.Namespace) -> int:
 
 def build(options: argparse.Namespace) -> int:
     """Regenerate what is generated, or lay the lessons out for nbgrader."""
+    from minigrad.course import building, lessons
+
     if options.nbgrader:
         for file in notebooks.lay_out_for_nbgrader(options.nbgrader):
             print(f"written    {file}")
@@ -225,8 +227,12 @@ def build(options: argparse.Namespace) -> int:
     if notebooks.is_installed():
         raise WrongUse("build works in a checkout of the course, and this is an installed copy.")
     try:
-        for file, what in bar(notebooks.build(options.lesson, run=not options.no_run)):
+        for file, what in bar(building.build(options.lesson, run=not options.no_run)):
             print(f"{what:10} {file.relative_to(notebooks.course_root())}", flush=True)
+        for lesson in lessons.all_lessons():
+            if lesson.slug.startswith(options.lesson or ""):
+                read, solve = building.times(lesson)
+                print(f"{lesson.slug}: {read + solve} minutes ({read} to read and run, {solve} for the exercises)")
     except notebooks.CellFailed as error:
         print(f"minigrad build: {error}", file=sys.stderr)
         return 1

@@ -280,7 +280,6 @@ class Lesson:
     number: int
     slug: str
     title: str
-    minutes: int
     exercises: tuple[Exercise, ...]
     after: tuple[int, ...] = ()
     idea: str = ""

@@ -2,10 +2,10 @@
 
 A lesson has one number and three files: `notebooks/05_vectors.ipynb` to read,
 `exercises/05_vectors_exercises.ipynb` with the student's blanks, and `solutions/05_vectors_exercises.ipynb`,
-from which the exercises are made. This is the only module that knows these folders. You will meet: where the
-notebooks lie; reading and writing (a notebook is handled as the plain JSON that it is); the way from a solution
-to an exercise; the swap of engines; running a notebook (only this needs Jupyter); `build`, which does all of
-it; and the student's own folder.
+from which the exercises are made. This is the only module that knows these folders. Its parts: where
+the notebooks lie; reading and writing (a notebook is handled as the plain JSON that it is); the way from a solution
+to an exercise; the swap of engines; running a notebook (only this needs Jupyter); nbgrader's folder; and the
+student's own folder. `building` puts them together.
 """
 
 import ast
@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -362,59 +361,7 @@ def _text(value: Any) -> Any:
     return "".join(value) if isinstance(value, list) else value
 
 
-# Building ----------------------------------------------------------------------------------------------
-
-
-def build(only: str | None = None, run: bool = True) -> Iterator[tuple[Path, str]]:
-    """Regenerate what is generated; yields each file with what became of it: `written` or `unchanged`.
-
-    For each lesson (all, or the one whose name begins with `only`): solution and lesson are tidied and run,
-    their outputs stored, and the exercise made from the solution. `run=False` leaves stored outputs alone.
-    """
-    chosen = [lesson for lesson in lessons() if lesson.startswith(only or "")]
-    if not chosen:
-        raise ValueError(f"there is no lesson {only!r}; there are: {', '.join(lessons())}")
-    for lesson in chosen:
-        for kind in ("solutions", "notebooks"):
-            file = path(kind, lesson)
-            if not file.exists():
-                continue
-            nb = mark(kind, read(file), lesson)
-            if run:
-                fresh = execute(nb, file.parent)
-                nb = nb if same_outputs(nb, fresh) else fresh
-            yield file, _put(nb, file)
-            if kind == "solutions":
-                exercise = path("exercises", lesson)
-                yield exercise, _put(exercise_from_solution(nb), exercise)
-    if only is None:
-        for file, text in reference_pages().items():
-            yield file, _put_text(text, file)
-
-
-def reference_pages() -> dict[Path, str]:
-    """Where each generated page lies, and its text."""
-    from minigrad.course import reference
-
-    return {course_root() / "notebooks" / name: text for name, text in reference.pages().items()}
-
-
-def mark(kind: str, nb: Notebook, lesson: str) -> Notebook:
-    """The tidy form in which a notebook of this kind is stored."""
-    nb = tidy(nb, lesson)
-    return mark_for_nbgrader(nb) if kind == "solutions" else nb
-
-
-def _put(nb: Notebook, file: Path) -> str:
-    return _put_text(dumps(nb), file)
-
-
-def _put_text(text: str, file: Path) -> str:
-    if file.exists() and file.read_bytes() == text.encode():
-        return "unchanged"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8", newline="\n")
-    return "written"
+# For nbgrader ------------------------------------------------------------------------------------------
 
 
 NBGRADER_CONFIG = f'''"""With these settings nbgrader makes the same student notebooks as `minigrad build`."""

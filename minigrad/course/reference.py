@@ -4,6 +4,7 @@
 """
 
 import inspect
+import math
 import re
 from typing import Any
 
@@ -30,31 +31,30 @@ Made by `minigrad build` from `minigrad/course/lessons/`; edit there.
 """
 
 
-def pages() -> dict[str, str]:
-    """File name below `notebooks/` -> text."""
+def pages(minutes: dict[int, tuple[int, int]]) -> dict[str, str]:
+    """File name below `notebooks/` -> text. `minutes` are those of each lesson and of its exercises."""
     return {
-        "README.md": index(),
+        "README.md": index(minutes),
         "reference/rules.md": rules(),
         "reference/misconceptions.md": misconceptions.page(),
     }
 
 
-def index() -> str:
+def index(minutes: dict[int, tuple[int, int]]) -> str:
     """All lessons: title, idea, minutes, what each builds on, and its exercises."""
     known = lessons.all_lessons()
     asked = {each.number: [e for e in each.exercises if e.points] for each in known}
-    minutes = {number: sum(e.minutes for e in exercises) for number, exercises in asked.items()}
-    read, solve = (round(sum(each) / 60) for each in ([each.minutes for each in known], minutes.values()))
+    read, solve = (math.ceil(sum(each) / 60) for each in zip(*minutes.values(), strict=True))
     lines = [INDEX.format(count=len(known), read=read, solve=solve)]
     lines += ["| lesson | minutes | after | the idea |", "|---|---|---|---|"]
     for each in known:
         title = f"[{each.number:02d} · {each.title}]({each.slug}.ipynb)"
-        lines.append(f"| {title} | {each.minutes} | {each.prerequisites} | {each.idea} |")
+        lines.append(f"| {title} | {minutes[each.number][0]} | {each.prerequisites} | {each.idea} |")
     lines += ["", "## The exercises", "", "| of lesson | minutes | |", "|---|---|---|"]
     for each in known:
         title = f"[{each.number:02d} · {each.title}](../exercises/{each.slug}_exercises.ipynb)"
         titles = "<br>".join(f"{exercise.id} {exercise.title}" for exercise in asked[each.number])
-        lines.append(f"| {title} | {minutes[each.number]} | {titles} |")
+        lines.append(f"| {title} | {minutes[each.number][1]} | {titles} |")
     return "\n".join(lines) + "\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import tape
-from minigrad.course import lessons, notebooks, reference
+from minigrad.course import building, lessons, notebooks, reference
 from minigrad.course.misconceptions import CATALOGUE
 from tests.house.test_notebook_style import anchors
 from tests.together import together
@@ -82,9 +82,11 @@ def test_the_index_names_every_lesson_with_its_exercises() -> None:
 @pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda lesson: lesson.slug)
 def test_the_first_screen_says_what_is_declared(lesson: lessons.Lesson) -> None:
     opening = notebooks.read(notebooks.path("notebooks", lesson.slug))["cells"][0]["source"]
-    minutes, after = re.search(r"^\*\*(\d+) minutes\*\* · (.+?) · ", opening, re.MULTILINE).groups()
+    told = r"^\*\*(\d+) minutes\*\*: (\d+) here, (\d+) for the exercises · (.+?) · "
+    *minutes, after = re.search(told, opening, re.MULTILINE).groups()
     assert opening.startswith(f"# {lesson.number:02d} · ")
-    assert int(minutes) == lesson.minutes
+    read, solve = building.times(lesson)
+    assert [int(each) for each in minutes] == [read + solve, read, solve]
     named = re.fullmatch(r"after lessons? (.+)", after)
     assert (named[1] if named else "") == lesson.prerequisites
 
@@ -233,6 +235,6 @@ def anchor(name: str) -> str:
 
 
 def test_the_plans_add_up() -> None:
-    minutes = {lesson.number: lesson.minutes for lesson in lessons.all_lessons()}
+    minutes = {lesson.number: sum(building.times(lesson)) for lesson in lessons.all_lessons()}
     for plan in re.findall(r"^\| (.+?) \| ([\d, ]+) \| (\d+) \|", TEACHING, re.MULTILINE):
         assert sum(minutes[int(number)] for number in plan[1].split(",")) == int(plan[2]), plan

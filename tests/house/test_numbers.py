@@ -46,7 +46,7 @@ ELSEWHERE = {
     ("12-42c56a", "349"): "printed in lesson 13",
     ("14-112", "1000"): "an answer to choose from",
 }
-LEFT_OUT = r"\[[^\]]*\]\([^)]*\)|PyTorch 2\.13|lessons? \d+|(?:exercise|graph from) \d+\.\d"
+LEFT_OUT = r"\*\*\d+ minutes\*\*|\[[^\]]*\]\([^)]*\)|PyTorch 2\.13|lessons? \d+|(?:exercise|graph from) \d+\.\d"
 WRITTEN = r"(?<![\w.,])(?:\d*\.\d+|\d{3,})(?![\w.,]*\d)"
 
 

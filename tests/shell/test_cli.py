@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import EDITION, cli, notebooks
+from minigrad.course import EDITION, building, cli, lessons, notebooks
 
 COMMANDS = ("lab", "check", "solution", "progress", "reset", "doctor", "build")
 LESSON = "05_vectors"
@@ -400,7 +400,8 @@ def small_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     nb = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     notebooks.write(nb, tmp_path / "solutions" / "41_small_exercises.ipynb")
     monkeypatch.setattr(notebooks, "course_root", lambda: tmp_path)
-    monkeypatch.setattr(notebooks, "reference_pages", dict)
+    monkeypatch.setattr(building, "pages", dict)
+    monkeypatch.setattr(lessons, "all_lessons", list)
     return tmp_path
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import notebooks
+from minigrad.course import building, notebooks
 
 LESSONS = [lesson for lesson in notebooks.lessons() if notebooks.path("solutions", lesson).exists()]
 
@@ -59,7 +59,7 @@ def test_stored_notebooks_are_tidy(kind: str, lesson: str) -> None:
     file = notebooks.path(kind, lesson)
     if not file.exists():
         pytest.skip(f"optional: {lesson} has no {kind}")
-    tidy = notebooks.mark(kind, notebooks.read(file), lesson)
+    tidy = building.mark(kind, notebooks.read(file), lesson)
     assert file.read_bytes().decode() == notebooks.dumps(tidy), f"run: minigrad build --lesson {lesson[:2]}"
 
 
@@ -72,8 +72,35 @@ def test_every_exercise_of_a_lesson_has_its_check(lesson: str) -> None:
 
 
 def test_stored_reference_pages_are_what_the_code_gives() -> None:
-    for file, text in notebooks.reference_pages().items():
+    for file, text in building.pages().items():
         assert file.read_bytes().decode() == text, "run: minigrad build"
+
+
+# What is generated in a notebook ------------------------------------------------------------------------
+
+
+def test_minutes_are_words_cells_and_predictions() -> None:
+    words = " ".join(["word"] * 149) + " [link](a/long/address) ![a picture of many words](images/a.svg) <b>"
+    nb = notebook(prose(words), code("x"), code("x"), code("x"), code('predict("5.0", ...)'))
+    assert building.minutes_to_read(nb) == 1 + 1 + 1
+    assert building.minutes_to_read(notebook(prose(words + " more"))) == 2, "rounded up"
+
+
+def test_a_notebook_leads_on_and_what_was_written_by_hand_goes() -> None:
+    """The link to the next notebook is generated, so it is there once however often the course is built."""
+    opening = "# 05 · Vectors\n\n**7 minutes** · after lesson 04 · you can add"
+    nb = notebook(prose(opening), prose("Three lines.\n\n**Next:** lesson 77."))
+    for kind, first, then in (
+        ("notebooks", "../exercises/05_vectors_exercises.ipynb", "06_broadcasting.ipynb"),
+        ("solutions", "../notebooks/06_broadcasting.ipynb", "../notebooks/README.md"),
+    ):
+        made = building.mark(kind, nb, "05_vectors")
+        *_, last, way_on = [cell["source"] for cell in made["cells"]]
+        assert last == "Three lines." and way_on.index(first) < way_on.index(then)
+        assert building.mark(kind, made, "05_vectors") == made
+    made = building.mark("solutions", nb, "14_capstone")
+    assert "the last lesson" in made["cells"][-1]["source"]
+    assert re.search(r"^\*\*\d+ minutes\*\* · after", made["cells"][0]["source"], re.MULTILINE)
 
 
 # Reading and writing -------------------------------------------------------------------------------------

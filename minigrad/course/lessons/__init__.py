@@ -1,7 +1,7 @@
 """All lessons, found by number and by the names their exercises ask for.
 
 Each file `lNN_name.py` in this folder defines one `LESSON`. A lesson is loaded when it is first asked for, so
-that `find("5.1")` reads one file and a check does not wait for the other thirteen.
+that `find("5.1")` reads one file and a check does not wait for the other fourteen.
 """
 
 from __future__ import annotations

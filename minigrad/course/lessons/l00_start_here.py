@@ -202,7 +202,6 @@ LESSON = Lesson(
     number=0,
     slug="00_start_here",
     title="Start here",
-    minutes=10,
     after=(),
     idea="Cells, predictions, the stepper, and a check that says what went wrong.",
     introduces=(

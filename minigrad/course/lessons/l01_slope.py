@@ -296,7 +296,6 @@ LESSON = Lesson(
     number=1,
     slug="01_slope",
     title="A derivative is a slope you can measure",
-    minutes=30,
     after=(0,),
     idea="Nudge the input a little, see how far the output moves: that ratio is the whole of calculus needed here.",
     introduces=(

@@ -253,7 +253,6 @@ LESSON = Lesson(
     number=2,
     slug="02_chain_rule",
     title="The chain rule on a graph",
-    minutes=40,
     after=(1,),
     idea="Along a path slopes multiply, where paths meet they add, and a node waits for all who use it.",
     introduces=(

@@ -1443,7 +1443,6 @@ LESSON = Lesson(
     number=3,
     slug="03_scalar_engine",
     title="Your own scalar engine",
-    minutes=60,
     after=(2,),
     idea="A number that remembers its parents, and a walk that lets each of them speak once.",
     introduces=(

@@ -778,7 +778,6 @@ LESSON = Lesson(
     number=4,
     slug="04_pytorch_semantics",
     title="What PyTorch does with the same code",
-    minutes=40,
     after=(3,),
     idea="Leaves keep gradients and add them up, a graph is freed by its first pass, and a name is not a tensor.",
     introduces=(

@@ -689,7 +689,6 @@ LESSON = Lesson(
     number=5,
     slug="05_vectors",
     title="Vectors: the gradient argument",
-    minutes=40,
     after=(2, 4),
     idea="A backward pass starts from one weight for each output and computes weights times slopes.",
     introduces=(

@@ -637,7 +637,6 @@ LESSON = Lesson(
     number=6,
     slug="06_broadcasting",
     title="Broadcasting and reductions",
-    minutes=40,
     after=(5,),
     idea="What was stretched on the way forward is summed on the way back, and the other way round.",
     introduces=(

@@ -604,7 +604,6 @@ LESSON = Lesson(
     number=7,
     slug="07_matmul",
     title="Matrix multiply",
-    minutes=45,
     after=(6,),
     idea="The gradient of one factor is what arrives times the other factor; shapes say on which side.",
     introduces=(

@@ -790,7 +790,6 @@ LESSON = Lesson(
     number=8,
     slug="08_mse",
     title="MSE, a line, and the update",
-    minutes=50,
     after=(4, 6, 7),
     idea="Two from the square, one over all elements from the mean, and an update that is not part of the model.",
     introduces=(

@@ -965,7 +965,6 @@ LESSON = Lesson(
     number=9,
     slug="09_custom_function",
     title="Custom Function",
-    minutes=50,
     after=(4, 7, 8),
     idea="A rule of your own is a claim: one answer for each input, multiplied with what arrives, and measured.",
     introduces=(

@@ -227,7 +227,6 @@ LESSON = Lesson(
     number=10,
     slug="10_activations",
     title="Activations, and a two-layer net by hand",
-    minutes=25,
     after=(6, 8, 9),
     idea="At a corner a convention decides, and a slope can be read off the output.",
     introduces=(

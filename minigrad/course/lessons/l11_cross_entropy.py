@@ -445,7 +445,6 @@ LESSON = Lesson(
     number=11,
     slug="11_cross_entropy",
     title="Softmax and cross-entropy",
-    minutes=40,
     after=(8, 10),
     idea="exp cannot take a thousand, and the gradient of cross-entropy is softmax minus one-hot.",
     introduces=(

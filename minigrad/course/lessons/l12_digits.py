@@ -757,7 +757,6 @@ LESSON = Lesson(
     number=12,
     slug="12_digits",
     title="A digit classifier",
-    minutes=60,
     after=(10, 11),
     idea="A net from layers of your own that loses, step by step, exactly what PyTorch loses.",
     introduces=(

@@ -714,7 +714,6 @@ LESSON = Lesson(
     number=13,
     slug="13_clinic",
     title="The training-loop clinic",
-    minutes=45,
     after=(4, 8, 11, 12),
     idea="Seven training loops are ill: read the gradients of one step before you touch the learning rate.",
     introduces=(

@@ -1077,7 +1077,6 @@ LESSON = Lesson(
     number=14,
     slug="14_capstone",
     title="Capstone: your engine from an empty file",
-    minutes=90,
     after=(3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
     idea="Everything once more, in one file that you began: an engine that keeps more than sixty promises.",
     introduces=(
