@@ -1,14 +1,13 @@
-"""What a graph leaves behind, and who shares memory with whom: for every operation of the derivative table.
+"""What a graph leaves behind, and which arrays are shared: for every recorded program, and at any depth.
 
-The collector is off: a graph must go when the last reference to its result goes. Gradients are nobody else's memory,
-and neither pass changes what it was given. The programs are the recorded samples of test_ops_golden.py, forward,
-backward, and backward through the backward pass.
+The collector is off: a graph must go when the last reference to its result goes. A gradient shares memory with no other
+tensor, and neither pass changes what it was given.
 """
 
 from __future__ import annotations
 
 import gc
-import warnings
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,66 +16,18 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad as mg
-import minigrad.nn.functional
-from minigrad.tape import TABLE, Node
+from minigrad.autograd.graph import Node
+from tests import recorded
+from tests.engine.test_rules import MORE, outputs
+from tests.graphs import nodes
 from tests.together import together
 
-from .test_ops_golden import CASES, KNOWN, LEFT_OUT, callable_for, rebuilt, tensors
-from .test_table import PROGRAMS as UNSAMPLED
-
-F = minigrad.nn.functional
-
-
-def written_into(x: mg.Tensor) -> mg.Tensor:
-    y = x * 1
-    y[0] = 5.0
-    y[:, 1:].mul_(x[:, 1:])
-    return y
-
-
-def write_into_view(x: mg.Tensor) -> mg.Tensor:
-    y = x * 1
-    y[0].mul_(x[1])
-    return y
-
-
-# What the samples do not reach: x is a (2, 3) leaf between 0 and 1, and the result is squared, so that the second
-# backward pass goes through the gradient too.
-PROGRAMS: dict[str, Any] = {
-    **UNSAMPLED,
-    "bmm": lambda x: mg.bmm(x.reshape(2, 3, 1), x.reshape(2, 1, 3)),
-    "fmod by tensors": lambda x: x.fmod(x.flip(0) + 0.1),
-    "remainder by tensors": lambda x: x.remainder(x.flip(0) + 0.1),
-    "maximum of rows": lambda x: x.max(1).values,
-    "median of rows": lambda x: x.median(1).values,
-    "everything": lambda x: x[...] * x[:],
-    "index_put": lambda x: (x * 1).index_put((mg.tensor([1]),), x[0]),
-    "write into a view": write_into_view,
-    "copysign": lambda x: x.copysign(x - 0.5),
-    "fmod": lambda x: x.fmod(0.4),
-    "remainder": lambda x: x.remainder(0.4),
-    "embedding": lambda x: F.embedding(mg.tensor([0, 1, 1]), x),
-    "embedding_padded": lambda x: F.embedding(mg.tensor([0, 1, 1]), x, padding_idx=0),
-    "batch_norm_eval": lambda x: F.batch_norm(x, mg.zeros(3).double(), mg.ones(3).double()),
-    "max_pool2d": lambda x: F.max_pool2d(x.reshape(1, 1, 2, 3), 2),
-    "max_pool3d": lambda x: F.max_pool3d(x.reshape(1, 1, 1, 2, 3), (1, 2, 2)),
-    "avg_pool": lambda x: F.avg_pool2d(x.reshape(1, 1, 2, 3), 2),
-    "fold": lambda x: F.fold(x.reshape(1, 1, 6), (2, 3), 1),
-    "unfold": lambda x: x.unfold(1, 2, 1),
-    "cross_entropy": lambda x: F.cross_entropy(x, mg.tensor([0, 2])),
-    "cross_entropy of pictures": lambda x: F.cross_entropy(x.reshape(1, 2, 3), mg.tensor([[0, 1, 1]])),
-    "ctc_loss": lambda x: F.ctc_loss(x.unsqueeze(1).log_softmax(-1), mg.tensor([[1]]), (2,), (1,)),
-    "scatter": lambda x: x.scatter(1, mg.tensor([[0, 0], [2, 1]]), x[:, :2]),
-    "writes": written_into,
-}
-
-NAMES = sorted(CASES.keys() - LEFT_OUT - KNOWN.keys()) + sorted(PROGRAMS)
-
-
-def cases(name: str) -> list[Any]:
-    return [name] if name in PROGRAMS else [case for case in CASES[name] if "grads" in case]
+PROGRAMS = [*MORE]
+for subject in ("samples", "layers"):
+    PROGRAMS += [p for p, answer in recorded.programs(subject).items() if any(answer.get("gradients", []))]
 
 
 @contextmanager
@@ -88,97 +39,74 @@ def collector_off() -> Iterator[None]:
         gc.enable()
 
 
-def sample(name: str, case: Any) -> tuple[list[mg.Tensor], list[mg.Tensor], list[mg.Tensor]]:
+def sample(program: str) -> tuple[tuple[mg.Tensor, ...], list[mg.Tensor], list[mg.Tensor]]:
     """Results that require grad, the leaves they came from, and a gradient to start each result with."""
-    if name in PROGRAMS:
-        x = mg.tensor([[0.1, 0.5, 0.7], [0.3, 0.9, 0.2]], dtype=mg.float64, requires_grad=True)
-        result = PROGRAMS[name](x)
-        return [result * result], [x], [mg.ones_like(result)]
-    args, keywords = rebuilt(case["args"]), rebuilt(case["kwargs"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        roots = [t for t in tensors(callable_for(name)(*args, **keywords)) if t.requires_grad]
-    leaves = [t for t in tensors([args, keywords]) if t.requires_grad]
-    weights = [mg.arange(1.0, t.numel() + 1, dtype=t.dtype).reshape(t.shape) for t in roots]
-    return roots, leaves, weights
+    value, leaves, module = recorded.evaluate(mg, program)
+    leaves += [] if module is None else list(module.parameters())
+    roots = outputs(value)
+    return roots, leaves, [mg.arange(1.0, t.numel() + 1, dtype=t.dtype).reshape(t.shape) for t in roots]
 
 
-def graph(roots: list[mg.Tensor]) -> set[Node]:
-    """All nodes behind these results."""
-    seen: set[Node] = set()
-    stack = [t._node for t in roots if t._node is not None]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            stack += [p for p in node.parents if p is not None]
-    return seen
+def alive(references: list[Any]) -> list[Any]:
+    return [r() for r in references if r() is not None]
 
 
-def gradients_of_gradients(
-    roots: list[mg.Tensor], leaves: list[mg.Tensor], weights: list[mg.Tensor]
-) -> list[mg.Tensor]:
-    found = mg.autograd.grad(roots, leaves, weights, create_graph=True, allow_unused=True)
-    return [g for g in found if g is not None and g.requires_grad]
-
-
-@together("name", NAMES)
-def test_no_reference_cycles(name: str) -> None:
+@together("program", PROGRAMS)
+def test_no_reference_cycles(program: str) -> None:
     """After forward and backward, and after a backward pass that was recorded, every node goes with its tensors."""
-    for case in cases(name):
-        with collector_off():
-            roots, leaves, weights = sample(name, case)
-            nodes = [weakref.ref(n) for n in graph(roots)] + [weakref.ref(t) for t in roots]
-            mg.autograd.backward(roots, weights)
-            del roots, leaves, weights
-            assert not [r for r in nodes if r() is not None], "a plain backward pass"
-
-            roots, leaves, weights = sample(name, case)
-            try:
-                second = gradients_of_gradients(roots, leaves, weights)
-            except (NotImplementedError, RuntimeError):  # not differentiable twice, and says so
-                continue
-            nodes = [weakref.ref(n) for n in graph(second)] + [weakref.ref(t) for t in second]
-            del roots, leaves, weights, second
-            assert not [r for r in nodes if r() is not None], "a recorded backward pass"
-
-
-@together("name", NAMES)
-def test_gradients_are_nobody_elses_memory_and_inputs_stay(name: str) -> None:
-    for case in cases(name):
-        roots, leaves, weights = sample(name, case)
-        given = [*leaves, *weights]
-        before = [t.detach().numpy().copy() for t in given]
+    with collector_off():
+        roots, leaves, weights = sample(program)
+        gone = [weakref.ref(thing) for thing in (*nodes(roots), *roots)]
         mg.autograd.backward(roots, weights)
-        for t, old in zip(given, before, strict=True):
-            np.testing.assert_array_equal(t.detach().numpy(), old)
-        arrays = [leaf.grad.numpy() for leaf in leaves if leaf.grad is not None]
-        for a, b in combinations(arrays, 2):
-            assert not np.shares_memory(a, b), "two gradients"
-        for a in arrays:
-            assert a.flags.writeable
-            for t in [*given, *roots]:
-                assert not np.shares_memory(a, t.detach().numpy()), "a gradient and a tensor"
+        del roots, leaves, weights
+        assert not alive(gone), "a plain backward pass"
+
+        roots, leaves, weights = sample(program)
+        found = mg.autograd.grad(roots, leaves, weights, create_graph=True, allow_unused=True)
+        second = [g for g in found if g is not None and g.requires_grad]
+        gone = [weakref.ref(thing) for thing in (*nodes(second), *second)]
+        del roots, leaves, weights, found, second
+        assert not alive(gone), "a recorded backward pass"
 
 
-def test_every_operation_of_the_table_was_met() -> None:
-    """The programs above reach every line of the table."""
-    met: set[str] = set()
-    for name in NAMES:
-        for case in cases(name):
-            roots, leaves, weights = sample(name, case)
-            met |= {n.operation.name for n in graph(roots) if hasattr(n, "operation")}
-            try:
-                second = gradients_of_gradients(roots, leaves, weights)
-            except (NotImplementedError, RuntimeError):
-                continue
-            met |= {n.operation.name for n in graph(second) if hasattr(n, "operation")}
-    drawn = {name for name in TABLE if name.startswith("drawn_")}  # random numbers are no recorded samples
-    assert set(TABLE) - met == drawn
+@together("program", PROGRAMS)
+def test_no_aliasing_and_inputs_stay(program: str) -> None:
+    roots, leaves, weights = sample(program)
+    given = [*leaves, *weights]
+    before = [t.detach().numpy().copy() for t in given]
+    mg.autograd.backward(roots, weights)
+    for t, old in zip(given, before, strict=True):
+        np.testing.assert_array_equal(t.detach().numpy(), old)
+    gradients = [leaf.grad.numpy() for leaf in leaves if leaf.grad is not None]
+    for a, b in combinations(gradients, 2):
+        assert not np.shares_memory(a, b), "two gradients"
+    for a in gradients:
+        assert a.flags.writeable
+        assert not any(np.shares_memory(a, t.detach().numpy()) for t in (*given, *roots)), "a gradient and a tensor"
 
 
-def test_counts_return() -> None:
-    """A training step repeated: as many tensors, nodes and arrays as before, without the collector."""
+def test_leaves_that_one_gradient_reaches_unchanged_get_copies() -> None:
+    """x + y hands the same array to both: each leaf owns its gradient, and neither is the gradient that was given."""
+    x, y, given = mg.zeros(3, requires_grad=True), mg.zeros(3, requires_grad=True), mg.ones(3)
+    (x + y).backward(given)
+    x.grad += 1
+    given += 5
+    assert y.grad.tolist() == [1, 1, 1]
+    x.grad.zero_()
+    (x + y).reshape(3, 1).expand(3, 2).backward(mg.ones(3, 2))
+    assert x.grad.tolist() == [2, 2, 2] and y.grad.tolist() == [3, 3, 3]
+
+
+def test_a_saved_gradient_stays_when_the_same_pass_adds_to_it() -> None:
+    """`total` saves b.grad, and its backward pass accumulates into b.grad: a new tensor, as the saved one is still needed."""
+    a, b = mg.tensor([2.0], requires_grad=True), mg.tensor([3.0], requires_grad=True)
+    (a * b).sum().backward()
+    saved = b.grad
+    (b * b.grad * a).sum().backward()
+    assert saved.tolist() == [2.0 + 2.0 * 2.0] and a.grad.tolist() == [3.0 + 3.0 * 2.0]
+
+
+def test_a_training_step_leaves_nothing_behind() -> None:
     model = mg.nn.Sequential(mg.nn.Linear(4, 8), mg.nn.LayerNorm(8), mg.nn.Tanh(), mg.nn.Linear(8, 3))
     optimizer = mg.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     x, y = mg.randn(5, 4), mg.tensor([0, 1, 2, 1, 0])
@@ -200,43 +128,76 @@ def test_counts_return() -> None:
         assert count() <= before
 
 
-def test_dropping_the_loss_frees_a_graph_without_backward() -> None:
+def test_dropping_the_result_frees_a_graph_without_backward() -> None:
     with collector_off():
         x = mg.ones(100, requires_grad=True)
         y = x
         for _ in range(50):
             y = (y * x).tanh()
-        nodes = [weakref.ref(n) for n in graph([y]) if n is not x._node]
-        assert len(nodes) == 100
+        gone = [weakref.ref(n) for n in nodes([y]) if n.name() != "torch::autograd::AccumulateGrad"]
+        assert len(gone) == 100
         del y
-        assert not [r for r in nodes if r() is not None]
+        assert not alive(gone)
 
 
-def test_leaves_that_one_gradient_reaches_unchanged_get_copies() -> None:
-    """x + y hands the same array to both: each leaf keeps its own, and neither is the gradient that was given."""
-    x, y = mg.zeros(3, requires_grad=True), mg.zeros(3, requires_grad=True)
-    given = mg.ones(3)
-    (x + y).backward(given)
-    assert x.grad is not None and y.grad is not None
-    x.grad += 1
-    given += 5
-    assert y.grad.tolist() == [1, 1, 1]
-    x.grad.zero_()
-    (x + y).reshape(3, 1).expand(3, 2).backward(mg.ones(3, 2))
-    assert x.grad.tolist() == [2, 2, 2] and y.grad.tolist() == [3, 3, 3]
+def test_the_walk_frees_what_a_node_saved_as_it_goes() -> None:
+    """When the leaf gets its gradient, the arrays that the nodes above saved are gone already."""
+    x = mg.ones(1000, requires_grad=True)
+    y = x * 1
+    arrays = []
+    for _ in range(5):
+        y = y.tanh()
+        arrays.append(weakref.ref(y._data))
+    seen: list[int] = []
+    x.register_hook(lambda g: seen.append(len(alive(arrays))))
+    root = y.sum()
+    del y
+    root.backward()
+    assert seen == [0]
 
 
+@pytest.mark.slow
 def test_a_million_operations_at_the_ordinary_recursion_limit() -> None:
-    """A tenth of that here, for time; benchmarks/engine.py runs the million."""
+    limit = sys.getrecursionlimit()
     x, a = mg.tensor(1.0, requires_grad=True), mg.tensor(1.0, requires_grad=True)
     y = x
-    for _ in range(100_000):
+    for _ in range(1_000_000):
         y = y * a
     y.backward()
-    assert a.grad is not None and a.grad.item() == 100_000
+    assert a.grad.item() == 1_000_000 and sys.getrecursionlimit() == limit
+    del y  # and a graph of any depth goes without recursion
+
+
+def test_a_deep_chain_and_doublings() -> None:
+    x = mg.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(50_000):
+        y = y + 1
+    y.backward()
     del y
+    z = x
+    for _ in range(22):
+        z = z + z
+    z.backward()
+    assert x.grad.item() == 1 + 2.0**22
 
 
+def test_a_step_of_an_optimiser_allocates_next_to_nothing() -> None:
+    import tracemalloc
+
+    w = mg.nn.Parameter(mg.zeros(400, 500))
+    optimiser = mg.optim.Adam([w])
+    w.grad = mg.ones(400, 500)
+    optimiser.step()
+    tracemalloc.start()
+    optimiser.step()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 * 500 * 4 / 10
+
+
+@pytest.mark.alone
+@pytest.mark.slow
 def test_a_view_costs_the_same_among_thousands_of_live_views() -> None:
     def cost(n: int) -> float:
         x = mg.ones(n, requires_grad=True)
@@ -245,13 +206,6 @@ def test_a_view_costs_the_same_among_thousands_of_live_views() -> None:
         assert len(views) == n
         return (process_time() - start) / n
 
-    gc.disable()
-    try:
+    with collector_off():
         few, many = (min(cost(n) for _ in range(3)) for n in (500, 16_000))
-    finally:
-        gc.enable()
     assert many < 4 * few
-    x = mg.ones(3, requires_grad=True)
-    for _ in range(1000):
-        x[:2]
-    assert len(x._counter) < 70  # views that are gone leave the list
