@@ -1,7 +1,7 @@
 """What PyTorch 2.13 printed, raised and computed: the same program must do the same here.
 
-The behaviours (tests/data/recorded/) run in this process, one after another, with `torch` standing for minigrad; what one may change for all
-(the random generator, print options, default type, grad mode, warnings) is put back after it.
+The behaviours (tests/data/recorded/) run in this process, one after another, with `torch` standing for minigrad; what one
+may change for all (the random generator, print options, default type, grad mode, warnings) is put back after it.
 """
 
 from __future__ import annotations

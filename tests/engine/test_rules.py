@@ -57,7 +57,7 @@ def outputs(value: Any) -> tuple[mg.Tensor, ...]:
 
 def function(program: str) -> tuple[Any, list[mg.Tensor]]:
     """A program as a function of its inputs, and the inputs."""
-    _, leaves, module = recorded.evaluate(mg, program)
+    leaves = recorded.evaluate(mg, program)[1]
     return lambda *given: outputs(recorded.evaluate(mg, program, given)[0]), leaves
 
 

@@ -1,87 +1,18 @@
-"""How tensors, sizes, modules and optimisers print, and what errors say: recorded from PyTorch."""
+"""How tensors print: each recorded form, with every option, and random tensors beside PyTorch."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad import printing
-from minigrad.size import Size
-from tests.library import trajectories
-from tests.together import together
-
-DATA = Path(__file__).parents[1] / "data" / "library"
-FORMS = json.loads((DATA / "torch_repr.json").read_text())
-TEXTS = json.loads((DATA / "texts.json").read_text())
+from tests import recorded
 
 
-@pytest.fixture(autouse=True)
-def default_options() -> Iterator[None]:
-    printing.set_printoptions(profile="default")
-    yield
-    printing.set_printoptions(profile="default")
-
-
-def array_of(form: dict[str, Any]) -> Any:
-    values = [float(v) if isinstance(v, str) else v for v in form["data"]]
-    return np.array(values, dtype=form["dtype"]).reshape(form["shape"])
-
-
-@together("index", range(len(FORMS)))
-def test_form(index: int) -> None:
-    form = FORMS[index]
-    printing.set_printoptions(profile="default")
-    printing.set_printoptions(**form["printoptions"])
-    name = "MulBackward0" if form["mode"] == "node" else None
-    text = printing.format_tensor(array_of(form), requires_grad=form["mode"] == "leaf", grad_fn_name=name)
-    assert text == form["repr"]
-
-
-@together("index", range(0, len(FORMS), 7))
-def test_form_of_a_tensor(index: int) -> None:
-    """The same through Tensor.__repr__."""
-    form = FORMS[index]
-    t = mg.tensor(array_of(form))
-    if form["mode"] != "plain":
-        t.requires_grad_()
-    if form["mode"] == "node":
-        t = t * 1
-    printing.set_printoptions(profile="default")
-    printing.set_printoptions(**form["printoptions"])
-    assert repr(t) == form["repr"]
-
-
-def test_every_text_is_recorded() -> None:
-    assert set(TEXTS) == set(trajectories.TEXTS)
-
-
-@together("name", trajectories.TEXTS)
-def test_text(name: str) -> None:
-    assert trajectories.text(mg, name).replace("minigrad.", "torch.") == TEXTS[name]
-
-
-def test_sci_mode_goes_back_to_automatic() -> None:
-    numbers = np.array([1.0, 2.5], np.float32)
-    printing.set_printoptions(sci_mode=True)
-    assert printing.format_tensor(numbers) == "tensor([1.0000e+00, 2.5000e+00])"
-    printing.set_printoptions(precision=2)
-    assert printing.format_tensor(numbers) == "tensor([1.00, 2.50])"
-
-
-def test_size() -> None:
-    size = Size([2, 3, 4])
-    assert repr(size) == str(size) == "torch.Size([2, 3, 4])"
-    assert size == (2, 3, 4) and size.numel() == 24 and size[1] == 3
-    assert type(size[1:]) is type(size + (1,)) is type((1,) + size) is type(size * 2) is Size
-    assert hash(size) == hash((2, 3, 4)) and Size().numel() == 1
-    with pytest.raises(TypeError):
-        Size([2.0])
+def test_printed_forms() -> None:
+    assert recorded.differing(mg, "printed") == []
 
 
 @pytest.mark.slow
@@ -114,3 +45,4 @@ def test_random_tensors_print_alike() -> None:
             library.set_printoptions(**settings)
         assert repr(mg.tensor(array)) == repr(torch.from_numpy(array))
     torch.set_printoptions(profile="default")
+    mg.set_printoptions(profile="default")
