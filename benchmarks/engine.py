@@ -37,7 +37,7 @@ from long_graphs import Measured, long_graphs, memory
 from workloads import Row, Step, rows
 
 TOLERANCE = 1.05
-COLUMNS = {"torch": "PyTorch", "numpy": "numpy by hand", "micrograd": "micrograd", "autograd": "HIPS", "mygrad": "MyGrad"}
+COLUMNS = {"torch": "PyTorch", "numpy": "numpy by hand", "micrograd": "micrograd", "autograd": "HIPS"}
 DISTRIBUTIONS = {"minigrad": "minigrad-course"}
 
 
@@ -180,7 +180,7 @@ def main() -> int:
 
     np.ones(3_900_000).sum()  # having freed 31 MB once, the C library keeps freed memory instead of giving it back at once
 
-    found = {name: load(name) for name in ("minigrad", "torch", "micrograd", "autograd", "mygrad", "numpy")}
+    found = {name: load(name) for name in ("minigrad", "torch", "micrograd", "autograd", "numpy")}
     libraries = {name: library for name, library in found.items() if library is not None}
     print(machine(libraries), end="\n\n", flush=True)
 

@@ -1,6 +1,6 @@
 """What is timed: six workloads, each once for every library that can run it.
 
-PyTorch and minigrad run the very same lines (`lib` is one or the other); HIPS autograd, MyGrad and micrograd get the
+PyTorch and minigrad run the very same lines (`lib` is one or the other); HIPS autograd and micrograd get the
 closest they can write, and by_hand.py has the two that are worth writing in plain numpy. A workload is a function that
 prepares everything and returns `step`: one forward and backward pass (and the update of a training step) that returns
 the gradients, always in the same order and layout.
@@ -217,7 +217,7 @@ def laid_out(gradients: list[Any]) -> Iterator[Any]:
 
 @contextmanager
 def deep_recursion(limit: int = 20_000) -> Iterator[None]:
-    """micrograd and MyGrad walk their graphs by recursion."""
+    """micrograd walks its graph by recursion."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(limit)
     try:
@@ -329,66 +329,6 @@ def hips_transformer(autograd: Any) -> Step:
     return lambda: list(gradient(start).values())
 
 
-# ------------------------------------------------------------------------------------------- MyGrad
-
-
-def mygrad_chain(mygrad: Any, shape: tuple[int, ...], operations: int) -> Step:
-    x, a, b = leaves = [mygrad.tensor(v) for v in chain_start(shape)]
-    ones = np.ones(shape, np.float32)
-
-    def step() -> Any:
-        y = x
-        for _ in range(operations // 3):
-            y = mygrad.maximum(y * a + b, 0)
-        with deep_recursion():
-            y.backward(ones)
-        return [leaf.grad for leaf in leaves]
-
-    return step
-
-
-def mygrad_train_step(mygrad: Any) -> Step:
-    x, y, numbers = digits()
-    w1, b1, w2, b2 = parameters = [mygrad.tensor(v) for v in numbers]
-
-    def step() -> Any:
-        hidden = mygrad.maximum(mygrad.matmul(x, w1) + b1, 0)
-        mygrad.nnet.losses.softmax_crossentropy(mygrad.matmul(hidden, w2) + b2, y).backward()
-        gradients = [p.grad for p in parameters]
-        for p in parameters:
-            p.data -= np.float32(RATE) * p.grad
-        return gradients
-
-    return step
-
-
-def mygrad_transformer(mygrad: Any) -> Step:
-    x, start = block()
-    p = {name: mygrad.tensor(v) for name, v in start.items()}
-
-    def normalised(x: Any, name: str) -> Any:
-        centred = x - mygrad.mean(x, axis=-1, keepdims=True)
-        variance = mygrad.mean(centred * centred, axis=-1, keepdims=True)
-        return centred * (variance + np.float32(EPS)) ** np.float32(-0.5) * p[f"{name}.gain"] + p[f"{name}.bias"]
-
-    def linear(x: Any, name: str) -> Any:
-        return mygrad.matmul(x, p[f"{name}.weight"]) + p[f"{name}.bias"]
-
-    def step() -> Any:
-        heads = linear(normalised(x, "norm1"), "qkv").reshape(SEQUENCES, LENGTH, 3, HEADS, WIDTH // HEADS)
-        heads = mygrad.transpose(heads, (2, 0, 3, 1, 4))
-        q, k, v = heads[0], heads[1], heads[2]
-        scores = mygrad.matmul(q, mygrad.swapaxes(k, -1, -2)) * np.float32((WIDTH // HEADS) ** -0.5)
-        attention = mygrad.nnet.activations.softmax(scores, axis=-1)
-        mixed = mygrad.transpose(mygrad.matmul(attention, v), (0, 2, 1, 3)).reshape(SEQUENCES, LENGTH, WIDTH)
-        y = x + linear(mixed, "out")
-        y = y + linear(mygrad.maximum(linear(normalised(y, "norm2"), "up"), 0), "down")
-        mygrad.mean(y * y).backward()
-        return [leaf.grad for leaf in p.values()]
-
-    return step
-
-
 # ------------------------------------------------------------------------------------------- the rows
 
 
@@ -410,15 +350,14 @@ def rows() -> list[Row]:
             "minigrad": lambda lib: chain(lib, shape, operations),
             "torch": lambda lib: chain(lib, shape, operations),
             "autograd": lambda lib: hips_chain(lib, shape, operations),
-            "mygrad": lambda lib: mygrad_chain(lib, shape, operations),
         }
 
     def training(ours: Callable[[Any], Step], modules: bool) -> dict[str, Callable[[Any], Step]]:
-        others = {"autograd": hips_train_step, "mygrad": mygrad_train_step}
+        others = {"autograd": hips_train_step}
         return {"minigrad": ours, "torch": ours, "numpy": lambda _: by_hand_train_step(modules), **others}
 
     def attention(ours: Callable[[Any], Step], modules: bool) -> dict[str, Callable[[Any], Step]]:
-        others = {"autograd": hips_transformer, "mygrad": mygrad_transformer}
+        others = {"autograd": hips_transformer}
         return {"minigrad": ours, "torch": ours, "numpy": lambda _: by_hand_transformer(modules), **others}
 
     scalars = {**chains((), 999), "micrograd": lambda lib: micrograd_chain(lib, 999)}
@@ -427,8 +366,8 @@ def rows() -> list[Row]:
         "torch": lambda lib: second_order(lib, (8, 8), 201),
         "autograd": lambda lib: hips_second_order(lib, (8, 8), 201),
     }
-    half = {"autograd": 0.5, "mygrad": 0.5}
-    trained, attended = {"torch": 0.85, "numpy": 1.20, **half}, {"torch": 1.0, "numpy": 1.15, **half}
+    half = {"autograd": 0.5}
+    trained, attended = {"torch": 0.85, "numpy": 1.30, **half}, {"torch": 1.0, "numpy": 1.20, **half}
     return [
         Row("scalar chain, 999 operations", scalars, {"torch": 0.50, "micrograd": 2.0, **half}),
         Row("(8, 8) chain, 201 operations", chains((8, 8), 201), {"torch": 0.70, **half}),
