@@ -1,11 +1,7 @@
-"""What minigrad adds to PyTorch: explain, replace, check_graph, notes on errors, the first nan; and graphs of any depth."""
+"""What minigrad adds to PyTorch: explain, replace and check_graph."""
 
 from __future__ import annotations
 
-import linecache
-import sys
-import threading
-import traceback
 from typing import Any
 
 import numpy as np
@@ -15,72 +11,8 @@ import minigrad as mg
 from minigrad.autograd import GradcheckError, check_graph
 
 
-def notes(error: BaseException) -> str:
-    return " ".join(getattr(error, "__notes__", []))
-
-
-# ------------------------------------------------------------------------------------------------- errors that say where
-
-
-def test_overwritten_value_names_both_lines() -> None:
-    x = mg.tensor([1.0, 2.0], requires_grad=True)
-    y = x * 3
-    z = y.exp()
-    z += 1
-    with pytest.raises(RuntimeError, match="modified by an inplace operation") as caught:
-        z.sum().backward()
-    assert 'saved by exp in "z = y.exp()"' in notes(caught.value)
-    assert 'overwritten in "z += 1"' in notes(caught.value)
-
-
-def test_freed_graph_names_the_line() -> None:
-    x = mg.tensor([1.0, 2.0], requires_grad=True)
-    y = x.exp()
-    y.sum().backward()
-    with pytest.raises(RuntimeError, match="a second time") as caught:
-        y.sum().backward()
-    assert '"y = x.exp()"' in notes(caught.value)
-
-
-def test_a_gradient_of_the_wrong_shape_names_the_operation() -> None:
-    x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    with mg.replace("exp", lambda g, out: (g * out).sum()):
-        y = x.exp()
-        with pytest.raises(
-            RuntimeError, match=r"ExpBackward0 returned an invalid gradient at index 0 - got \[\]"
-        ) as caught:
-            y.sum().backward()
-    assert '"y = x.exp()"' in notes(caught.value)
-
-
-def test_birthplace_in_a_notebook_cell() -> None:
-    """Cells have no file; IPython puts their source into linecache under a name like this one."""
-    source = "x = mg.tensor([2.0], requires_grad=True)\ny = x * x\ny.backward()\ny.backward()\n"
-    name = "/tmp/ipykernel_1/123.py"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    with pytest.raises(RuntimeError) as caught:
-        exec(compile(source, name, "exec"), {"mg": mg})
-    assert '"y = x * x"' in notes(caught.value)
-
-
-def test_operations_inside_a_module_belong_to_the_line_that_called_it() -> None:
-    layer = mg.nn.Linear(3, 2)
-    x = mg.ones(4, 3)
-    out = layer(x)
-    assert mg.explain(out).count('"out = layer(x)"') == 1
-
-
-def test_first_nan_is_named() -> None:
-    x = mg.tensor([0.0, 4.0], requires_grad=True)
-    with pytest.warns(UserWarning, match="Anomaly"), mg.autograd.detect_anomaly():
-        root = x.sqrt()
-        y = root * 0
-        with pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan values in its 0th output") as caught:
-            y.sum().backward()
-    assert '"root = x.sqrt()"' in notes(caught.value)
-
-
-# ------------------------------------------------------------------------------------------------- explain
+def leaf(*values: float) -> Any:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
 
 
 def test_explain_leaf_before_and_after() -> None:
@@ -130,9 +62,6 @@ def test_explain_rebinding() -> None:
 def test_explain_refuses_other_things() -> None:
     with pytest.raises(TypeError, match="takes a tensor, not list"):
         mg.explain([1.0])
-
-
-# ------------------------------------------------------------------------------------------------- replace, check_graph
 
 
 @pytest.mark.parametrize(
@@ -188,13 +117,6 @@ def test_replace_of_an_operation_with_three_inputs() -> None:
     assert b.grad is None
 
 
-def test_booleans_cannot_be_subtracted() -> None:
-    mask = mg.tensor([True, False])
-    for operands in ((mg.ones(2), mask), (mask, mg.ones(2)), (mask, 1), (1, mask)):
-        with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
-            operands[0] - operands[1]
-
-
 def test_replace_refuses() -> None:
     with pytest.raises(KeyError, match="no operation 'mull'"), mg.replace("mull", lambda g: g):
         pass
@@ -248,90 +170,3 @@ def test_check_graph_says_when_it_cannot() -> None:
         check_graph(y)
     with pytest.raises(RuntimeError, match="has no graph"):
         check_graph(mg.tensor([1.0]))
-
-
-# ------------------------------------------------------------------------------------------------- any graph
-
-
-def test_deep_chain_and_doublings() -> None:
-    limit = sys.getrecursionlimit()
-    x = mg.tensor(1.0, requires_grad=True)
-    y = x
-    for _ in range(100_000):
-        y = y + 1
-    y.backward()
-    assert x.grad.item() == 1.0
-    del y
-    z = x
-    for _ in range(22):
-        z = z + z
-    x.grad = None
-    z.backward()
-    assert x.grad.item() == 2.0**22
-    assert sys.getrecursionlimit() == limit
-
-
-def test_threads_have_their_own_mode_and_walk() -> None:
-    x = mg.tensor([1.0, 2.0], requires_grad=True)
-    seen: list[bool] = []
-    errors: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            seen.append(mg.is_grad_enabled())
-            for _ in range(50):
-                (g,) = mg.autograd.grad((x * x).sum(), x)
-                assert g.tolist() == [2.0, 4.0]
-        except BaseException as error:
-            errors.append(error)
-
-    with mg.no_grad():
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-    assert seen == [True] * 4
-    assert not errors
-    assert mg.is_grad_enabled()
-
-
-def test_numpy_is_refused_where_it_would_lose_the_graph() -> None:
-    x = mg.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
-        np.sin(x)
-    with pytest.raises(TypeError, match="unsupported operand"):
-        np.ones(2) * x
-    with pytest.raises(TypeError, match="must be Tensor"):
-        mg.sin(np.ones(2))
-
-
-def test_source_of_an_operation_can_be_read() -> None:
-    (mg.tensor([1.0], requires_grad=True) * 2).sum()
-    source = mg.tape.TABLE["mul"].source
-    assert "node.parents = (p, q)" in source
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        lambda x: (x * x).backward(),
-        lambda x: x.sub_(1),
-        lambda x: [y := (x * x).sum(), y.backward(), y.backward()],
-    ],
-    ids=["start", "write", "twice"],
-)
-def test_a_traceback_in_a_notebook_shows_who_called_and_who_raised(program: Any) -> None:
-    with pytest.raises(RuntimeError) as caught:
-        program(mg.tensor([1.0, 2.0], requires_grad=True))
-    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
-    inside = [frame for frame in frames if frame.f_code.co_filename != __file__]
-    assert len(inside) > 1
-    assert all(frame.f_locals["__tracebackhide__"] for frame in inside[:-1])
-
-
-def test_det_of_a_matrix_that_only_rounding_keeps_from_being_singular() -> None:
-    x = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=mg.float64, requires_grad=True)
-    mg.linalg.det(x).backward()
-    cofactors = [[-3.0, 6.0, -3.0], [6.0, -12.0, 6.0], [-3.0, 6.0, -3.0]]
-    assert mg.allclose(x.grad, mg.tensor(cofactors, dtype=mg.float64))

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from minigrad.utils.checkpoint import checkpoint
 
 import minigrad as torch
 from minigrad.autograd import Function
@@ -17,7 +18,6 @@ from minigrad.record.numbers import number
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
 from minigrad.tape import TABLE
-from minigrad.utils.checkpoint import checkpoint
 from minigrad.viz.part import excerpt
 from tests.together import first, together
 

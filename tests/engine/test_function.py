@@ -1,0 +1,281 @@
+"""Custom Functions: what forward and backward are given, what may be marked, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+from minigrad.autograd import Function, grad
+from minigrad.autograd.graph import saved_tensors_hooks
+
+
+def leaf(*values: float) -> Any:
+    return mg.tensor(values, dtype=mg.float64, requires_grad=True)
+
+
+class Peek(Function):
+    """Returns its input as a view of it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g
+
+
+def test_backward_gets_a_gradient_for_every_output() -> None:
+    seen: list[Any] = []
+
+    class Mixed(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return "name", x * 2, None, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            seen.extend(gradients)
+            return gradients[1] * 2 + gradients[3] * 3
+
+    x = leaf(1.0, 2.0)
+    _, double, _, triple = Mixed.apply(x)
+    assert (double.output_nr, triple.output_nr) == (1, 3)
+    (double.sum() + 10 * triple.sum()).backward()
+    assert seen[0] is None and seen[2] is None and seen[3].tolist() == [10.0, 10.0]
+    assert x.grad.tolist() == [32.0, 32.0]
+
+
+def test_setup_context_gets_the_default_arguments() -> None:
+    class Power(Function):
+        @staticmethod
+        def forward(x: Any, exponent: int = 3) -> Any:
+            return x**exponent
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            x, ctx.exponent = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return g * ctx.exponent * x ** (ctx.exponent - 1), None
+
+    x = leaf(2.0)
+    assert grad(Power.apply(x).sum(), x)[0].tolist() == [12.0]
+    assert grad(Power.apply(x, exponent=2).sum(), x)[0].tolist() == [4.0]
+
+
+def _with_setup(compute: Any, setup: Any) -> Any:
+    class Made(mg.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return compute(x)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            assert not mg.is_grad_enabled()
+            setup(ctx, inputs[0], output)
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return 10 * gradients[0]
+
+    return Made.apply
+
+
+def test_setup_context_may_mark_what_forward_did() -> None:
+    x = leaf(1.0, 2.0)
+    double = _with_setup(lambda t: t.mul_(2), lambda ctx, t, out: ctx.mark_dirty(t))
+    y = x.clone()
+    assert double(y) is y and y.grad_fn.name() == "MadeBackward"
+    y.sum().backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad has been used in an in-place operation"):
+        double(x)
+    pair = _with_setup(lambda t: (t * 2, t * 3), lambda ctx, t, out: ctx.mark_non_differentiable(out[1]))
+    assert [t.requires_grad for t in pair(leaf(1.0))] == [True, False]
+    forgotten = _with_setup(lambda t: t * 2, lambda ctx, t, out: ctx.mark_dirty(t))
+    with pytest.raises(RuntimeError, match="Some elements marked as dirty during the forward method were not returned"):
+        forgotten(leaf(1.0).clone())
+    for save in (lambda ctx, t, out: ctx.save_for_backward(t), lambda ctx, t, out: ctx.save_for_backward(out)):
+        with pytest.raises(RuntimeError, match="An input that has been returned as-is as output is being saved for backward"):
+            _with_setup(lambda t: t, save)(leaf(1.0))
+
+
+def test_a_view_out_of_a_function_is_not_written_into() -> None:
+    for x in (leaf(1.0).clone(), mg.ones(1, dtype=mg.float64)):
+        view = Peek.apply(x)
+        with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+            view += leaf(1.0)
+    with mg.no_grad():
+        view = Peek.apply(leaf(1.0))
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        view.zero_()
+    plain = Peek.apply(mg.ones(1))
+    plain += 1  # nothing here is recorded
+    assert plain.tolist() == [2.0]
+
+
+def test_a_function_that_writes_into_a_view_changes_the_graph_of_the_base() -> None:
+    class AddInto(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            ctx.mark_dirty(x)
+            return x.add_(y)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g, g * 5
+
+    x, y = leaf(1.0, 2.0, 3.0), leaf(10.0)
+    base = x * 2
+    AddInto.apply(base[1:2], y)
+    assert base.tolist() == [2.0, 14.0, 6.0]
+    base.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0] and y.grad.tolist() == [5.0]
+
+
+def test_a_function_that_returns_a_view_under_no_grad_returns_a_view() -> None:
+    class Alias(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, part: bool) -> Any:
+            return x[:1] if part else x
+
+    x = leaf(1.0, 2.0)
+    with mg.no_grad():
+        view, same = Alias.apply(x, True), Alias.apply(x, False)
+    assert view.requires_grad and view._base is x and not same.requires_grad and same is not x
+    same.zero_()
+    assert x.tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match=r"no_grad mode and is being modified inplace .* inside a custom Function"):
+        view.zero_()
+
+
+def test_what_a_function_marks_dirty_counts_as_written_once_more() -> None:
+    class Dirty(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x.mul_(3))
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 3
+
+    y = leaf(1.0) * 1
+    assert Dirty.apply(y)._version == 2
+
+
+def test_hooks_on_saved_tensors_see_what_a_function_saves() -> None:
+    class Square(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * g * x
+
+    x = leaf(3.0)
+    with saved_tensors_hooks(lambda t: t * 10, lambda t: t + 1):
+        y = Square.apply(x)
+    y.backward()
+    assert x.grad.tolist() == [62.0]
+
+
+class Countdown(Function):
+    """Its backward runs a backward pass through itself, one less deep."""
+
+    fails = False
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.x = x.detach() - 1
+        return x.detach() * 1
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        if ctx.x < 0:
+            if Countdown.fails:
+                raise ValueError("the deepest")
+            return g
+        with mg.enable_grad():
+            Countdown.apply(ctx.x.requires_grad_()).sum().backward()
+        assert not mg.is_grad_enabled()
+        return g
+
+
+def test_backward_passes_within_one_another_a_thousand_deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = mg.tensor(1200.0, requires_grad=True)
+    Countdown.apply(x).sum().backward()
+    assert x.grad is not None and x.grad.item() == 1.0
+    assert mg.is_grad_enabled()
+    monkeypatch.setattr(Countdown, "fails", True)
+    with pytest.raises(ValueError, match=r"^the deepest$"):
+        Countdown.apply(mg.tensor(99.0, requires_grad=True)).sum().backward()
+
+
+def function(forward: Any, backward: Any = lambda ctx, g: g) -> Any:
+    return type("Made", (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+
+
+def dirty_but_not_returned(ctx: Any, x: Any) -> Any:
+    ctx.mark_dirty(x)
+    return x * 2
+
+
+def numpy_gradient(ctx: Any, g: Any) -> Any:
+    return g.numpy()
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "sentence"),
+    [
+        (dirty_but_not_returned, numpy_gradient,
+         "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+         "inplace must all be outputs of the Function."),
+        (lambda ctx, x: ctx.mark_dirty(3), numpy_gradient, "mark_dirty can only accept variables, but argument "),
+        (lambda ctx, x: ctx.mark_non_differentiable(3), numpy_gradient,
+         "mark_non_differentiable only accepts variable arguments, but got "),
+        (lambda ctx, x: x * 2, numpy_gradient, "expected Variable or None (got numpy.ndarray)"),
+    ],
+)  # fmt: skip
+def test_a_function_used_wrongly(forward: Any, backward: Any, sentence: str) -> None:
+    x = mg.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=f"^{re.escape(sentence)}$"):
+        function(forward, backward).apply(x * 1).sum().backward()
+
+
+def test_marks_on_the_wrong_tensor() -> None:
+    def constant(ctx: Any, x: Any) -> Any:
+        ctx.mark_non_differentiable(x)
+        return x
+
+    def mistaken(ctx: Any, x: Any) -> Any:
+        y = x * 2
+        ctx.mark_dirty(y)
+        return y
+
+    x = mg.ones(3, requires_grad=True)
+    assert not function(constant).apply(x).requires_grad
+    with pytest.warns(UserWarning, match=r"^ctx\.mark_dirty\(\) received a tensor that was not an input\."):
+        function(mistaken).apply(x)
+
+
+def test_an_overwritten_output_is_named_after_its_function() -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+
+    z = function(forward, lambda ctx, g: g * ctx.saved_tensors[0]).apply(mg.ones(2, requires_grad=True) * 1)
+    z.add_(1)
+    with pytest.raises(RuntimeError, match=r"FloatTensor \[2\]\], which is output 0 of Made, is at version 1"):
+        z.sum().backward()
