@@ -31,7 +31,7 @@ import numpy as np
 from minigrad import dtypes, gathering, kernels, layout, special_functions, windows
 from minigrad.kernels import fold_rows
 from minigrad.layout import count
-from minigrad.operations import enter, operation
+from minigrad.operations import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -306,10 +306,16 @@ addmm = operation(
     lambda g, z, alpha: g @ z.mT * alpha,
     lambda g, y, alpha: y.mT @ g * alpha,
 )
-det = operation("LinalgDet", kernels.det, lambda g, x, out: (g * out)[..., None, None] * inv(x).mT)
+det = operation("LinalgDet", lambda x: np.linalg.det(x), lambda g, x, out: (g * out)[..., None, None] * inv(x).mT)
 inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
 solve = operation(
     "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x, out: solve(x.mT, g)
+)
+solve_vector = operation(
+    "LinalgSolveEx",
+    kernels.solve_vector,
+    lambda g, x, out: -solve_vector(x.mT, g)[..., None] * out[..., None, :],
+    lambda g, x: solve_vector(x.mT, g),
 )
 trace = operation("Trace", kernels.trace, lambda g, x_shape: put_diagonal(expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
 
@@ -318,9 +324,16 @@ trace = operation("Trace", kernels.trace, lambda g, x_shape: put_diagonal(expand
 clone = operation("Clone", layout.duplicate, lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
 expand = operation("Expand", layout.broadcast, lambda g: g, view=True)
-reshape, squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
+reshape, reshape_alias, squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
     operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
-    for name in ("View", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "Unsqueeze", "Alias")
+    for name in (
+        *("View", "ReshapeAlias", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"),
+        *("Unsqueeze", "Alias"),
+    )
+)
+unsafe_view, squeeze_row = (  # of what has just been made, so that it need not be a view
+    operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape))
+    for name in ("UnsafeViewBackward0", "SqueezeBackward4")
 )
 permute = operation(
     "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, layout.inverse_order(dims)), view=True
@@ -349,57 +362,48 @@ repeat = operation(
 )
 tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
 triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
+# Of any number of tensors; the rule takes the number i of the input.
+cat = joined("Cat", kernels.cat, lambda g, i, dim, bounds: part(g, dim, slice(*bounds[i : i + 2])))
+stack = joined("Stack", kernels.stack, lambda g, i, dim: part(g, dim, i))
 pad = operation("ConstantPadNd", windows.pad_constant, lambda g, widths: pad(g, layout.negated_pairs(widths), 0.0))
 
 # -------------------------------------------------------------- indexing
 
-# What integers and slices pick is a view, what arrays and masks pick a copy.
+# What integers and slices pick is a view; `part` rules put g back in place.
 
 select, slice_, split, split_sizes, unbind, narrowed_alias = (
     operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True, part=True)
     for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
 )
-place = operation("SliceBackward", lambda x, shape, key: gathering.put(shape, key, x), lambda g, key: slice_(g, key))
+place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
+
+# What index tensors and masks pick is a copy; y is the index, at dimensions `dims`.
+
 pick, index_select, embedding = (
-    operation(name, gathering.indexed, lambda g, x_shape, index: put(g, x_shape, index))
+    operation(name, kernels.pick, lambda g, x_shape, y, dims: put(g, y, x_shape, dims), None)
     for name in ("Index", "IndexSelect", "Embedding")
 )
-masked_select = operation("MaskedSelect", lambda x, index: x[index], lambda g, x, index: put(g, x.shape, index))
-put = operation("IndexPut", lambda x, shape, index: gathering.put(shape, index, x), lambda g, index: pick(g, index))
+masked_select = operation("MaskedSelect", kernels.pick, lambda g, x, y, dims: put(g, y, x.shape, dims), None)
+put = operation("IndexPut", kernels.put, lambda g, y, dims: pick(g, y, dims), None)
 index_put = operation(
     "IndexPut",
-    gathering.index_put,
-    lambda g, index, accumulate: g if accumulate else erase(g, index),
-    lambda g, index: pick(g, index),
+    kernels.index_put,
+    lambda g, y, dims: index_put(g, y, 0, dims),
+    None,
+    lambda g, y, dims: pick(g, y, dims),
 )
-erase = operation("IndexPut", gathering.erase, lambda g, index: erase(g, index))
-index_add = operation("IndexAdd", gathering.index_put, lambda g: g, lambda g, y, index: pick(g, index))
-gather = operation(  # y is the index
-    "Gather", gathering.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None
-)
-put_along = operation("ValueSelectingReductionBackward", gathering.put_along, lambda g, y, dim: gather(g, y, dim), None)
+index_add = operation("IndexAdd", kernels.index_add, lambda g: g, None, lambda g, y, z, dims: pick(g, y, dims))
+gather = operation("Gather", kernels.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
+put_along = operation("ValueSelectingReductionBackward", kernels.put_along, lambda g, y, dim: gather(g, y, dim), None)
 scatter = operation(
     "ScatterBackward0",
-    gathering.scatter_cut,
-    lambda g, dim, index: scatter_erase(g, dim, index),
-    lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
+    kernels.scatter,
+    lambda g, y, dim: scatter_value(g, y, 0, dim),
+    None,
+    lambda g, y, dim: gather(g, y, dim),
 )
-scatter_add = operation(
-    "ScatterAdd",
-    gathering.scatter_add_cut,
-    lambda g: g,
-    lambda g, dim, index, y_shape: gather_cut(g, dim, index, y_shape),
-)
-scatter_erase = operation(
-    "ScatterBackward1",
-    lambda x, dim, index: gathering.scatter(x, dim, index, 0),
-    lambda g, dim, index: scatter_erase(g, dim, index),
-)
-gather_cut = operation(  # a source may be larger than its index
-    "Gather",
-    gathering.gather_cut,
-    lambda g, x_shape, dim, index: scatter_add(expand(zeros(sum_all(g)), x_shape), g, dim, index),
-)
+scatter_value = operation("ScatterBackward1", kernels.scatter, lambda g, y, dim: scatter_value(g, y, 0, dim), None)
+scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, lambda g, y, dim: gather(g, y, dim))
 
 # --------------------------------------------------------------- windows
 
@@ -578,6 +582,11 @@ def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
     pairs = zip(repeats, shape, strict=True)
     folded = g.reshape(tuple(n for pair in pairs for n in pair))
     return sum_dims(folded, tuple(range(0, 2 * len(shape), 2)), False)
+
+
+def part(g: Any, dim: int, key: Any) -> Any:
+    """The part of g along one dimension."""
+    return slice_(g, (slice(None),) * dim + (key, ...))
 
 
 def cropped(x: Any, shape: Shape) -> Any:

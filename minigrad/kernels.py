@@ -378,6 +378,86 @@ def bce_with_logits_loss(x: Array, y: Array, weight: Array | None, positive: Arr
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
+# ------------------------------------------------------------------------------------------- indexing
+
+
+def place(g: Array, shape: tuple[int, ...], key: Any) -> Array:
+    """Zeros of this shape with g at x[key]."""
+    out = np.zeros(shape, g.dtype)
+    out[key] = g
+    return out
+
+
+def at(index: Array, dims: tuple[int, ...]) -> tuple[Any, ...]:
+    """numpy's index for an index array at one dimension, or for its rows at several."""
+    parts: list[Any] = [slice(None)] * (dims[-1] + 1)
+    for dim, part in zip(dims, (index,) if len(dims) == 1 else index):
+        parts[dim] = part
+    return tuple(parts)
+
+
+def pick(x: Array, index: Array, dims: tuple[int, ...]) -> Array:
+    return in_order(x[at(index, dims)])
+
+
+def put(g: Array, index: Array, shape: tuple[int, ...], dims: tuple[int, ...]) -> Array:
+    """The transpose of `pick`: g added into zeros; repeated indices add up."""
+    out = np.zeros(shape, g.dtype)
+    if index.dtype is BOOLEAN:
+        out[at(index, dims)] = g
+    else:
+        np.add.at(out, at(index, dims), g)
+    return out
+
+
+def index_put(x: Array, index: Array, value: Any, dims: tuple[int, ...]) -> Array:
+    out = np.array(x, order="C")
+    out[at(index, dims)] = value
+    return out
+
+
+def index_add(x: Array, index: Array, source: Array, dims: tuple[int, ...]) -> Array:
+    out = np.array(x, order="C")
+    np.add.at(out, at(index, dims), source)
+    return out
+
+
+def along(index: Array, dim: int) -> tuple[Any, ...]:
+    """numpy's index that pairs `index` along `dim` with its own place in the others."""
+    grid: list[Any] = list(np.ogrid[tuple(map(slice, index.shape))])
+    grid[dim : dim + 1] = [index]  # the index itself, for a single number
+    return tuple(grid)
+
+
+def gather(x: Array, index: Array, dim: int) -> Array:
+    return in_order(np.atleast_1d(x)[along(index, dim)])
+
+
+def put_along(g: Array, index: Array, shape: tuple[int, ...], dim: int) -> Array:
+    """The transpose of `gather`: g added into zeros."""
+    return scatter_add(np.zeros(shape, g.dtype), index, g, dim)
+
+
+def scatter(x: Array, index: Array, source: Any, dim: int) -> Array:
+    out = np.array(x, order="C")
+    np.atleast_1d(out)[along(index, dim)] = source
+    return out
+
+
+def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
+    out = np.array(x, order="C")
+    np.add.at(np.atleast_1d(out), along(index, dim), source)
+    return out
+
+
+def cat(arrays: list[Array], dim: int, bounds: tuple[int, ...]) -> Array:
+    return in_order(np.concatenate(arrays, dim))
+
+
+def stack(arrays: list[Array], dim: int) -> Array:
+    return in_order(np.stack(arrays, dim))
+
+
 # ------------------------------------------------------------------------------------------- matrices
 
 
@@ -409,19 +489,27 @@ def weighted_sum(x: Any, beta: float, y: Any, alpha: float) -> Any:
     return weighted(x, beta) + weighted(y, alpha) if beta else weighted(y, alpha)
 
 
-def _singular(function: str, x: Array) -> RuntimeError:
-    place, pivot = _zero_pivot(x.reshape(-1, *x.shape[-2:]))
-    batch = "" if x.ndim == 2 else f"(Batch element {place}): "
-    return LinAlgError(
-        f"{function}: {batch}The solver failed because the input matrix is singular."
-        if function == "torch.linalg.solve"
-        else f"{function}: {batch}The diagonal element {pivot} is zero, the inversion could not be completed "
-        "because the input matrix is singular."
-    )
+class LinAlgError(RuntimeError):
+    """A matrix that the algorithm cannot take, such as a singular one."""
+
+
+LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
+
+
+def inverse(x: Array) -> Array:
+    try:
+        return np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        place, pivot = _zero_pivot(x.reshape(-1, *x.shape[-2:]))
+        batch = "" if x.ndim == 2 else f"(Batch element {place}): "
+        raise LinAlgError(
+            f"linalg.inv: {batch}The diagonal element {pivot} is zero, the inversion "
+            "could not be completed because the input matrix is singular."
+        ) from None
 
 
 def _zero_pivot(matrices: Array) -> tuple[int, int]:
-    """The first matrix that is found singular by elimination, and the place (from 1) of the first pivot that is 0."""
+    """The first singular matrix, and which pivot of its elimination is the first 0."""
     n = matrices.shape[-1]
     for place, matrix in enumerate(matrices):
         a = matrix.copy()
@@ -434,42 +522,17 @@ def _zero_pivot(matrices: Array) -> tuple[int, int]:
     return 0, n
 
 
-class LinAlgError(RuntimeError):
-    """A matrix that the algorithm cannot take, such as a singular one."""
-
-
-LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
-
-
-def det(x: Array) -> Array:
-    """The determinant, by elimination with the largest pivot: exact where the arithmetic is."""
-    a = np.array(x)
-    out = np.ones(x.shape[:-2], x.dtype)
-    for k in range(x.shape[-1]):
-        best = k + np.absolute(a[..., k:, k]).argmax(-1)
-        rows = np.broadcast_to(np.arange(a.shape[-2]), a.shape[:-1]).copy()
-        np.put_along_axis(rows, best[..., None], k, -1)
-        rows[..., k] = best
-        a = np.take_along_axis(a, rows[..., None], -2)
-        pivot = a[..., k, k]
-        out = out * np.where(best == k, pivot, -pivot)
-        factor = a[..., k + 1 :, k] / np.where(pivot == 0, x.dtype.type(1), pivot)[..., None]
-        a[..., k + 1 :, k:] -= factor[..., None] * a[..., k : k + 1, k:]
-    return out[()]
-
-
-def inverse(x: Array) -> Array:
-    try:
-        return np.linalg.inv(x)
-    except np.linalg.LinAlgError:
-        raise _singular("linalg.inv", x) from None
-
-
 def solve(x: Array, y: Array) -> Array:
     try:
         return np.linalg.solve(x, y)
     except np.linalg.LinAlgError:
-        raise _singular("torch.linalg.solve", x) from None
+        raise LinAlgError(
+            "torch.linalg.solve: The solver failed because the input matrix is singular."
+        ) from None
+
+
+def solve_vector(x: Array, y: Array) -> Array:
+    return solve(x, y[..., None])[..., 0]
 
 
 def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array, Array]:

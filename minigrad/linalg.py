@@ -1,6 +1,6 @@
 """Linear algebra: determinants, inverses, solutions, norms (`torch.linalg`).
 
-All of it works on the last two dimensions; what comes before is a batch. The forward code is numpy's.
+Matrices are the last two dimensions; those before are a batch.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -13,162 +13,142 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import errors, kernels
-from minigrad import more_derivatives as more
-from minigrad.public import accepting_out, as_one_node, told
-from minigrad.reductions import vector_norm
-from minigrad.tensor import Tensor, wrap
-from minigrad.versions import noticing
+from minigrad import derivatives as table
+from minigrad.errors import check_dim, check_dims
+from minigrad.kernels import LinAlgError as LinAlgError
+from minigrad.operation import public
+from minigrad.tensor import Tensor
 
-__all__ = ["det", "inv", "norm", "solve", "vector_norm"]
-
-
-def _matrices(name: str, x: Tensor) -> None:
-    """RuntimeError unless x is a matrix, or a batch of them, of floats."""
-    _two_dimensions(name, x)
-    _floats(name, x)
+Dims = int | tuple[int, ...]
 
 
-def _two_dimensions(name: str, x: Tensor) -> None:
-    if not isinstance(x, Tensor):
-        raise errors.must_be_tensor(name, "A", 1, x)
-    if x._data.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-
-
-# What PyTorch says of halves: the kernel that does not know them, else that they are too coarse.
-KERNELS = {"linalg.det": "lu_cpu", "linalg.solve": "lu_cpu", "linalg.cholesky": "cholesky_cpu",
-           "linalg.eigh": "linalg_eigh_cpu", "linalg.svd": "linalg_svd_cpu", "linalg.qr": "geqrf_cpu"}  # fmt: skip
-
-
-def _floats(name: str, x: Tensor) -> None:
-    if x._data.dtype.char == "e" and name in KERNELS:
-        raise errors.not_implemented(KERNELS[name], "Half")
-    if x._data.dtype.char == "e" and name in ("linalg.inv", "linalg.slogdet"):
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
-    if x._data.dtype.kind != "f" and name == "linalg.eigh":
-        raise errors.not_implemented(KERNELS[name], x.dtype.tensor_name)
-    if x._data.dtype.kind != "f":
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}")
-
-
-def _square(name: str, x: Tensor) -> None:
-    _two_dimensions(name, x)
-    if x._data.shape[-1] != x._data.shape[-2]:
+def _check_floats(name: str, x: Tensor) -> None:
+    if not x.dtype.is_floating_point:
         raise RuntimeError(
-            f"{name}: A must be batches of square matrices, but they are {x._data.shape[-2]} by {x._data.shape[-1]} "
-            "matrices"
+            f"linalg.{name}: Expected a floating point or complex tensor as input. Got "
+            f"{x.dtype.tensor_name}"
         )
-    _floats(name, x)
 
 
+def _check_square(name: str, x: Tensor) -> None:
+    if x.ndim < 2:
+        raise RuntimeError(
+            f"linalg.{name}: The input tensor A must have at least 2 dimensions."
+        )
+    rows, columns = x.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"linalg.{name}: A must be batches of square matrices, but they are {rows} "
+            f"by {columns} matrices"
+        )
+    _check_floats(name, x)
+
+
+@public
 def det(A: Tensor) -> Tensor:
-    """The determinant; its gradient is that of the cofactors, also for singular matrices."""
-    _square("linalg.det", A)
-    if not A.requires_grad or (np.all(kernels.det(A._data)) and np.all(np.linalg.det(A._data.mT))):
-        return more.det(A)  # the second is 0 where `solve`, which its rule uses, would give up
-    return _cofactor_det(A)
+    """The determinant of square matrices."""
+    _check_square("det", A)
+    if A.requires_grad and not np.all(table.det(A._data)):
+        return _by_cofactors(A)
+    return table.det(A)
 
 
-def _cofactor_det(x: Tensor) -> Tensor:
-    """Laplace's expansion along the first row: slow, but differentiable where the matrix is singular."""
-    n = x._data.shape[-1]
-    if n == 0:
-        return wrap(np.ones(x._data.shape[:-2], x._data.dtype))
+def _by_cofactors(x: Tensor) -> Tensor:
+    """Laplace's expansion: slow, but its derivative needs no inverse."""
+    n = x.shape[-1]
     if n == 1:
-        return x.reshape(x._data.shape[:-2])
-    if n > 6:
-        raise NotImplementedError("linalg.det: minigrad has no gradient for singular matrices larger than 6 x 6")
-    total: Any = None
-    rest = x[..., 1:, :]
+        return x[..., 0, 0]
+    total: Any = 0
     for j in range(n):
-        kept = [k for k in range(n) if k != j]
-        term = x[..., 0, j] * _cofactor_det(rest[..., kept]) * (-1) ** j
-        total = term if total is None else total + term
+        others = [k for k in range(n) if k != j]
+        minor = _by_cofactors(x[..., 1:, others])
+        total = total + (-1) ** j * x[..., 0, j] * minor
     return total
 
 
+@public
 def inv(A: Tensor) -> Tensor:
-    """The inverse; LinAlgError for a singular matrix."""
-    _square("linalg.inv", A)
-    return more.inv(A)
+    """The inverse of square matrices; LinAlgError if one is singular."""
+    _check_square("inv", A)
+    return table.inv(A)
 
 
+@public
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """X with A X = B (or X A = B with left=False); B may be a vector."""
-    _square("linalg.solve", A)
-    if A._data.dtype != B._data.dtype:
+    """X with A X = B, or X A = B with left=False; B may be a vector.
+
+    LinAlgError if A is singular.
+    """
+    _check_square("solve", A)
+    if A.dtype is not B.dtype:
         raise RuntimeError(
             "linalg.solve: Expected A and B to have the same dtype, but found A of type "
             f"{A.dtype.tensor_name} and B of type {B.dtype.tensor_name} instead"
         )
     if not left:
         return solve(A.mT, B.mT).mT
-    vector = B._data.ndim == 1 or (B._data.ndim == A._data.ndim - 1 and B._data.shape == A._data.shape[:-1])
-    right = B.unsqueeze(-1) if vector else B
-    if right._data.shape[-2] != A._data.shape[-1]:
-        sizes = " and ".join("x".join(map(str, x._data.shape[-2:])) for x in (A, right))
-        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({sizes})")
-    out = more.solve(A, right)
-    if vector:
-        out = as_one_node(out.squeeze(-1), "LinalgSolveExBackward0")
-        noticing(out, out)
-    return out
-
-
-
-
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Of vectors (one dimension, or `ord=None`) the p-norm, of matrices the matrix norm `ord`."""
-    if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2) and ord is not None:
-        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
-    if isinstance(ord, str):
-        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
-    if (
-        ord is None
-        or isinstance(dim, int)
-        or (dim is None and A._data.ndim == 1)
-        or (dim is not None and len(dim) == 1)
-    ):
-        return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
-    if dim is None and A._data.ndim != 2:
+    vector = B.ndim == 1 or B.shape == A.shape[:-1]
+    rows = B.shape[-1 if vector else -2]
+    if rows != A.shape[-1]:
+        columns = 1 if vector else B.shape[-1]
         raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A._data.ndim}D."
+            "linalg.solve: Incompatible shapes of A and B for the equation AX = B "
+            f"({A.shape[-1]}x{A.shape[-1]} and {rows}x{columns})"
         )
-    return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return (table.solve_vector if vector else table.solve)(A, B)
 
 
-def matrix_norm(
-    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+@public
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: Dims | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
 ) -> Tensor:
-    """The norm of matrices: "fro", 1, inf and their negatives."""
-    _matrices("linalg.matrix_norm", A)
-    given = (dim,) if isinstance(dim, int) else tuple(dim)
-    if len(given) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, given))}")
-    x = A if dtype is None else A.to(dtype)
-    rows, columns = (errors.check_dim(d, x._data.ndim) for d in given)
-    if rows == columns:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({rows}, {columns})")
+    """The norm of the elements along `dim`, or of all: (sum of |x| ** ord) ** (1 / ord)."""
+    _check_floats("vector_norm", x)
+    given = x if dtype is None else x.to(dtype)
+    return table.vector_norm(given, float(ord), check_dims(dim, x.ndim), keepdim)
+
+
+@public
+def norm(
+    A: Tensor,
+    ord: Any = None,
+    dim: Dims | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """The norm of vectors, or of matrices where `dim` has two dimensions or A is one.
+
+    `ord` None is the root of the sum of squares. Of matrices it may be "fro", the same,
+    1 or -1 (the largest or smallest sum of a column) and inf or -inf (of a row).
+    """
+    dims = (dim,) if isinstance(dim, int) else dim
+    if ord is None or (len(dims) if dims else A.ndim) == 1:
+        return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
+    if dims is None and A.ndim != 2:
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or "
+            f"2D. Got {A.ndim}D."
+        )
+    if dims is not None and len(dims) != 2:
+        raise RuntimeError(
+            "linalg.norm: If dim is specified, it must be of length 1 or 2. Got "
+            f"{list(dims)}"
+        )
+    rows, columns = (check_dim(d, A.ndim) for d in dims or (0, 1))
     if ord == "fro":
-        return vector_norm(x, 2, (rows, columns), keepdim)
+        return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
+    if ord in ("nuc", 2, -2):
+        raise NotImplementedError(f"linalg.norm: minigrad leaves out the order {ord!r}")
     if ord not in (1, -1, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = vector_norm(x, 1, along, True)
-    if not keepdim:
-        sums, over = sums.squeeze(along), over - (along < over)
-    return sums.amax(over, keepdim) if ord > 0 else sums.amin(over, keepdim)
-
-
-# --------------------------------------------------------------------------------------- with a report, and in two parts
-
-
-for _name in __all__:
-    globals()[_name] = told(accepting_out(globals()[_name]), f"linalg_{_name}")
-
-
-def __getattr__(name: str) -> Any:
-    from minigrad.settings import missing
-
-    raise missing(name, __name__)
+    inner, outer = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = vector_norm(A, 1, inner, keepdim, dtype=dtype)
+    if not keepdim and outer > inner:
+        outer -= 1
+    return sums.amax(outer, keepdim) if ord > 0 else sums.amin(outer, keepdim)

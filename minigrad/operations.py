@@ -23,8 +23,8 @@ from numpy import ndarray
 from minigrad import dtypes, errors
 from minigrad.birthplace import PACKAGE, caller, outside, outsiders
 from minigrad.nodes import readers
-from minigrad.tape import TABLE, AccumulateGrad, Node, Rule, mode, tick, unusual
-from minigrad.tensor import Array, Tensor, Untracked
+from minigrad.tape import TABLE, AccumulateGrad, Node, Rule, mode, record, tick, unusual
+from minigrad.tensor import Array, Tensor, Untracked, wrap
 from minigrad.versions import WATCHED
 
 NEVER_WRITTEN = [0]  # the version of a Python number
@@ -341,6 +341,33 @@ def operation(
     """
     function = Operation(name, forward, rules, view, part).function
     return function
+
+
+class Joined(Node):
+    """The node of an operation on any number of tensors."""
+
+    __slots__ = ()
+
+    def lift(self, kept: Any) -> tuple[Any, ...]:
+        return tuple(kept)
+
+    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
+        return tuple(rule(g, *args) for rule, args in zip(self.rules or (), self.kept or ()))
+
+
+def joined(name: str, forward: Callable[..., Any], rule: Rule) -> Callable[..., Any]:
+    """An operation on a list of tensors; the rule takes g, the number of the input, and forward's other arguments."""
+    kind = type(f"{name}Backward0", (Joined,), {"__slots__": (), "__module__": "builtins"})
+
+    def apply(tensors: Sequence[Tensor], *statics: Any) -> Tensor:
+        out = wrap(forward([x._data for x in tensors], *statics))
+        parents = tuple(x._node for x in tensors)
+        if mode.record is not None and any(p is not None for p in parents):
+            out._node = node = record(kind, parents, tuple((i, *statics) for i in range(len(parents))), None, out._data)
+            node.rules = (rule,) * len(parents)
+        return out
+
+    return apply
 
 
 def enter(namespace: dict[str, Any]) -> None:

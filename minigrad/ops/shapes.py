@@ -1,0 +1,647 @@
+"""The same elements in another shape or order, joined, split or copied.
+
+What can be a view is one: it shares memory with its source, and a write to one is seen in the other.
+"""
+
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import dtypes, errors
+from minigrad.errors import check_dim, check_dims
+from minigrad.operation import attach, public
+from minigrad.operations import note_lost
+from minigrad.size import Size
+from minigrad.tensor import Tensor, wrap
+
+Shape = tuple[int, ...]
+Dims = int | Sequence[int]
+
+
+def ints(name: str, argument: str, values: Any) -> Shape:
+    """The values as a tuple of ints; TypeError if one is something else."""
+    try:
+        return tuple(map(operator.index, values))
+    except TypeError:
+        raise _no_ints(name, argument, values) from None
+
+
+def _no_ints(name: str, argument: str, values: Any) -> TypeError:
+    given = f"{name}(): argument '{argument}' (position 1) must be tuple of ints"
+    if not isinstance(values, (tuple, list)):
+        return TypeError(f"{given}, not {errors.type_name(values)}")
+    wrong = next(i for i, n in enumerate(values) if not hasattr(n, "__index__"))
+    kind = errors.type_name(values[wrong])
+    return TypeError(f"{given}, but found element of type {kind} at pos {wrong}")
+
+
+def one_by_one(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The method whose sizes may also be given one by one: x.reshape(2, 3)."""
+
+    @functools.wraps(function)
+    def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
+        if named and not sizes:
+            return function(self, **named)
+        if len(sizes) == 1 and not hasattr(sizes[0], "__index__"):
+            sizes = sizes[0]
+        return function(self, sizes)
+
+    return method
+
+
+def along(dim: int, key: Any) -> tuple[Any, ...]:
+    """The numpy index that applies `key` to dimension `dim`."""
+    return (slice(None),) * dim + (key, ...)
+
+
+# ------------------------------------------------------------------- another shape
+
+
+@public
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """The elements in another shape, in which one size may be -1.
+
+    A view where memory allows it, else a copy. RuntimeError for another number of elements.
+    """
+    return _reshaped(input, _sizes("reshape", input, shape))
+
+
+def _sizes(name: str, x: Tensor, shape: Any) -> Shape:
+    return errors.infer_size(ints(name, "shape", shape), x.numel())
+
+
+def _reshaped(x: Tensor, shape: Shape) -> Tensor:
+    if x._node is None or x._data.flags.c_contiguous:
+        return table.reshape(x, shape)
+    if _can_view(x._data, shape):
+        return table.reshape_alias(x, shape)
+    return table.unsafe_view(contiguous(x), shape)
+
+
+def _can_view(array: Any, shape: Shape) -> bool:
+    try:
+        array.reshape(shape, copy=False)
+    except ValueError:
+        return False
+    return True
+
+
+def view(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
+    sizes = _sizes("view", self, shape)
+    if not _can_view(self._writable(), sizes):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least "
+            "one dimension spans across two contiguous subspaces). Use .reshape(...) "
+            "instead."
+        )
+    return table.reshape(self, sizes)
+
+
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of another tensor."""
+    return view(self, other.shape)
+
+
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """`reshape` to the shape of another tensor."""
+    return reshape(self, other.shape)
+
+
+@public
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions `start_dim` to `end_dim` as one."""
+    shape, ndim = input._data.shape, input._data.ndim
+    first = check_dim(start_dim, ndim)
+    last = check_dim(end_dim, ndim)
+    if not shape:
+        return table.reshape(input, (1,))
+    if first > last:
+        raise RuntimeError(
+            "flatten() has invalid args: start_dim cannot come after end_dim"
+        )
+    if first == last:
+        return input
+    size = math.prod(shape[first : last + 1])
+    return _reshaped(input, (*shape[:first], size, *shape[last + 1 :]))
+
+
+@public
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension."""
+    return table.reshape(contiguous(input), (input.numel(),))
+
+
+@public
+def squeeze(input: Tensor, dim: Dims | None = None) -> Tensor:
+    """Without dimensions of size 1: all of them, or those in `dim` that are."""
+    shape = input._data.shape
+    if dim is None:
+        return table.squeeze(input, tuple(n for n in shape if n != 1))
+    row = table.squeeze_dim if isinstance(dim, int) else table.squeeze_dims
+    dims = check_dims(dim, len(shape)) if dim != () else ()
+    left = tuple(n for d, n in enumerate(shape) if n != 1 or d not in dims)
+    return row(input, left)
+
+
+@public
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """With a new dimension of size 1 at position `dim`."""
+    shape = input._data.shape
+    where = check_dim(dim, len(shape) + 1)
+    return table.unsqueeze(input, (*shape[:where], 1, *shape[where:]))
+
+
+# ------------------------------------------------------------------- broadcasting
+
+
+def expand(self: Tensor, size: Sequence[int], *, implicit: bool = False) -> Tensor:
+    """A view that repeats dimensions of size 1; -1 leaves a size as it is.
+
+    >>> torch.tensor([[1], [2]]).expand(2, 3)
+    tensor([[1, 1, 1],
+            [2, 2, 2]])
+    """
+    sizes = ints("expand", "size", size)
+    kind = f"torch.{self.dtype.tensor_name}Tensor"
+    return table.expand(self, errors.expand_shape(self._data.shape, sizes, kind))
+
+
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """`expand` to the shape of another tensor."""
+    return expand(self, other.shape)
+
+
+@public
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """A view repeated to this shape."""
+    return expand(input, size)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors, expanded to their common shape."""
+    given = _tensors("broadcast_tensors", tensors)
+    shape = errors.broadcast_shapes(*(x._data.shape for x in given))
+    return tuple(x if x.shape == shape else expand(x, shape) for x in given)
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes have together; else RuntimeError."""
+    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    together = [1] * max(map(len, given), default=0)
+    for place, shape in enumerate(given):
+        for d in range(-1, -len(shape) - 1, -1):
+            if together[d] not in (1, shape[d]) and shape[d] != 1:
+                raise RuntimeError(
+                    "Attempting to broadcast a dimension of length "
+                    f"{shape[d]} at {d}! Mismatching argument at index {place} had "
+                    f"{shapes[place]}; but expected shape should be broadcastable to "
+                    f"{together}"
+                )
+            together[d] = shape[d] if together[d] == 1 else together[d]
+    return Size(together)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Vectors as coordinates of a grid: "ij" varies the first down the rows, "xy" along them."""
+    given = _tensors("meshgrid", tensors)
+    if indexing is None:
+        warnings.warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the "
+            "indexing argument.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: '
+            f"{indexing}"
+        )
+    for x in given:
+        if x.ndim > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{x}"
+            )
+    if indexing == "xy":
+        given[:2] = given[1::-1]
+    shape = tuple(x.numel() for x in given)
+    ones = (1,) * len(given)
+    grids = []
+    for d, x in enumerate(given):
+        column = view(x, (*ones[:d], shape[d], *ones[d + 1 :]))
+        grids.append(table.expand(column, shape))
+    if indexing == "xy":
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+# ------------------------------------------------------------------- order of dimensions
+
+
+@public
+def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """The dimensions in another order."""
+    order, ndim = ints("permute", "dims", dims), input._data.ndim
+    if len(order) != ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not "
+            "match the length of the desired ordering of dimensions i.e. input.dim() = "
+            f"{ndim} is not equal to len(dims) = {len(order)}"
+        )
+    positive = tuple(check_dim(d, ndim) for d in order)
+    if len(set(positive)) != ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return table.permute(input, positive)
+
+
+@public
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged."""
+    ndim = input._data.ndim
+    return table.swap(input, check_dim(dim0, ndim), check_dim(dim1, ndim))
+
+
+@public
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged, as `transpose` does."""
+    return transpose(input, axis0, axis1)
+
+
+@public
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; a vector stays as it is."""
+    ndim = input._data.ndim
+    if ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D"
+        )
+    return table.transpose(input, 0, max(ndim - 1, 0))
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """The transpose of a matrix."""
+    ndim = self._data.ndim
+    if ndim != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape "
+            "is deprecated and it will throw an error in a future release. Consider "
+            "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim "
+            "- 1, -1, -1))` to reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return table.permute(self, tuple(range(ndim))[::-1])
+
+
+def _matrices_transposed(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    ndim = self._data.ndim
+    if ndim < 2:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{ndim}-D tensor."
+        )
+    return table.swap(self, ndim - 2, ndim - 1)
+
+
+@public
+def movedim(input: Tensor, source: Dims, destination: Dims) -> Tensor:
+    """Dimensions moved to other positions; the others keep their order."""
+    ndim = input._data.ndim
+    origins, targets = check_dims(source, ndim), check_dims(destination, ndim)
+    if len(origins) != len(targets):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({source} dims) "
+            "should contain the same number of dims as destination "
+            f"({destination} dims)"
+        )
+    order = [d for d in range(ndim) if d not in origins]
+    for target, origin in sorted(zip(targets, origins)):
+        order.insert(target, origin)
+    return table.permute(input, tuple(order))
+
+
+@public
+def flip(input: Tensor, dims: Dims) -> Tensor:
+    """The order of the elements along these dimensions reversed."""
+    return table.flip(input, check_dims(dims, input.ndim) if dims != () else ())
+
+
+@public
+def roll(input: Tensor, shifts: Dims, dims: Dims | None = None) -> Tensor:
+    """Elements shifted along dimensions; those that leave at one end enter at the other."""
+    steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if dims is None:
+        flat = table.roll(ravel(input), steps, (0,))
+        return _reshaped(flat, input._data.shape)
+    where = (dims,) if isinstance(dims, int) else dims
+    if len(where) != len(steps):
+        raise RuntimeError(
+            "shifts and dimensions must align. shifts: "
+            f"{len(steps)}, dims:{len(where)}"
+        )
+    return table.roll(input, steps, tuple(check_dim(d, input.ndim) for d in where))
+
+
+# ------------------------------------------------------------------- copies
+
+
+@public
+def clone(input: Tensor) -> Tensor:
+    """A copy, through which gradients flow."""
+    return table.clone(input)
+
+
+@public
+def detach(input: Tensor) -> Tensor:
+    """The same memory, cut off from the graph."""
+    out = wrap(input._writable())
+    out._counter = input._counter
+    if input.requires_grad:
+        note_lost(out, "detach")
+    return out
+
+
+def contiguous(self: Tensor) -> Tensor:
+    """The tensor with its elements in order in memory: itself, or a copy."""
+    if self._data.flags.c_contiguous:
+        return self
+    copy = table.clone(self)
+    copy._data = np.ascontiguousarray(copy._data)
+    return copy
+
+
+def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
+    """The tensor repeated along each dimension; new dimensions come first."""
+    counts = ints("repeat", "repeats", repeats)
+    if len(counts) < self.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of "
+            "dimensions of tensor"
+        )
+    if min(counts, default=0) < 0:
+        shape = (1,) * (len(counts) - self.ndim) + self._data.shape
+        sizes = [n * count for n, count in zip(shape, counts)]
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
+        )
+    return table.repeat(self, counts)
+
+
+@public
+def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """As `repeat`, but missing dimensions count as 1."""
+    counts = ints("tile", "dims", dims)
+    return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
+
+
+@public
+def repeat_interleave(
+    input: Tensor, repeats: int | Tensor, dim: int | None = None
+) -> Tensor:
+    """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
+    x = ravel(input) if dim is None else input
+    where = check_dim(dim or 0, x.ndim)
+    n = x._data.shape[where]
+    times = np.asarray(getattr(repeats, "_data", repeats))
+    if (times < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    if times.size not in (1, n):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got "
+            f"repeats.size(0) = {times.size} and input.size({where}) = {n}"
+        )
+    if isinstance(repeats, int):
+        shape = x._data.shape
+        wide = (*shape[: where + 1], repeats, *shape[where + 1 :])
+        copies = table.clone(expand(unsqueeze(x, where + 1), wide))
+        return view(copies, (*shape[:where], n * repeats, *shape[where + 1 :]))
+    places = np.repeat(np.arange(n), np.broadcast_to(times, (n,)))
+    return table.index_select(x, wrap(places), (where,))
+
+
+# ------------------------------------------------------------------- diagonals
+
+
+@public
+def diagonal(
+    input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """A diagonal of two dimensions, as a view with a new last dimension."""
+    i, j = check_dim(dim1, input.ndim), check_dim(dim2, input.ndim)
+    if i == j:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return table.diagonal(input, offset, i, j)
+
+
+@public
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector."""
+    if input.ndim == 1:
+        size = input.numel() + abs(diagonal)
+        return table.diag_embed(input, (size, size), diagonal)
+    if input.ndim == 2:
+        return table.diagonal_copy(input, diagonal)
+    raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+
+
+def _matrix(name: str, x: Tensor) -> None:
+    if x._data.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
+@public
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros above a diagonal of the last two dimensions."""
+    _matrix("tril", input)
+    return table.tril(input, diagonal)
+
+
+@public
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros below a diagonal of the last two dimensions."""
+    _matrix("triu", input)
+    return table.triu(input, diagonal)
+
+
+# ------------------------------------------------------------------- several as one
+
+
+def _tensors(name: str, tensors: Any) -> list[Tensor]:
+    """The tensors of a list, or of a list in a list of arguments."""
+    if not isinstance(tensors, (tuple, list)):
+        raise errors.must_be_sequence_of_tensors(name, "tensors", 1, tensors)
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tensors[0]
+    for i, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise errors.element_must_be_tensor(name, i, x)
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return list(tensors)
+
+
+def _of_one_type(name: str, tensors: Any) -> list[Tensor]:
+    given = _tensors(name, tensors)
+    wanted = dtypes.result_type(*(x._data for x in given))
+    return [x if x.dtype is wanted else x.to(wanted) for x in given]
+
+
+@public
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """The tensors one after another along `dim`; their other sizes must be equal.
+
+    >>> torch.cat([torch.zeros(1, 2), torch.ones(1, 2)])
+    tensor([[0., 0.],
+            [1., 1.]])
+    """
+    if isinstance(tensors, (tuple, list)) and not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    given = _of_one_type("cat", tensors)
+    for i, x in enumerate(given):
+        if not x._data.ndim:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {i}) cannot be concatenated"
+            )
+    real = [x for x in given if x._data.shape != (0,)] or given[:1]
+    where = check_dim(dim, real[0]._data.ndim)
+    _check_joined([x._data.shape for x in real], where)
+    bounds = (0, *accumulate(x._data.shape[where] for x in real))
+    return table.cat(real, where, bounds)
+
+
+concat = cat
+
+
+def _check_joined(shapes: list[Shape], dim: int) -> None:
+    """RuntimeError unless the shapes are equal in all dimensions but `dim`."""
+    first = shapes[0]
+    for i, shape in enumerate(shapes):
+        if len(shape) != len(first):
+            raise RuntimeError(
+                "Tensors must have same number of dimensions: got "
+                f"{len(first)} and {len(shape)}"
+            )
+        for d, (m, n) in enumerate(zip(first, shape)):
+            if m != n and d != dim:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected "
+                    f"size {m} but got size {n} for tensor number {i} in the list."
+                )
+
+
+@public
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Tensors of one shape as the slices of a new dimension."""
+    given = _of_one_type("stack", tensors)
+    first = list(given[0]._data.shape)
+    for i, x in enumerate(given):
+        if list(x._data.shape) != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {first} at entry "
+                f"0 and {list(x._data.shape)} at entry {i}"
+            )
+    return table.stack(given, check_dim(dim, len(first) + 1))
+
+
+# ------------------------------------------------------------------- one as several
+
+
+def _parts(x: Tensor, row: Any, dim: int, keys: Sequence[Any]) -> tuple[Tensor, ...]:
+    """Several views of one tensor, each of which knows which output it is."""
+    parts = tuple(row(x, along(dim, key)) for key in keys)
+    for i, part in enumerate(parts):
+        part.__dict__["_one_of"] = row.operation.node_name.removesuffix("Backward0")
+        if part._node is not None and part._node.parents:
+            part._node.output_nr = i
+    return parts
+
+
+def _split(x: Tensor, row: Any, dim: int, sizes: Sequence[int]) -> tuple[Tensor, ...]:
+    bounds = (0, *accumulate(sizes))
+    return _parts(x, row, dim, [slice(a, b) for a, b in pairwise(bounds)])
+
+
+@public
+def split(
+    tensor: Tensor, split_size_or_sections: Dims, dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of at most this size along `dim`, or of these sizes."""
+    if not tensor._data.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    where = check_dim(dim, tensor._data.ndim)
+    size, step = tensor._data.shape[where], split_size_or_sections
+    if not isinstance(step, int):
+        sizes = ints("split_with_sizes", "split_sizes", step)
+        _check_sizes(sizes, size, where)
+        return _split(tensor, table.split_sizes, where, sizes)
+    if step < 0:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={step}"
+        )
+    if size and not step:
+        raise RuntimeError(
+            "split_size can only be 0 if dimension size is 0, but got dimension size "
+            f"of {size}"
+        )
+    pieces = [min(step, size - start) for start in range(0, size, step or 1)]
+    return _split(tensor, table.split, where, pieces or [0])
+
+
+def _check_sizes(sizes: Shape, size: int, dim: int) -> None:
+    if sum(sizes) != size:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input "
+            f"tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
+        )
+    if min(sizes) < 0:
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but "
+            f"got split_sizes={list(sizes)}"
+        )
+
+
+@public
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most this number of views of equal size; the last may be smaller."""
+    if not input._data.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(
+            f"chunk expects `chunks` to be greater than 0, got: {chunks}"
+        )
+    where = check_dim(dim, input._data.ndim)
+    size = input._data.shape[where]
+    if not size:
+        return _split(input, table.split_sizes, where, [0] * chunks)
+    return split(input, -(-size // chunks), where)
+
+
+@public
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along `dim`, as views."""
+    if not input._data.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    where = check_dim(dim, input._data.ndim)
+    return _parts(input, table.unbind, where, range(input._data.shape[where]))
+
+
+attach(flatten, ravel, squeeze, unsqueeze, expand_as, view_as, reshape_as)
+attach(transpose, swapaxes, t, movedim, roll, clone, detach, contiguous)
+attach(repeat_interleave, diagonal, diag, tril, triu, split, chunk, unbind)
+attach(*map(one_by_one, (reshape, view, expand, broadcast_to, permute)))
+attach(*map(one_by_one, (flip, repeat, tile)))
+attach(T=property(_reversed), mT=property(_matrices_transposed))
