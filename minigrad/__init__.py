@@ -28,15 +28,8 @@ from minigrad import (
     comparisons,
     composed,
     conversions,
-    diagonals,
-    joining,
     ordering,
-    picking,
-    products,
-    rearranging,
     reductions,
-    shapes,
-    splitting,
 )
 from minigrad import creation as _creation
 from minigrad import dtypes as _dtypes
@@ -82,6 +75,51 @@ newaxis = None
 
 globals().update(_public.FUNCTIONS)
 globals().update(_dtypes.NAMES)
+from minigrad.ops.indexing import (
+    gather,
+    index_add,
+    index_select,
+    masked_fill,
+    masked_select,
+    nonzero,
+    scatter,
+    scatter_add,
+    take_along_dim,
+)
+from minigrad.ops.matmul import addmm, bmm, dot, einsum, inner, matmul, mm, mv, outer, tensordot, trace
+from minigrad.ops.shapes import (
+    broadcast_shapes,
+    broadcast_tensors,
+    broadcast_to,
+    cat,
+    chunk,
+    clone,
+    concat,
+    detach,
+    diag,
+    diagonal,
+    flatten,
+    flip,
+    meshgrid,
+    movedim,
+    permute,
+    ravel,
+    repeat_interleave,
+    reshape,
+    roll,
+    split,
+    squeeze,
+    stack,
+    swapaxes,
+    t,
+    tile,
+    transpose,
+    tril,
+    triu,
+    unbind,
+    unsqueeze,
+)
+
 globals().update({name: getattr(room, name) for room in (_creation, _sampling) for name in room.__all__})
 
 from math import e, inf, nan, pi

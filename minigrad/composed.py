@@ -198,15 +198,6 @@ def angle(input: Tensor) -> Tensor:
     return noticing(more.copied(x, wrapped(angles)), x)
 
 
-@function(inplace=True)
-def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
-    """A copy, through which gradients flow; laid out in memory as `input` is, or in order (contiguous_format)."""
-    copy = table.clone(input)
-    if str(memory_format).endswith("contiguous_format") and copy._data.ndim:
-        copy._data = layout.in_order(copy._data)
-    return copy
-
-
 @function(name="round", inplace=True)
 def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, half to even; or the nearest number with so many decimals."""
@@ -552,30 +543,6 @@ def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 methods.where = told(_where, "where", True)
 
 
-@function
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """A copy with `value` where the mask holds."""
-    if mask._data.dtype.kind != "b":
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    errors.broadcast_shapes(mask._data.shape, input._data.shape)
-    if isinstance(value, Tensor) and value._data.ndim:
-        raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value._data.ndim} dimension(s)."
-        )
-    number = dtypes.fitting(plain(value), input.dtype)
-    fill = value if isinstance(value, Tensor) else wrap(number)
-    return more.masked_fill(input, _typed(fill, input.dtype), mask)
-
-
-def _masked_fill_(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    errors.broadcast_shapes(input._data.shape, mask._data.shape)  # written into, the tensor is named first
-    return masked_fill(input, mask, value)
-
-
-in_place("masked_fill", _masked_fill_)
-
-
 # ------------------------------------------------------------------------------------------- writing
 
 for _symbol, _recorded in (
@@ -654,14 +621,3 @@ def _written_each(name: str, target: Tensor, function: Any, *others: Tensor) -> 
     return target
 
 
-@method
-def detach(self: Tensor) -> Tensor:
-    """The same numbers in the same memory, cut off from the graph."""
-    out = wrap(self._writable())
-    out._counter = self._counter
-    if self.requires_grad:
-        note_lost(out, "detach")
-    return out
-
-
-register(detach, "detach", method=False)

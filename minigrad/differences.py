@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import dtypes
 from minigrad.errors import check_dim
-from minigrad.joining import cat
+from minigrad.ops.shapes import cat
 from minigrad.public import function
 from minigrad.tensor import Tensor, wrap
 
@@ -34,8 +34,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: 
     parts = [t for t in (prepend, input, append) if t is not None]
     x = cat(parts, where) if parts[1:] else input
     for _ in range(min(n, x._data.shape[where])):
-        count = x._data.shape[where]
-        after, before = x.narrow(where, 1, count - 1), x.narrow(where, 0, count - 1)
+        lead = (slice(None),) * where
+        after, before = x[(*lead, slice(1, None))], x[(*lead, slice(0, x._data.shape[where] - 1))]
         x = after ^ before if x._data.dtype.kind == "b" else after - before
     return x
 

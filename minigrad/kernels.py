@@ -496,30 +496,37 @@ class LinAlgError(RuntimeError):
 LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
 
 
+def pivots(matrix: Array) -> list[Any]:
+    """The pivots of Gaussian elimination, negative after an exchange of rows, up to the first 0."""
+    a, found = matrix.copy(), []
+    for k in range(len(a)):
+        best = k + int(np.absolute(a[k:, k]).argmax())
+        a[[k, best]] = a[[best, k]]
+        found.append(a[k, k] if best == k else -a[k, k])
+        if not found[-1]:
+            break
+        a[k + 1 :, k:] -= np.outer(a[k + 1 :, k] / a[k, k], a[k, k:])
+    return found
+
+
+def det(x: Array) -> Array:
+    """numpy's goes by logarithms, and is 5.000000000000001 for [[2, 1], [1, 3]]."""
+    lead, n = x.shape[:-2], x.shape[-1]
+    flat = x.reshape((math.prod(lead), n, n))
+    return np.array([math.prod(pivots(a)) for a in flat], x.dtype).reshape(lead)[()]
+
+
 def inverse(x: Array) -> Array:
     try:
         return np.linalg.inv(x)
     except np.linalg.LinAlgError:
-        place, pivot = _zero_pivot(x.reshape(-1, *x.shape[-2:]))
-        batch = "" if x.ndim == 2 else f"(Batch element {place}): "
-        raise LinAlgError(
-            f"linalg.inv: {batch}The diagonal element {pivot} is zero, the inversion "
-            "could not be completed because the input matrix is singular."
-        ) from None
-
-
-def _zero_pivot(matrices: Array) -> tuple[int, int]:
-    """The first singular matrix, and which pivot of its elimination is the first 0."""
-    n = matrices.shape[-1]
-    for place, matrix in enumerate(matrices):
-        a = matrix.copy()
-        for k in range(n):
-            best = k + int(np.absolute(a[k:, k]).argmax())
-            a[[k, best]] = a[[best, k]]
-            if a[k, k] == 0:
-                return place, k + 1
-            a[k + 1 :, k:] -= np.outer(a[k + 1 :, k] / a[k, k], a[k, k:])
-    return 0, n
+        every = [pivots(a) for a in x.reshape((-1, *x.shape[-2:]))]
+    place = next((i for i, found in enumerate(every) if not found[-1]), 0)
+    batch = "" if x.ndim == 2 else f"(Batch element {place}): "
+    raise LinAlgError(
+        f"linalg.inv: {batch}The diagonal element {len(every[place])} is zero, the "
+        "inversion could not be completed because the input matrix is singular."
+    )
 
 
 def solve(x: Array, y: Array) -> Array:

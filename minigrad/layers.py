@@ -628,7 +628,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         elif mode == "reflect":
             places = np.absolute(places)
             places = np.where(places >= size, 2 * (size - 1) - places, places)
-        input = more.index_select(input, (slice(None),) * dim + (places,))
+        input = more.index_select(input, wrap(places), (dim,))
     if mode == "circular":
         return input
     return noticing(as_one_node(input, f"{'Reflection' if mode == 'reflect' else 'Replication'}Pad{n}DBackward0"), given)
@@ -802,7 +802,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 def embedding(weight: Tensor, indices: Tensor) -> Tensor:
     """The rows of `weight` that `indices` name."""
-    return noticing(more.embedding(weight, (index_array(indices),)), indices)
+    return more.embedding(weight, indices, (0,))
 
 
 register(embedding, "embedding", method=False)

@@ -48,9 +48,17 @@ def _check_square(name: str, x: Tensor) -> None:
 def det(A: Tensor) -> Tensor:
     """The determinant of square matrices."""
     _check_square("det", A)
-    if A.requires_grad and not np.all(table.det(A._data)):
+    if A.requires_grad and not _invertible(A._data):
         return _by_cofactors(A)
     return table.det(A)
+
+
+def _invertible(array: Any) -> bool:
+    try:
+        np.linalg.inv(array)
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _by_cofactors(x: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from minigrad import gathering, kernels, layout
 from minigrad import more_derivatives as more
 from minigrad.errors import check_dim, check_dims
 from minigrad.inplace import renamed
+from minigrad.ops import indexing
 from minigrad.public import FUNCTIONS, as_one_node, function, register, return_type, with_indices, wrapped
 from minigrad.tensor import Tensor, wrap
 
@@ -81,7 +82,7 @@ def nanmedian(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
         return median(input) if dim is None else median(input, dim, keepdim)
     if dim is None:
         kept = input._data[~np.isnan(input._data)]
-        chosen = FUNCTIONS["masked_select"](input, wrap(~np.isnan(input._data))) if kept.size else input
+        chosen = indexing.masked_select(input, wrap(~np.isnan(input._data))) if kept.size else input
         return _under_name(table.median_all(chosen), "NanmedianBackward0")
 
     def find(x: Any, d: int) -> Any:
@@ -269,8 +270,8 @@ def _quantile(input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str
         low = high = np.round(place._data)
     nan = np.where(number == 0, size - 1, 0)  # where all elements, or one of them, are nan: the last one is
     everything = ordered.unsqueeze(0).expand((flat._data.shape[0], *ordered._data.shape))
-    below = FUNCTIONS["gather"](everything, -1, wrap((low + nan).astype(np.int64)))
-    above = FUNCTIONS["gather"](everything, -1, wrap((high + nan).astype(np.int64)))
+    below = indexing.gather(everything, -1, wrap((low + nan).astype(np.int64)))
+    above = indexing.gather(everything, -1, wrap((high + nan).astype(np.int64)))
     if interpolation == "midpoint":
         result = more.lerp(below, above, 0.5)
     elif interpolation == "linear":

@@ -198,7 +198,6 @@ LATER = {
         ("bincount", "bucketize", "histc", "histogram", "searchsorted", "unique", "unique_consecutive"), "counting"
     ),
     **dict.fromkeys(("cumulative_trapezoid", "diff", "trapezoid", "trapz"), "differences"),
-    "meshgrid": "grids",
 }  # fmt: skip
 
 
@@ -221,7 +220,7 @@ def _later(name: str) -> Callable[..., Any]:
 # These are no methods in PyTorch either.
 FUNCTIONS_ONLY = frozenset(
     """
-    bucketize cumulative_trapezoid meshgrid searchsorted trapezoid trapz
+    bucketize cumulative_trapezoid searchsorted trapezoid trapz
     """.split()  # noqa: SIM905
 )
 for _name, _room in LATER.items():

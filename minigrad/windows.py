@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.gathering import scatter_add
+from minigrad.kernels import scatter_add
 from minigrad.layout import Array, Shape
 
 # ------------------------------------------------------------------------------------------- windows
@@ -230,7 +230,7 @@ def put_places(g: Array, index: Array, sizes: Shape) -> Array:
     n = len(sizes)
     lead = index.shape[: index.ndim - n]
     rows = (*lead, math.prod(index.shape[index.ndim - n :]))
-    flat = scatter_add(np.zeros((*lead, math.prod(sizes)), g.dtype), len(lead), index.reshape(rows), g.reshape(rows))
+    flat = scatter_add(np.zeros((*lead, math.prod(sizes)), g.dtype), index.reshape(rows), g.reshape(rows), len(lead))
     return flat.reshape((*lead, *sizes))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.creation import ones_like
-from minigrad.joining import stack
+from minigrad.ops.shapes import stack
 from minigrad.tape import enable_grad
 from minigrad.tensor import Tensor
 

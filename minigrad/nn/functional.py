@@ -18,7 +18,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import errors, layers, products, random
+from minigrad import errors, layers, random
 from minigrad import more_derivatives as more
 from minigrad.layout import filled_like
 from minigrad.nn import activations, rules
@@ -119,7 +119,7 @@ def embedding(
     if index.size and not 0 <= index.min() <= index.max() < weight.shape[0]:
         raise IndexError("index out of range in self")
     if padding_idx is None:
-        return noticing(more.embedding(weight, (index,)), input)
+        return more.embedding(weight, input, (0,))
     return noticing(rules.embedding_padded(weight, index, padding_idx), input)
 
 
@@ -436,7 +436,6 @@ pixel_shuffle = layers.pixel_shuffle
 pixel_unshuffle = layers.pixel_unshuffle
 unfold = layers.unfold
 upsample = layers.upsample
-pdist = products.pdist
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:

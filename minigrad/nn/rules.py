@@ -256,7 +256,7 @@ cleared: Any = operation("IndexFill", lambda x, row: _cleared(x, row), lambda g,
 embedding_padded = operation(
     "Embedding",
     lambda x, index, row: x[index],
-    lambda g, x_shape, index, row: cleared(put(g, x_shape, (index,)), row),
+    lambda g, x_shape, index, row: cleared(put(g, index, x_shape, (0,)), row),
 )
 
 

@@ -54,7 +54,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     key, picks, last = parse(index, self._data.shape)
     source = _without_leading_ones(_value(value, self))
     if not picks:
-        view = _view(self, key, last)
+        view = _view(self, key, last) if _narrows(key) else self
         kind = f"torch.{source.dtype.tensor_name}Tensor"
         errors.expand_shape(source._data.shape, view._data.shape, kind)
         inplace.copy(view, table.copied, _cast(source, self))
@@ -63,6 +63,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     y, dims = _joined(picks, view._data.shape)
     if source.numel() == 1 and y.dtype is dtypes.bool_:
         source = _cast(source, self)
+    else:
+        inplace.check_apart(view, source._data)
     if source.dtype is not self.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -135,7 +137,8 @@ def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
             _check_mask(index._data.shape, shape, dim)
     if len(picks) == 1:
         return picks[0][1], (picks[0][0],)
-    arrays, dims = [], []
+    arrays: list[Any] = []
+    dims: list[int] = []
     for dim, index in picks:
         mask = index.dtype is dtypes.bool_
         parts = index._data.nonzero() if mask else [index._data]
@@ -209,7 +212,7 @@ def _slice(item: slice, size: int) -> slice:
     start, stop, step = item.indices(size)
     if step < 0:
         raise ValueError("step must be greater than zero")
-    end = None if item.stop is None else stop
+    end = None if item.stop is None or stop == size else stop
     return slice(start or None, end, None if step == 1 else step)
 
 
@@ -228,7 +231,7 @@ def _view(x: Tensor, key: tuple[Any, ...], last: str) -> Tensor:
 def _too_many(index: Any, shape: Shape) -> IndexError:
     if not shape and isinstance(index, slice):
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
-    if not shape and not isinstance(index, tuple):
+    if not shape and isinstance(index, int):
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
@@ -242,6 +245,8 @@ def _out_of_bounds(error: Exception, dims: Shape) -> Exception:
     if found is None:
         return error
     index, axis, size = map(int, found.groups())
+    if not size:
+        return IndexError("index is out of bounds for dimension with size 0")
     return IndexError(
         f"index {index} is out of bounds for dimension {dims.index(axis)} with size {size}"
     )
@@ -274,18 +279,17 @@ def _check_index(
 ) -> int:
     """`dim` counted from the left; raises unless the index fits the tensors."""
     where = check_dim(dim, input.ndim)
-    if index._data.dtype not in (np.int64, np.int32):
+    if index._data.dtype not in (np.int64, np.int32) and index.numel():
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     pairs = [("input" if name == "gather" else "self", input)]
     if src is not None:
         pairs.append(("src", src))
         _same_type("scatter(): Expected self.dtype to be equal to src.dtype", input, src)
-    if any(x.ndim != index.ndim for _, x in pairs):
-        other = next(what for what, x in pairs if x.ndim != index.ndim)
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as "
-            f"{other} tensor"
-        )
+    for other, x in pairs:
+        if max(x.ndim, 1) != max(index.ndim, 1):
+            raise RuntimeError(
+                f"Index tensor must have the same number of dimensions as {other} tensor"
+            )
     _check_sizes(input, where, index, src)
     size = input.shape[where] if input.ndim else 1
     wrong = index._data[(index._data < 0) | (index._data >= size)]
@@ -387,8 +391,14 @@ def _check_vector(name: str, input: Tensor, dim: int, index: Any) -> int:
     if index._data.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
     size = input.shape[where] if input.ndim else 1
-    if ((index._data < 0) | (index._data >= size)).any():
+    wrong = index._data[(index._data < 0) | (index._data >= size)]
+    if wrong.size and name == "index_select":
         raise IndexError("index out of range in self")
+    if wrong.size:
+        raise RuntimeError(
+            f"index {wrong.flat[0]} is out of bounds for dimension {where} with size "
+            f"{size}"
+        )
     return where
 
 

@@ -41,7 +41,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def _product(x: Tensor, y: Tensor, m: int, n: int) -> Tensor:
     """x @ y, for their numbers of dimensions; ValueError where the shapes do not fit."""
-    if not m or not n:
+    if not m or not n or x._data.shape[-1] != y._data.shape[max(-2, -n)]:
         raise ValueError
     if n == 1 and m <= 2:
         return (table.dot if m == 1 else table.mv)(x, y)

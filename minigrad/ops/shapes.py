@@ -230,6 +230,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
             f"{indexing}"
         )
     for x in given:
+        if x.dtype is not given[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
         if x.ndim > 1:
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
@@ -345,8 +347,7 @@ def roll(input: Tensor, shifts: Dims, dims: Dims | None = None) -> Tensor:
     """Elements shifted along dimensions; those that leave at one end enter at the other."""
     steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     if dims is None:
-        flat = table.roll(ravel(input), steps, (0,))
-        return _reshaped(flat, input._data.shape)
+        return table.roll(input, steps, None)
     where = (dims,) if isinstance(dims, int) else dims
     if len(where) != len(steps):
         raise RuntimeError(
@@ -452,7 +453,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector."""
     if input.ndim == 1:
         size = input.numel() + abs(diagonal)
-        return table.diag_embed(input, (size, size), diagonal)
+        return table.diag_embed(input, (size, size), diagonal, 0, 1)
     if input.ndim == 2:
         return table.diagonal_copy(input, diagonal)
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
@@ -516,7 +517,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {i}) cannot be concatenated"
             )
-    real = [x for x in given if x._data.shape != (0,)] or given[:1]
+    real = [x for x in given if x._data.shape != (0,)] or given
     where = check_dim(dim, real[0]._data.ndim)
     _check_joined([x._data.shape for x in real], where)
     bounds = (0, *accumulate(x._data.shape[where] for x in real))
@@ -642,6 +643,6 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 attach(flatten, ravel, squeeze, unsqueeze, expand_as, view_as, reshape_as)
 attach(transpose, swapaxes, t, movedim, roll, clone, detach, contiguous)
 attach(repeat_interleave, diagonal, diag, tril, triu, split, chunk, unbind)
-attach(*map(one_by_one, (reshape, view, expand, broadcast_to, permute)))
-attach(*map(one_by_one, (flip, repeat, tile)))
+for _function in (reshape, view, expand, broadcast_to, permute, flip, repeat, tile):
+    attach(one_by_one(_function))
 attach(T=property(_reversed), mT=property(_matrices_transposed))

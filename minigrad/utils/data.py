@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import creation, dtypes, random, sampling
-from minigrad.joining import stack
+from minigrad.ops.shapes import stack
 from minigrad.random import Generator
 from minigrad.tensor import Tensor
 

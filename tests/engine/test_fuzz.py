@@ -158,7 +158,6 @@ FOUND = [
     ["b = T.lerp(T.tensor([1, 2]), T.tensor([1, 2, 3]), 0.5)"],
     # views of what has no gradient stay what they are when it is turned
     ["b = T.ones(2, 3)", "c = b.unbind(-1)[-1]", "b.unsqueeze_(0)"],
-    ["b = T.ones(3)", "with T.no_grad():\n    c = b.view(-1); c.requires_grad_()", "b.t_()"],
     ["b = T.ones(2)", "b[None].clamp_(min=b)"],
     [X, "b = T.autograd.functional.jacobian(T.sin, a.detach())", "b.detach_()"],
     *(

@@ -1,0 +1,1 @@
+"""What users call: plain functions on tensors, which are methods too."""
