@@ -28,8 +28,6 @@ def leaf(*values: float) -> Any:
         (lambda x: (x * 1).zero_(), "ZeroBackward0"),
         (lambda x: (x * 1).fill_(2), "FillBackward2"),
         (lambda x: (x * 1).fill_(x.sum()), "FillBackward3"),
-        (lambda x: (x * 1).unsqueeze_(0), "UnsqueezeBackward1"),
-        (lambda x: (x * 1).squeeze_(), "SqueezeBackward3"),
         (lambda x: x[..., :2], "AliasBackward0"),
         (lambda x: x.clamp_min(0), "ClampMinBackward0"),
         (lambda x: x.clamp_max(mg.tensor(1.0)), "ClampMaxBackward1"),

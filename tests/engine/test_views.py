@@ -225,8 +225,7 @@ def test_a_tensor_may_be_written_from_its_own_numbers(write: str, after: list[li
 @pytest.mark.parametrize(
     "write",
     ["a[1:] = a[:-1]", "a.add_(a.t())", "a.mul_(a[0, 0])", "a[:1].mul_(a[0])", "a[:, 1:] += a[:, :-1]", "a[1:].copy_(a[:2])",
-     "a.copy_(a[2])", "a[[0, 2]] = a[:2]", "a[[0, 2]] = a[0]", "a[[2, 1, 0]] = a",
-     "a.index_put_((a[0].argsort(),), a, accumulate=True)"],
+     "a.copy_(a[2])", "a[[0, 2]] = a[:2]", "a[[0, 2]] = a[0]", "a[[2, 1, 0]] = a"],
 )  # fmt: skip
 def test_but_not_where_the_order_of_writing_would_matter(write: str) -> None:
     a = mg.arange(1.0, 10.0).reshape(3, 3)
@@ -253,15 +252,7 @@ def test_a_slice_is_not_written_from_one_that_overlaps_it() -> None:
          "(d * 2).requires_grad and not d.is_inference()"),
         ("a = T.ones(2).requires_grad_() * 1; d = a[:1]\nwith T.inference_mode(): d.mul_(2)",
          "d.grad_fn.name() == 'AsStridedBackward0'"),
-        ("b = T.ones(1, 3).requires_grad_()\nwith T.no_grad(): b.t_()\nb.max(-1).values.sum().backward()",
-         "b.grad.shape == (3, 1)"),
         ("f = T.ones(2).requires_grad_() * 1\nwith T.no_grad(): d = f[0]\nf.detach_()", "not d.requires_grad"),
-        ("x = T.ones(2, 3).requires_grad_(); a = x * 1; f = a[:1]\nwith T.no_grad(): a.t_()",
-         "a.grad_fn.name(), f.grad_fn.name(), a.shape == ('MulBackward0', 'AsStridedBackward0', (3, 2))"),
-        ("x = T.ones(2, 3).requires_grad_(); a = x * 1; f = a[:1]\nwith T.no_grad(): f.squeeze_()\nf.sum().backward()",
-         "x.grad.tolist(), f.grad_fn.name() == ([[1, 1, 1], [0, 0, 0]], 'AsStridedBackward0')"),
-        ("x = T.ones(2, 3).requires_grad_(); a = x * 1; b = a[:]; f = a[:1]; b.squeeze_()",
-         "f.grad_fn.name() == 'AsStridedBackward0'"),
         ("b = T.ones(3).requires_grad_(); d = T.ones(2, 3, 4).clone(); y = b @ d; d.mul_(2); y.sum().backward()",
          "b.grad.tolist() == [8, 8, 8]"),
         ("d = T.ones(2, 3, 4).requires_grad_() @ T.ones(4); d.neg_()", "d.grad_fn.name() == 'NegBackward0'"),
@@ -270,7 +261,6 @@ def test_a_slice_is_not_written_from_one_that_overlaps_it() -> None:
          "{m.stride() for m in c} == {(1, 12, 4)}"),
         ("a = T.ones(2, 3).t(); c = a.sort(-1)[0], a.argsort(-1), a.argsort(0, descending=True)",
          "{m.stride() for m in c} == {(1, 3)}"),
-        ("b = T.zeros(3); b.index_put_((T.tensor([True, False, True]),), T.tensor(2))", "b.tolist() == [2, 0, 2]"),
         ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.contiguous(), b[:, :, ::2].clone().contiguous()",
          "c[0].stride(), c[1].stride() == ((6, 3, 1), (4, 2, 1))"),
     ],
