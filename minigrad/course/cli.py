@@ -17,6 +17,7 @@ from typing import TypeVar
 from minigrad.course import notebooks
 
 Item = TypeVar("Item")
+COURSE = "minigrad-course"  # the folder that `minigrad lab` makes
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -73,7 +74,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     command = add("lab", lab, "open the course in JupyterLab", "minigrad lab --dir ~/autograd --no-browser")
     command.add_argument(
-        "--dir", type=Path, default=Path("minigrad-course"), help="your folder (%(default)s)"
+        "--dir", type=Path, default=Path(COURSE), help="your folder (%(default)s)"
     )
     command.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     command.add_argument("--port", type=port, help="the port to serve at (8888, or the next free one)")
@@ -97,7 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     command = add("progress", progress, "show the progress table", "minigrad progress --dir minigrad-course")
     command.add_argument(
-        "--dir", type=Path, help="your folder (the one you are in, if it is the course's; else minigrad-course)"
+        "--dir", type=Path, help="your folder (looked for where you are, in minigrad-course, and in the folders above)"
     )
 
     command = add(
@@ -180,17 +181,27 @@ def solution(options: argparse.Namespace) -> int:
 
 
 def progress(options: argparse.Namespace) -> int:
-    """Print the progress table of a student's folder."""
+    """Print the progress table of a student's folder, and which file it comes from."""
     from minigrad.course import progress_store
     from minigrad.course.terminal import progress_table
 
-    here = progress_store.folder()
-    inside = (here / "exercises").is_dir() or (here / progress_store.FILE).exists()
-    folder = (options.dir or (here if inside else Path("minigrad-course"))).expanduser()
+    folder = (options.dir or students_folder(progress_store.folder())).expanduser()
     if not folder.is_dir():
         raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
     print(progress_table(folder))
+    file = folder.resolve() / progress_store.FILE
+    print(f"Read from {file}" if file.exists() else f"Nothing has been answered yet: there is no {file}")
     return 0
+
+
+def students_folder(here: Path) -> Path:
+    """The student's course, here or beside this folder or one above: where there is progress, else where it was laid out."""
+    from minigrad.course import progress_store
+
+    near = [place for above in (here, *here.parents) for place in (above, above / COURSE)]
+    begun = (place for place in near if (place / progress_store.FILE).exists())
+    laid_out = (place for place in near if place.name == COURSE and (place / "exercises").is_dir())
+    return next(begun, None) or next(laid_out, None) or (here if (here / "exercises").is_dir() else here / COURSE)
 
 
 def reset(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ student's own folder. `building` puts them together.
 import ast
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -33,6 +34,11 @@ PIXELS = ("image/png", "image/jpeg")
 
 _CHECK = re.compile(r"""^(?:check|predict)\(\s*["'](\d+\.\w+)["']""", re.MULTILINE)
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_LIVE_KERNEL = _KERNEL | {"display_name": "Python 3 (ipykernel)"}
+_LIVE_LANGUAGE = {
+    "name": "python", "mimetype": "text/x-python", "pygments_lexer": "ipython3", "nbconvert_exporter": "python",
+    "file_extension": ".py",
+}  # fmt: skip
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -419,8 +425,16 @@ def dated(file: Path) -> Path:
 
 
 def for_student(file: Path) -> bytes:
-    """What a student gets for a file of the course: a notebook without outputs, anything else as it is."""
-    return dumps(strip_outputs(read(file))).encode() if file.suffix == ".ipynb" else file.read_bytes()
+    """What a student gets for a file of the course: a notebook without outputs, anything else as it is.
+
+    A notebook names its kernel as JupyterLab does, which would otherwise mark it as changed when it is opened.
+    """
+    if file.suffix != ".ipynb":
+        return file.read_bytes()
+    nb = strip_outputs(read(file))
+    version = {"version": platform.python_version(), "codemirror_mode": {"name": "ipython", "version": 3}}
+    nb["metadata"] = {"kernelspec": _LIVE_KERNEL, "language_info": _LIVE_LANGUAGE | version}
+    return dumps(nb).encode()
 
 
 def _create(target: Path, content: bytes) -> bool:

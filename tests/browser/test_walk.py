@@ -98,6 +98,25 @@ def test_a_program_of_lesson_04_is_locked_until_predicted(walk: Walk) -> None:
     assert walk.errors() == [] and walk.page.errors == []
 
 
+def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
+    """Opening one leaves it as it is. A saved one, opened again when its kernel is gone, shows what it showed."""
+    file = "notebooks/01_slope.ipynb"
+    changed = "() => window.jupyterapp.shell.currentWidget.context.model.dirty"
+    walk.open(file)
+    walk.page.wait_for_timeout(1500)
+    assert not walk.page.evaluate(changed), "opening a notebook does not mark it as changed"
+    walk.run_all()
+    walk.notebook.locator(".mg").first.wait_for()
+    views = walk.notebook.locator(".jp-OutputArea-output .widget-slider, .jp-OutputArea-output .mg").count()
+    walk.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    walk.page.wait_for_function(f"() => !({changed})()")
+    walk.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    walk.open(file)
+    walk.notebook.locator(".mg").first.wait_for()
+    assert views and walk.notebook.locator(".jp-OutputArea-output .widget-slider, .jp-OutputArea-output .mg").count() == views
+    assert walk.notebook.get_by_text("Error displaying widget").count() == 0
+
+
 @pytest.mark.slow
 def test_the_first_hour_from_a_wheel(page: Any, tmp_path: Path) -> None:
     """The wheel, alone in a new environment, outside the checkout."""

@@ -332,6 +332,25 @@ def test_progress_of_the_folder_one_is_in(
     assert "77" in capsys.readouterr().out
 
 
+def test_progress_finds_the_course_that_lab_laid_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also beside it in a checkout, which has a folder of exercises itself, and from within."""
+    for folder in ("exercises", "solutions", "minigrad-course/exercises", "minigrad-course/notebooks/reference", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    file = tmp_path / "minigrad-course" / "minigrad-progress.json"
+    monkeypatch.chdir(tmp_path)
+    assert run("progress") == 0
+    assert f"there is no {file}" in capsys.readouterr().out
+    record = {"minigrad": 1, "edition": EDITION, "exercises": {"5.1": {"passed": True, "tries": 77}}}
+    file.write_text(json.dumps(record), encoding="utf-8")
+    for place in (".", "minigrad-course", "minigrad-course/exercises", "minigrad-course/notebooks/reference", "elsewhere"):
+        monkeypatch.chdir(tmp_path / place)
+        assert run("progress") == 0
+        out = capsys.readouterr().out
+        assert "77" in out and f"Read from {file}" in out
+
+
 def test_progress_of_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("progress", "--dir", "nowhere") == 2
     assert "minigrad lab" in capsys.readouterr().err

@@ -326,6 +326,17 @@ def test_a_renamed_notebook_still_finds_its_lesson(name: str, tmp_path: Path) ->
     assert notebooks.lesson_of(file) == "05_vectors"
 
 
+def test_a_students_copy_names_the_kernel_as_jupyterlab_does() -> None:
+    """Else JupyterLab would mark it as changed as soon as it is opened."""
+    from ipykernel.ipkernel import IPythonKernel
+    from ipykernel.kernelspec import get_kernel_dict
+
+    copy = json.loads(notebooks.for_student(notebooks.path("notebooks", "05_vectors")))
+    spec = {name: value for name, value in get_kernel_dict().items() if name in ("display_name", "language")}
+    assert copy["metadata"] == {"kernelspec": spec | {"name": "python3"}, "language_info": IPythonKernel.language_info}
+    assert all(cell.get("outputs", []) == [] for cell in copy["cells"])
+
+
 def test_a_strangers_notebook_belongs_to_no_lesson(tmp_path: Path) -> None:
     notebooks.write(notebook(code("1")), tmp_path / "a.ipynb")
     assert notebooks.lesson_of(tmp_path / "a.ipynb") is None
