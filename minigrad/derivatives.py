@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, gathering, kernels, layout, special_functions, windows
+from minigrad import dtypes, gathering, kernels, layout, windows
 from minigrad.kernels import fold_rows
 from minigrad.layout import count
 from minigrad.operations import enter, joined, operation
@@ -40,7 +40,7 @@ Shape = tuple[int, ...]
 
 add = operation("Add", operator.add, lambda g: g, lambda g: g)
 sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g)
-rsub = operation("RsubBackward1", lambda x, y: y - x, lambda g: -g, lambda g: g)
+rsub = operation("RsubBackward1", lambda x, number: number - x, lambda g: -g)
 mul = operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)
 div = operation("Div", kernels.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y))
 neg = operation("Neg", operator.neg, lambda g: -g)
@@ -49,16 +49,19 @@ power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * expo
 power_zero = operation("PowBackward0", kernels.power, lambda g, x: zeros(g))
 power_tensor = operation(
     "PowBackward1",
-    kernels.power_tensor,
+    np.power,
     lambda g, x, y, out: where(y == 0, 0.0, g * y * x ** (y - 1)),
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 power_base = operation(
-    "PowBackward2", kernels.power_tensor, None, lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x))
+    "PowBackward2", np.power, None, lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x))
 )
-add_scaled, sub_scaled = (
-    operation(name, lambda x, y, factor: x + factor * y, lambda g: g, lambda g, factor: g * factor)
-    for name in ("Add", "Sub")
+add_scaled = operation("Add", lambda x, y, alpha: x + alpha * y, lambda g: g, lambda g, alpha: g * alpha)
+sub_scaled = operation("Sub", lambda x, y, alpha: x - alpha * y, lambda g: g, lambda g, alpha: g * -alpha)
+floor_divide = operation(  # PyTorch has no derivative for it, either
+    "NotImplemented",
+    lambda x, y: kernels.divide_rounded(x, y, "floor"),
+    *[lambda g: no_derivative("floor_divide")] * 2,
 )
 lerp = operation("LerpBackward0", kernels.lerp, lambda g, weight: g * (1 - weight), lambda g, weight: g * weight)
 lerp_tensor = operation(
@@ -74,30 +77,30 @@ div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g, y: zer
 
 # ----------------------------------------------------------- elementwise
 
-exp = operation("Exp", kernels.exp, lambda g, out: g * out)
-expm1 = operation("Expm1", kernels.expm1, lambda g, out: g * (out + 1))
-log = operation("Log", kernels.log, lambda g, x: g / x)
-log1p = operation("Log1P", kernels.log1p, lambda g, x: g / (x + 1))
+exp = operation("Exp", kernels.floating(np.exp), lambda g, out: g * out)
+expm1 = operation("Expm1", kernels.floating(np.expm1), lambda g, out: g * (out + 1))
+log = operation("Log", kernels.floating(np.log), lambda g, x: g / x)
+log1p = operation("Log1P", kernels.floating(np.log1p), lambda g, x: g / (x + 1))
 log2 = operation("Log2", kernels.floating(np.log2), lambda g, x: g / (x * math.log(2)))
-log10 = operation("Log10", kernels.log10, lambda g, x: g / (x * math.log(10)))
+log10 = operation("Log10", kernels.floating(np.log10), lambda g, x: g / (x * math.log(10)))
 sqrt = operation("Sqrt", kernels.floating(np.sqrt), lambda g, out: g / (2 * out))
 rsqrt = operation("Rsqrt", kernels.rsqrt, lambda g, out: -0.5 * g * out**3)
-sin = operation("Sin", kernels.sin, lambda g, x: g * cos(x))
-cos = operation("Cos", kernels.cos, lambda g, x: -g * sin(x))
+sin = operation("Sin", kernels.floating(np.sin), lambda g, x: g * cos(x))
+cos = operation("Cos", kernels.floating(np.cos), lambda g, x: -g * sin(x))
 tan = operation("Tan", kernels.floating(np.tan), lambda g, out: g * (1 + out * out))
 asin = operation("Asin", kernels.floating(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
 acos = operation("Acos", kernels.floating(np.arccos), lambda g, x: -g * rsqrt(1 - x * x))
 atan = operation("Atan", kernels.floating(np.arctan), lambda g, x: g / (x * x + 1))
 atan2 = operation(
     "Atan2",
-    kernels.floating(np.arctan2),
+    lambda x, y: np.arctan2(dtypes.floating(x), dtypes.floating(y)),
     lambda g, x, y: g * y / (x * x + y * y),
     lambda g, x, y: -g * x / (x * x + y * y),
 )
 sinh = operation("Sinh", kernels.floating(np.sinh), lambda g, x: g * cosh(x))
 cosh = operation("Cosh", kernels.floating(np.cosh), lambda g, x: g * sinh(x))
-tanh = operation("Tanh", kernels.tanh, lambda g, out: g * (1 - out * out))
-sigmoid = operation("Sigmoid", kernels.floating(kernels.sigmoid), lambda g, out: g * (1 - out) * out)
+tanh = operation("Tanh", kernels.floating(np.tanh), lambda g, out: g * (1 - out * out))
+sigmoid = operation("Sigmoid", kernels.sigmoid, lambda g, out: g * (1 - out) * out)
 logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
 softplus = operation(
     "Softplus", kernels.softplus, lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta))
@@ -105,20 +108,27 @@ softplus = operation(
 relu = operation("Relu", kernels.relu, lambda g, out: g * (out > 0))
 leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(x > 0, g, g * slope))
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
-erf = operation("Erf", kernels.floating(special_functions.erf), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
+erf = operation(
+    "Erf", lambda x: kernels.erf(dtypes.floating(x)), lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x)
+)
 
 # ------------------------------------------------ comparing and choosing
 
-abs = operation("Abs", kernels.absolute, lambda g, x: g * sign(x))
+abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
 floor, ceil, trunc = (
     operation(name, kernels.unless_whole(forward), lambda g: zeros(g))
     for name, forward in (("Floor", np.floor), ("Ceil", np.ceil), ("Trunc", np.trunc))
 )
 round, round_decimals = (
-    operation(name, kernels.round_half_even, lambda g: zeros(g)) for name in ("Round", "RoundBackward1")
+    operation(name, lambda x, decimals: np.round(x, decimals), lambda g: zeros(g))
+    for name in ("Round", "RoundBackward1")
 )
-nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: g * (abs(x) < math.inf))
+nan_to_num = operation(
+    "NanToNum",
+    lambda x, nan, posinf, neginf: np.nan_to_num(x, True, nan, posinf, neginf),
+    lambda g, x: g * (abs(x) < math.inf),
+)
 maximum = operation(
     "Maximum",
     np.maximum,
@@ -243,13 +253,17 @@ drawn_bernoulli, drawn_normal_mean, drawn_normal_std = (
     for name in ("Bernoulli", "NormalBackward1", "NormalBackward2")
 )
 drawn_normal = operation("NormalBackward3", lambda x, y, value: value, lambda g: zeros(g), lambda g: zeros(g))
-unique = operation("Unique2", lambda x, values: values, lambda g: kernels.no_derivative("_unique2"))
-cumsum = operation("Cumsum", gathering.cumsum, lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)))
-cumprod = operation("Cumprod", gathering.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
+unique = operation(
+    "Unique2",
+    lambda x, values: values,
+    lambda g: no_derivative("_unique2"),
+)
+cumsum = operation("Cumsum", kernels.cumsum, lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)))
+cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
 # ---------------------------------------------------- softmax and losses
 
-softmax = operation("Softmax", kernels.softmax, lambda g, out, dim: (g - sum_dims(g * out, (dim,), True)) * out)
-log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dim: g - exp(out) * sum_dims(g, (dim,), True))
+softmax = operation("Softmax", kernels.softmax, lambda g, out, dims: (g - sum_dims(g * out, dims, True)) * out)
+log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dims: g - exp(out) * sum_dims(g, dims, True))
 mse_loss = operation(
     "MseLoss",
     lambda x, y, reduction: kernels.reduced(np.square(x - y), reduction),
@@ -480,6 +494,13 @@ def zeros(g: Any) -> Any:
     if isinstance(g, Tensor):
         return wrap(np.zeros_like(g._data))
     return np.zeros_like(g)
+
+
+def no_derivative(name: str) -> Any:
+    """Raises, as PyTorch does for this function."""
+    if name == "floor_divide":
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 def unreduce(g: Any, x_shape: Shape, dims: Shape, keepdim: bool) -> Any:

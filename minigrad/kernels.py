@@ -14,143 +14,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, errors, special_functions
-from minigrad.layout import Array, count, in_order
-from minigrad.sums import FEW, few_rows, total, total_of_squares
+from minigrad.layout import Array, Shape, count, in_order
 
-# Called with all arguments in order: far cheaper than np.sum and its keywords.
-largest: Any = np.maximum.reduce
-smallest: Any = np.minimum.reduce
-multiplied: Any = np.multiply.reduce
-
-
-def only_floats(label: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
-    """A function that refuses integers, as PyTorch's kernel of this name does."""
-
-    def decorate(function: Any) -> Any:
-        def forward(x: Array, *rest: Any) -> Array:
-            if x.dtype.kind != "f":
-                errors.broadcast_shapes(x.shape, *(y.shape for y in rest if hasattr(y, "dtype")))  # that is looked at first
-                raise errors.not_implemented(label, dtypes.of(x.dtype).tensor_name)
-            return function(x, *rest)
-
-        return _taking_what(function, forward)
-
-    return decorate
-
-
-def rounded_once(function: Any) -> Any:
-    """A function that computes with float32 where it is given halves, as PyTorch does: nothing overflows on the way."""
-
-    def forward(x: Array, *rest: Any) -> Array:
-        if x.dtype.char != "e":
-            return function(x, *rest)
-        return np.asarray(function(x.astype(np.float32), *rest)).astype(np.float16)[()]
-
-    return _taking_what(function, forward)
-
-
-def fine(function: np.ufunc) -> Callable[..., Array]:
-    """A function of numpy's that is right in the last place, where there are few numbers; of integers it gives floats.
-
-    In float32 numpy's own are one off there for every third number, PyTorch's for one in a hundred.
-    """
-
-    def forward(x: Array) -> Array:
-        kind = x.dtype.char
-        if kind == "f" and x.size <= FEW:
-            return function(x, dtype=np.float64).astype(np.float32)
-        return function(x if kind in "fde" else dtypes.floating(x))
-
-    return forward
-
-
-def in_double(function: Any) -> Any:
-    """A function that computes few float32 with float64, as PyTorch does all; and halves with float32."""
-
-    def forward(x: Array, *rest: Any) -> Array:
-        if x.size > FEW or x.dtype.char != "f":
-            return function(x, *rest) if x.dtype.char != "e" else forward(x.astype(np.float32), *rest).astype(np.float16)
-        return function(x.astype(np.float64), *rest).astype(np.float32)
-
-    return _taking_what(function, forward)
-
-
-exp, expm1, log, log1p, log10 = map(fine, (np.exp, np.expm1, np.log, np.log1p, np.log10))
-sin, cos, tanh = map(fine, (np.sin, np.cos, np.tanh))
-
-
-def _taking_what(function: Any, forward: Any) -> Any:
-    """`forward`, which takes what `function` does, under the names that rules use."""
-    code = getattr(function, "__code__", None)
-    forward.takes = getattr(function, "takes", code.co_varnames[: code.co_argcount] if code else ("x",))
-    return forward
-
-
-BOOLEAN = np.dtype(bool)
-
-
-def refuse_booleans(label: str, x: Array) -> None:
-    """NotImplementedError where PyTorch's kernel of this name takes no booleans."""
-    if x.dtype is BOOLEAN:
-        raise errors.not_implemented(label, "Bool")
-
-
-# ------------------------------------------------------------------------------------------- softmax
-
-
-@rounded_once
-def softmax(x: Array, dim: int) -> Array:
-    if not x.size:
-        return x.copy()
-    if x.size > 1000 and x.dtype.char in "fd" and smallest(x, None) > -40 and largest(x, None) < 40:
-        y = np.exp(x)  # no power so large or small that it matters: nothing to subtract first
-    else:
-        y = exp(x - largest_of_rows(x, dim))
-    if (few := few_rows(y, dim)) is not None:
-        y *= 1 / few
-    else:
-        y /= total(y, dim, True)
-    return in_order(y)
-
-
-@rounded_once
-def log_softmax(x: Array, dim: int) -> Array:
-    if not x.size:
-        return x.copy()
-    y = x - largest_of_rows(x, dim)
-    if y.size > FEW:
-        y -= np.log(total(np.exp(y), dim, True))
-        return in_order(y)
-    powers = exp(y)
-    few = few_rows(powers, dim)
-    y -= log(total(powers, dim, True) if few is None else few)
-    return in_order(y)
-
-
-def logsumexp(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    if x.size == 0:
-        return log(total(x, dims, keepdim))
-    top = largest(x, dims, None, None, True)
-    top = np.where(np.isfinite(top), top, x.dtype.type(0))
-    with np.errstate(divide="ignore"):
-        y = log(total(exp(x - top), dims, keepdim))
-    return y + top.reshape(y.shape)
-
-
-@only_floats("log_sigmoid_cpu")
-@rounded_once
-def logsigmoid(x: Array) -> Array:
-    return np.subtract(np.minimum(x, 0), log1p(exp(-np.absolute(x))), order="C")
-
-
-@rounded_once
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + e^-x) without overflow."""
-    with np.errstate(over="ignore"):
-        return np.reciprocal(1 + exp(-x))
-
-
-# ------------------------------------------------------------------------------------------- division and powers
+# ------------------------------------------------------------ division and powers
 
 
 def true_divide(x: Array, y: Array) -> Array:
@@ -166,82 +32,60 @@ FLOAT64 = np.dtype(np.float64)
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     """x / y rounded down ("floor") or towards zero ("trunc"); an integer divided by zero raises."""
-    refuse_booleans(f"div_{mode}_cpu", x)
-    if x.dtype.kind != "f":
-        _check_divisor(x, y)
-        down = np.floor_divide(x, y)
-        if mode == "floor":
-            return down
-        return (down + ((x % y != 0) & ((x < 0) != (y < 0)))).astype(x.dtype)[()]
-    if mode == "trunc":
-        return np.trunc(np.true_divide(x, y))
-    # numpy gives nan for x // 0; C's division gives infinities.
-    quotient: Array = np.where(y == 0, np.true_divide(x, y), np.floor_divide(x, y))
-    return quotient.astype(x.dtype)[()]
+    if x.dtype.kind == "f":
+        if mode == "trunc":
+            return np.trunc(x / y)
+        return np.where(y == 0, x / y, np.floor_divide(x, y)).astype(x.dtype)  # numpy has nan for x // 0
+    _refuse_zeros(x, y)
+    if mode == "floor":
+        return np.floor_divide(x, y)
+    return ((x - np.fmod(x, y)) // y).astype(x.dtype)
 
 
-def _check_divisor(x: Array, y: Array) -> None:
-    if not np.all(y) and np.size(x):
+def _refuse_zeros(x: Array, y: Array) -> None:
+    if x.dtype.kind != "f" and np.size(x) and not np.all(y):
         raise RuntimeError("ZeroDivisionError")
 
 
 def remainder(x: Array, y: Array) -> Array:
     """x % y with the sign of y."""
-    refuse_booleans("remainder_cpu", x)
-    if x.dtype.kind != "f":
-        _check_divisor(x, y)
-        return np.remainder(x, y)
-    rest = np.fmod(x, y)  # a rest of 0 keeps the sign of x
-    return np.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)[()]
+    _refuse_zeros(x, y)
+    rest = np.fmod(x, y)
+    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest).astype(x.dtype)
 
 
 def fmod(x: Array, y: Array) -> Array:
     """x % y with the sign of x."""
-    refuse_booleans("fmod_cpu", x)
-    if x.dtype.kind != "f":
-        _check_divisor(x, y)
+    _refuse_zeros(x, y)
     return np.fmod(x, y)
 
 
 def power(x: Array, exponent: float) -> Array:
     """x ** exponent for a number; a float exponent makes floats of integers."""
     if x.dtype.kind != "f":
-        if x.dtype is BOOLEAN and isinstance(exponent, bool):
-            return x | (not exponent)
         kind = dtypes.result_type(x, exponent)
-        if not kind.is_floating_point and exponent < 0:
+        if exponent < 0 and not kind.is_floating_point:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        x, exponent = dtypes.cast(x, kind), dtypes.fitting(exponent, kind)
-    elif x.dtype.itemsize == 2:
-        dtypes.fitting(exponent, dtypes.float16)
+        x = dtypes.cast(x, kind)
     return x**exponent
 
 
-def power_tensor(x: Array, y: Array) -> Array:
-    """x ** y in the type of both."""
-    refuse_booleans("pow", y)
-    if x.dtype.kind in "iu" and np.any(y < 0):
-        return _integer_power(x, y)
-    return np.power(x, y)
+def lerp(x: Array, y: Array, weight: Any) -> Array:
+    """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact."""
+    if x.dtype.kind != "f":
+        raise errors.not_implemented("lerp_kernel_scalar", dtypes.of(x.dtype).tensor_name)
+    near = np.absolute(weight) < 0.5
+    return np.where(near, x + weight * (y - x), y - (y - x) * (1 - weight)).astype(x.dtype)
 
 
-
-def _integer_power(x: Array, y: Array) -> Array:
-    """Negative exponents of integers: 1 and -1 have powers, for the rest 0."""
-    both: Any = np.broadcast_arrays(x, y)
-    base, exponent = both
-    unit = np.where(base == 1, 1, np.where(base == -1, np.where(exponent % 2 == 0, 1, -1), 0))
-    return np.where(exponent < 0, unit, np.power(base, np.maximum(exponent, 0))).astype(x.dtype)
-
-
-# ------------------------------------------------------------------------------------------- elementwise
+# ------------------------------------------------------------ each number by itself
 
 
 def floating(function: Callable[..., Array]) -> Callable[..., Array]:
     """A function that gives floats of the default type when it is given integers."""
 
-    def forward(x: Array, *rest: Array) -> Array:
-        return function(x, *rest) if x.dtype.kind == "f" else function(*map(dtypes.floating, (x, *rest)))
+    def forward(x: Array) -> Array:
+        return function(x if x.dtype.kind == "f" else dtypes.floating(x))
 
     return forward
 
@@ -250,97 +94,98 @@ def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]
     """A rounding function, which leaves integers as they are."""
 
     def forward(x: Array) -> Array:
-        refuse_booleans(f"{function.__name__}_vml_cpu", x)
         return function(x) if x.dtype.kind == "f" else x.copy()
 
     return forward
-
-
-def absolute(x: Array) -> Array:
-    refuse_booleans("abs_cpu", x)
-    return np.absolute(x)
-
-
-def sign(x: Array) -> Array:
-    if x.dtype.kind == "f":
-        return np.where(np.isnan(x), x.dtype.type(0), np.sign(x))[()]
-    return np.sign(x) if x.dtype.kind != "b" else x.copy()
-
-
-def round_half_even(x: Array, decimals: int) -> Array:
-    refuse_booleans("round_cpu" if decimals else "round_vml_cpu", x)
-    if x.dtype.kind != "f":
-        return x.copy() if decimals == 0 else np.round(x, decimals)
-    return np.round(x, decimals)
-
-
-def clamp(x: Array, low: Any, high: Any) -> Array:
-    """x, but at least `low` and at most `high`; None means no bound. nan stays."""
-    if low is not None:
-        x = np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
-
-
-_BITS, _ONE = {np.dtype(f"f{size}"): np.dtype(f"i{size}") for size in (2, 4, 8)}, np.ones((), np.int8)
-_ZERO = {np.dtype(code): np.zeros((), code) for code in "?Bbhilefd"}
-
-
-def relu(x: Array) -> Array:
-    """The larger of x and 0.  (numpy compares fastest with a 0 of x's own type; in bulk `clip` is faster still.)"""
-    if x.dtype is BOOLEAN:
-        raise RuntimeError("Boolean inputs not supported for relu")
-    if not x.ndim:
-        return x.dtype.type(0) if x < 0 else x[()]
-    return np.maximum(_ZERO[x.dtype], x) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, np.inf)
-
-
-def where(condition: Array, x: Any, y: Any) -> Array:
-    return np.where(condition, x, y)
-
-
-def masked_fill(x: Array, y: Any, mask: Array) -> Array:
-    return np.asarray(np.where(mask, y, x), order="C")
-
-
-def nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
-    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
 def rsqrt(x: Array) -> Array:
     return 1 / np.sqrt(dtypes.floating(x))
 
 
-def lerp(x: Array, y: Array, weight: Any) -> Array:
-    """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact; float16 is computed as float32."""
-    if x.dtype == np.float16:
-        return lerp(x.astype(np.float32), y.astype(np.float32), np.float32(weight)).astype(np.float16)
-    return np.where(np.absolute(weight) < 0.5, x + weight * (y - x), y - (y - x) * (1 - weight)).astype(x.dtype)[()]
+def sign(x: Array) -> Array:
+    """-1, 0 or 1; 0 for nan."""
+    if x.dtype.kind == "b":
+        return x.copy()
+    return np.sign(x) if x.dtype.kind != "f" else np.nan_to_num(np.sign(x))
 
 
-# ------------------------------------------------------------------------------------------- activations
+def clamp(x: Array, low: Any, high: Any) -> Array:
+    """x, but at least `low` and at most `high`; nan stays."""
+    return np.minimum(np.maximum(x, low), high)
 
 
-@only_floats("softplus_cpu")
-@rounded_once
+def relu(x: Array) -> Array:
+    if x.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    return np.maximum(x, x.dtype.type(0))
+
+
+def where(condition: Array, x: Any, y: Any) -> Array:
+    return np.where(condition, x, y)[()]
+
+
+def masked_fill(x: Array, y: Any, mask: Array) -> Array:
+    return np.asarray(np.where(mask, y, x), order="C")
+
+
+# ------------------------------------------------------------ activations
+
+
+def sigmoid(x: Array) -> Array:
+    x = dtypes.floating(x)
+    return 1 / (1 + np.exp(-x))
+
+
+def logsigmoid(x: Array) -> Array:
+    """log(sigmoid(x)) without overflow."""
+    return np.minimum(x, 0) - np.log1p(np.exp(-np.absolute(x)))
+
+
 def softplus(x: Array, beta: float, threshold: float) -> Array:
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is larger than the threshold."""
     b = x * beta
-    return np.where(b > threshold, x, log1p(exp(np.minimum(b, threshold))) / beta).astype(x.dtype)[()]
+    return np.where(b > threshold, x, np.log1p(np.exp(np.minimum(b, threshold))) / beta)
 
 
-@only_floats("GeluKernelImpl")
-@rounded_once
 def gelu(x: Array, approximate: str) -> Array:
     if approximate == "none":
-        return x * 0.5 * (1 + special_functions.erf(x * x.dtype.type(math.sqrt(0.5))))
-    return 0.5 * x * (1 + tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+        return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
-@only_floats("leaky_relu_cpu")
 def leaky_relu(x: Array, slope: float) -> Array:
     return np.where(x > 0, x, x * slope)
 
 
-# ------------------------------------------------------------------------------------------- losses
+def erf(x: Array) -> Array:
+    return special_functions.erf(x)
+
+
+def softmax(x: Array, dims: Shape) -> Array:
+    if not x.size:
+        return x.copy()
+    y = np.exp(x - np.maximum.reduce(x, dims, None, None, True))
+    y /= np.add.reduce(y, dims, None, None, True)
+    return in_order(y)
+
+
+def log_softmax(x: Array, dims: Shape) -> Array:
+    if not x.size:
+        return x.copy()
+    y = x - np.maximum.reduce(x, dims, None, None, True)
+    y -= np.log(np.add.reduce(np.exp(y), dims, None, None, True))
+    return in_order(y)
+
+
+def logsumexp(x: Array, dims: Shape, keepdim: bool) -> Array:
+    top = np.maximum.reduce(x, dims, None, None, True, -np.inf)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    y = np.log(np.add.reduce(np.exp(x - top), dims, None, None, keepdim))
+    return y + top.reshape(y.shape)
+
+
+# ------------------------------------------------------------ losses
 
 
 def reduced(losses: Array, reduction: str) -> Array:
@@ -349,7 +194,7 @@ def reduced(losses: Array, reduction: str) -> Array:
         raise errors.not_implemented("mse_cpu", dtypes.of(losses.dtype).tensor_name)
     if reduction == "mean":
         return mean_all(losses)
-    return total(losses, None) if reduction == "sum" else losses
+    return np.add.reduce(losses, None) if reduction == "sum" else losses
 
 
 def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
@@ -364,17 +209,14 @@ def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Array:
 
 def bce_loss(x: Array, y: Array, weight: Array | None, reduction: str) -> Array:
     """-(y log x + (1 - y) log(1 - x)), with the logarithms at least -100."""
-    losses = (y - 1) * np.maximum(log1p(-x), -100) - y * np.maximum(log(x), -100)
+    losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
 def bce_with_logits_loss(x: Array, y: Array, weight: Array | None, positive: Array | None, reduction: str) -> Array:
-    """The same of sigmoid(x), without overflow."""
-    if positive is None:
-        losses = (1 - y) * x - logsigmoid(x)
-    else:
-        losses = (1 - y) * x - ((positive - 1) * y + 1) * logsigmoid(x)
-    losses = losses.astype(y.dtype, copy=False) if y.dtype.kind == "f" else losses  # PyTorch writes into 1 - y
+    """The same of sigmoid(x), without overflow; `positive` weighs the targets that are 1."""
+    gain = 1 if positive is None else (positive - 1) * y + 1
+    losses = (1 - y) * x - gain * logsigmoid(x)
     return reduced(losses if weight is None else losses * weight, reduction)
 
 
@@ -545,42 +387,77 @@ def solve_vector(x: Array, y: Array) -> Array:
 def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array, Array]:
     """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1; x normalised by them."""
     n = count(x.shape, dims)
-    mean = total(x, dims, True) / n
+    mean = sum_dims(x, dims, True) / n
     centred = x - mean
-    var = total(centred * centred, dims, True) / n
+    var = sum_dims(centred * centred, dims, True) / n
     rstd = 1 / np.sqrt(var + eps)
     return mean, rstd, var, centred * rstd
 
 
-# ------------------------------------------------------------------------------------------- reductions
-
-
-def largest_of_rows(x: Array, dim: int) -> Array:
-    """The largest along one dimension, kept as size 1; numpy compares short rows fastest when they stand upright."""
-    if x.shape[dim] > 32 or x.size < 300 or dim % x.ndim != x.ndim - 1:
-        return largest(x, dim, None, None, True)
-    upright = np.ascontiguousarray(x.reshape((-1, x.shape[dim])).T)
-    return largest(upright, 0).reshape((*x.shape[:-1], 1))
+# ------------------------------------------------------------ reductions
 
 
 def sum_all(x: Array) -> Array:
     return np.add.reduce(x, None)
 
 
-def sum_dims(x: Array, dims: tuple[int, ...] | None, keepdim: bool) -> Array:
+def sum_dims(x: Array, dims: Shape | None, keepdim: bool) -> Array:
     return in_order(np.add.reduce(x, dims, None, None, keepdim))
+
+
+def mean_all(x: Array) -> Array:
+    if x.dtype.itemsize == 2:  # the sum might be too large
+        return np.asarray(x).mean()
+    return np.add.reduce(x, None) / x.dtype.type(x.size)
+
+
+def mean_dims(x: Array, dims: Shape, keepdim: bool) -> Array:
+    if x.dtype.itemsize == 2:
+        return np.asarray(x).mean(dims, keepdims=keepdim)
+    return sum_dims(x, dims, keepdim) / x.dtype.type(count(x.shape, dims))
 
 
 def prod_dim(x: Array, dim: int, keepdim: bool) -> Array:
     return np.multiply.reduce(x, dim, None, None, keepdim) if x.ndim else x[()]
 
 
-def amax(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+def amax(x: Array, dims: Shape, keepdim: bool) -> Array:
     return in_order(np.maximum.reduce(x, dims, None, None, keepdim))
 
 
-def amin(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
+def amin(x: Array, dims: Shape, keepdim: bool) -> Array:
     return in_order(np.minimum.reduce(x, dims, None, None, keepdim))
+
+
+def var(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
+    centred = x - mean_dims(x, dims, True)
+    free = max(count(x.shape, dims) - correction, 0)
+    return sum_dims(centred * centred, dims, keepdim) / x.dtype.type(free)
+
+
+def std(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
+    return np.sqrt(var(x, dims, correction, keepdim))
+
+
+def vector_norm(x: Array, order: float, dims: Shape, keepdim: bool) -> Array:
+    size = np.absolute(x)
+    if order == 2:
+        return np.sqrt(sum_dims(size * size, dims, keepdim))
+    if order == 1:
+        return sum_dims(size, dims, keepdim)
+    if order == 0:
+        return sum_dims((x != 0).astype(x.dtype), dims, keepdim)
+    if math.isinf(order):
+        return (amax if order > 0 else amin)(size, dims, keepdim)
+    return sum_dims(size**order, dims, keepdim) ** (1 / order)
+
+
+def median_all(x: Array) -> Array:
+    """The lower of the two middle elements; nan if there is one, or nothing."""
+    flat = np.ravel(x)
+    if x.dtype.kind == "f" and (not flat.size or np.isnan(flat).any()):
+        return x.dtype.type(np.nan)
+    return np.partition(flat, (flat.size - 1) // 2)[(flat.size - 1) // 2]
 
 
 def picked(x: Array, index: Array, dim: int, keepdim: bool) -> Array:
@@ -591,68 +468,19 @@ def picked(x: Array, index: Array, dim: int, keepdim: bool) -> Array:
     return out if keepdim else out.squeeze(dim)[()]
 
 
-def no_derivative(name: str) -> Any:
-    """NotImplementedError: PyTorch has no derivative here, either."""
-    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+def cumsum(x: Array, dim: int) -> Array:
+    return in_order(np.add.accumulate(x, dim)) if x.ndim else x.copy()
 
 
-@rounded_once
-def mean_all(x: Array) -> Array:
-    return total(x, None) / (x.size or x.dtype.type(0))
-
-
-@rounded_once
-def mean_dims(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
-    return total(x, dims, keepdim) / (count(x.shape, dims) or x.dtype.type(0))
-
-
-@in_double
-def var(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
-    centred = x - x[tuple(slice(0, 1) if d in dims else slice(None) for d in range(x.ndim))]  # exactly 0 for equal numbers
-    centred -= mean_dims(centred, dims, True)
-    free = max(count(x.shape, dims) - correction, 0)
-    return total(centred * centred, dims, keepdim) / (free or x.dtype.type(0))
-
-
-@in_double
-def std(x: Array, dims: tuple[int, ...], correction: float, keepdim: bool) -> Array:
-    return np.sqrt(var(x, dims, correction, keepdim))
-
-
-def median_all(x: Array) -> Array:
-    """The lower of the two middle elements; nan if there is one, or nothing."""
-    flat = np.asarray(x).reshape(-1)
-    if flat.size:
-        refuse_booleans("median_cpu", x)
-    if x.dtype is BOOLEAN:
-        return x.dtype.type(True)
-    if not flat.size:
-        return x.dtype.type(np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
-    if x.dtype.kind == "f" and np.isnan(flat).any():
-        return x.dtype.type(np.nan)
-    return np.partition(flat, (flat.size - 1) // 2)[(flat.size - 1) // 2]
-
-
-@rounded_once
-def vector_norm(x: Array, order: float, dims: tuple[int, ...], keepdim: bool) -> Array:
-    size = np.absolute(x)
-    if order == 2:
-        return np.sqrt(total_of_squares(size * size, dims, keepdim))
-    if order == 1:
-        return total(size, dims, keepdim)
-    if order == 0:
-        return total((x != 0).astype(x.dtype), dims, keepdim)
-    if math.isinf(order):
-        extreme = largest if order > 0 else smallest
-        return extreme(size, dims, None, None, keepdim) if x.size else total(size, dims, keepdim)
-    return total(size**order, dims, keepdim) ** (1 / order)
+def cumprod(x: Array, dim: int) -> Array:
+    return in_order(np.multiply.accumulate(x, dim)) if x.ndim else x.copy()
 
 
 def has_zero(x: Any) -> bool:
+    """Whether a factor is 0; for arrays and Tensors."""
     return not np.all(getattr(x, "_data", x))
 
 
 def trace(x: Array) -> Array:
     """The sum of the diagonal; integers add up as int64."""
-    refuse_booleans("trace", x)
     return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)

@@ -27,9 +27,9 @@ from minigrad import anomaly, dtypes, errors
 from minigrad.birthplace import caller, outside, quoted
 from minigrad.decorating import decorated
 from minigrad.hooks import Hook, Hooks, Pass, RemovableHandle, Watch, unpacked, watched
+from minigrad.kernels import sum_dims
 from minigrad.layout import laid_as
 from minigrad.nesting import PASSES_A_THREAD, in_a_thread
-from minigrad.sums import total
 from minigrad.tensor import Array, Tensor, Untracked, method, wrap
 from minigrad.versions import check_versions, counters_of
 
@@ -499,7 +499,7 @@ def fit(g: Any, node: Node | None, giver: Node | None = None) -> Any:
             g = g.sum(over, keepdim=True) if shape else g.sum()
             g = g if g._data.shape == shape else g.reshape(shape)
         else:
-            g = total(g, over) if len(have) - len(over) == len(shape) else total(g, over, True).reshape(shape)
+            g = sum_dims(g, over, True).reshape(shape)
     if isinstance(g, Tensor):
         return g if g._data.dtype is dtype else g.to(dtypes.of(dtype))  # type: ignore[arg-type]
     return g if g.dtype is dtype else g.astype(dtype)[()]

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import minigrad.nn.rules
-from minigrad import derivatives, gathering, kernels, layout, more_derivatives, sums, tape, windows
+from minigrad import derivatives, gathering, kernels, layout, more_derivatives, tape, windows
 from minigrad.course import lessons, misconceptions
 from minigrad.operations import Operation
 from minigrad.record.formula import formulas_of
@@ -109,7 +109,7 @@ CONSTANTS = {  # functions without a docstring of ours
 
 def meaning(word: str, rule: Any) -> str:
     """What a function that a rule calls does: the beginning of its docstring; nothing for Python's own."""
-    rooms = (rule.__globals__, *map(vars, (kernels, layout, sums, gathering, windows)))
+    rooms = (rule.__globals__, *map(vars, (kernels, layout, gathering, windows)))
     function = rule if rule.__name__ == word else next((room[word] for room in rooms if word in room), None)
     text = CONSTANTS.get(word) or inspect.getdoc(function) or ""
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|") if function is not None else ""

@@ -16,7 +16,6 @@ from minigrad import derivatives as table
 from minigrad import errors
 from minigrad import more_derivatives as more
 from minigrad.dtypes import promote_types
-from minigrad.kernels import largest
 from minigrad.nn import rules
 from minigrad.nn.activations import logsigmoid
 from minigrad.nn.arguments import checked, handing_on
@@ -234,7 +233,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         if weight.dtype is not rows.dtype:
             raise RuntimeError(f"expected scalar type {rows.dtype.tensor_name} but found {weight.dtype.tensor_name}")
     unsigned = classes.view(np.uint64)  # so that negative numbers are too large ones
-    if weights is not None or 0 <= ignore_index < shape[1] or (classes.size and largest(unsigned, None) >= shape[1]):
+    if weights is not None or 0 <= ignore_index < shape[1] or (classes.size and np.maximum.reduce(unsigned, None) >= shape[1]):
         classes, share = _shares(classes, shape[1], weights, ignore_index, rows._data.dtype)
     if reduction == "none":
         total = None

@@ -1,0 +1,431 @@
+"""From many numbers to few, or to others: sums, means, extremes, norms, softmax, order, running totals, counts.
+
+`dim` is one dimension, several where a function says so, or None for all of them; `keepdim` keeps reduced dimensions as
+size 1. A dimension that does not exist is an IndexError.
+"""
+
+# mypy: disable-error-code="no-any-return"
+# (operations are typed Any: the same functions take arrays and Tensors)
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import derivatives as table
+from minigrad import dtypes, errors
+from minigrad.errors import check_dim, check_dims
+from minigrad.kernels import count
+from minigrad.operation import attach, public
+from minigrad.ops import elementwise
+from minigrad.ops.elementwise import typed
+from minigrad.ops.shapes import cat
+from minigrad.tensor import Array, Tensor, wrap
+
+Dims = int | Sequence[int]
+
+# -------------------------------------------------------------- sums and means
+
+
+def _of_type(input: Tensor, dtype: Any) -> Tensor:
+    """The input in this type; else integers and booleans as int64, in which they are added up."""
+    if dtype is not None:
+        return typed(input, dtypes.resolve(dtype))
+    return input if input._data.dtype.kind == "f" else typed(input, dtypes.int64)
+
+
+def _floats(name: str, input: Tensor) -> None:
+    if input._data.dtype.kind != "f":
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+
+
+@public
+def sum(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The sum of all elements, or along `dim`. Integers and booleans are summed as int64.
+
+    >>> torch.tensor([[1, 2], [3, 4]]).sum(0)
+    tensor([4, 6])
+    """
+    if dtype is not None or input._data.dtype.kind != "f":
+        input = _of_type(input, dtype)
+    if dim is None and not keepdim:
+        result = table.sum_all(input)
+    else:
+        result = table.sum_dims(input, check_dims(dim, input._data.ndim), keepdim)
+    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+
+
+@public
+def mean(input: Tensor, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
+    if dtype is not None:
+        input = typed(input, dtypes.resolve(dtype))
+    if input._data.dtype.kind != "f":
+        which = "Input" if dtype is None else "Optional"
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {which} dtype must be either a floating point or complex dtype. "
+            f"Got: {input.dtype.tensor_name}"
+        )
+    if dim is None and not keepdim:
+        return table.mean_all(input)
+    return table.mean_dims(input, check_dims(dim, input._data.ndim), keepdim)
+
+
+@public
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The product of all elements, or along one dimension."""
+    x = _of_type(input, dtype)
+    result = table.prod_all(x) if dim is None else table.prod_dim(x, check_dim(dim, x.ndim), keepdim)
+    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+
+
+@public
+def var(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
+) -> Tensor:
+    """The variance: squared distances from the mean over the number of elements less `correction`, which is 1."""
+    return table.var(input, *_spread("var", input, dim, unbiased, correction), keepdim)
+
+
+@public
+def std(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
+) -> Tensor:
+    """The standard deviation: the square root of the variance."""
+    return table.std(input, *_spread("std", input, dim, unbiased, correction), keepdim)
+
+
+def _spread(name: str, input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
+    """The dimensions, and what the number of elements is lessened by."""
+    if isinstance(dim, bool):  # var(x, False) means unbiased=False
+        dim, unbiased = None, dim
+    _floats("std and var", input)
+    dims = check_dims(dim, input.ndim)
+    if correction is None:
+        correction = 0 if unbiased is False else 1
+    if input.numel() and count(input.shape, dims) <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+            "(input numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
+    return dims, float(correction)
+
+
+@public
+def norm(input: Tensor, p: Any = "fro", dim: Dims | None = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The p-norm of all elements or along `dim`: the square root of the sum of squares, unless p is another number."""
+    return vector_norm(input, 2.0 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
+
+
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """The norm of this order of all elements, or along `dim`; of floats only."""
+    if dtype is not None:
+        x = typed(x, dtypes.resolve(dtype))
+    if x._data.dtype.kind != "f":
+        kind = x.dtype.tensor_name
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
+    dims = check_dims(dim, x.ndim)
+    if (ord < 0 or math.isinf(ord)) and not x.numel():
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have "
+            "an identity"
+        )
+    return table.vector_norm(x, float(ord), dims, keepdim)
+
+
+@public
+def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    """log(sum(exp(input))), without overflow."""
+    x = input if input.is_floating_point() else typed(input, dtypes.get_default_dtype())
+    return table.logsumexp(x, check_dims(dim, x.ndim), keepdim)
+
+
+@public
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """exp(input) / sum(exp(input)) along `dim`: positive numbers whose sum is 1. Without overflow."""
+    return _soft("softmax", table.softmax, input, dim, dtype)
+
+
+@public
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """log(softmax(input)) along `dim`, more accurate than the two one after the other."""
+    return _soft("log_softmax", table.log_softmax, input, dim, dtype)
+
+
+def _soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
+    x = input if dtype is None else typed(input, dtypes.resolve(dtype))
+    dim = check_dim(dim, x._data.ndim)
+    if x._data.dtype.kind != "f":
+        last = "lastdim_" if dim == x.ndim - 1 else ""
+        raise errors.not_implemented(f"{name}_{last}kernel_impl", x.dtype.tensor_name)
+    return row(x, (dim,) if x._data.ndim else ())
+
+
+# -------------------------------------------------------------- extremes
+
+
+@functools.cache
+def return_type(name: str) -> Any:
+    """The named tuple of values and indices that a function returns; it prints as PyTorch's."""
+    fields: Any = namedtuple(name, "values indices")
+
+    def show(self: Any) -> str:
+        return f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
+
+    return type(name, (fields,), {"__repr__": show, "__slots__": ()})
+
+
+def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bool) -> Any:
+    """Values and their indices along `dim`; `places` has the number of dimensions of x."""
+    index = wrap(places)
+    values = row(x, index, dim, keepdim)
+    indices = index
+    if x.ndim and not keepdim:
+        indices = wrap(places.squeeze(dim))
+        indices._counter = index._counter  # the same memory: the node saved it, and notices a write
+    return return_type(name)(values, indices)
+
+
+def _sized(name: str, x: Tensor, dim: int) -> int:
+    """The dimension, counted from the left; IndexError where it has no elements to choose from."""
+    dim = check_dim(dim, x.ndim)
+    if x.ndim and not x.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+    return dim
+
+
+def _something(name: str, x: Tensor) -> None:
+    if not x.numel():
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+
+
+def _extreme(name: str, rows: Any, find: Any, x: Tensor, dim: Any, keepdim: bool) -> Any:
+    if dim is None:
+        _something(name, x)
+        return rows[0](x)
+    dim = _sized(name, x, dim)
+    places = np.expand_dims(find(x._data, dim), dim) if x.ndim else np.zeros((), np.int64)
+    return _picked(name, rows[1], x, dim, places, keepdim)
+
+
+@public
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+    """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise.
+
+    Equal largest elements of all divide the gradient evenly; along `dim` the one at the index gets it.
+    """
+    other = dim if isinstance(dim, Tensor) else other
+    if other is not None:
+        return elementwise.maximum(input, other)
+    return _extreme("max", (table.max_all, table.max_dim), np.argmax, input, dim, keepdim)
+
+
+@public
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+    """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
+    other = dim if isinstance(dim, Tensor) else other
+    if other is not None:
+        return elementwise.minimum(input, other)
+    return _extreme("min", (table.min_all, table.min_dim), np.argmin, input, dim, keepdim)
+
+
+@public
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median, of an even number of elements the lower one; with `dim`, values and indices."""
+    if dim is None:
+        return table.median_all(input)
+    return _extreme("median", (None, table.median_dim), _median_places, input, dim, keepdim)
+
+
+def _median_places(x: Array, dim: int) -> Array:
+    places = np.argsort(x, dim, kind="stable").take((x.shape[dim] - 1) // 2, dim)
+    nans = x != x
+    return np.where(nans.any(dim), nans.argmax(dim), places)
+
+
+def _reduced(name: str, row: Any, x: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    if dim is None or dim == ():
+        _something(name, x)
+    for each in dim if isinstance(dim, (tuple, list)) else () if dim is None else (dim,):
+        _sized(name, x, each)
+    return row(x, check_dims(dim, x.ndim), keepdim)
+
+
+@public
+def amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+    """The largest element along `dim`; equal ones divide the gradient evenly."""
+    return _reduced("amax", table.amax, input, dim, keepdim)
+
+
+@public
+def amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
+    """The smallest element along `dim`; equal ones divide the gradient evenly."""
+    return _reduced("amin", table.amin, input, dim, keepdim)
+
+
+@public
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """The index of the first maximum: in the flattened tensor, or along `dim`."""
+    return _place("argmax", np.argmax, input, dim, keepdim)
+
+
+@public
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """The index of the first minimum: in the flattened tensor, or along `dim`."""
+    return _place("argmin", np.argmin, input, dim, keepdim)
+
+
+def _place(name: str, find: Any, input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    if input.dtype is dtypes.bool_:
+        raise RuntimeError(f"{name}(): does not support bool input")
+    if dim is not None:
+        dim = _sized(name, input, dim)
+    elif not input.numel():
+        raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+    return wrap(find(input._data, dim, keepdims=keepdim))
+
+
+# -------------------------------------------------------------- order
+
+
+def _order(x: Array, dim: int, descending: bool) -> Array:
+    """Where the sorted elements come from; equal ones keep their order, and nan counts as the largest."""
+    if not x.ndim:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(x, dim, kind="stable")
+    backwards = np.argsort(np.flip(x, dim), dim, kind="stable")
+    return x.shape[dim] - 1 - np.flip(backwards, dim)
+
+
+@public
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements in order along `dim`, and the indices they came from. Equal elements keep their order."""
+    dim = check_dim(dim, input.ndim)
+    return _picked("sort", table.sort, input, dim, _order(input._data, dim, descending), True)
+
+
+@public
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """The indices that sort the tensor along `dim`."""
+    return wrap(_order(input._data, check_dim(dim, input.ndim), descending))
+
+
+@public
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements along `dim`, in order, and their indices."""
+    dim = check_dim(dim, input.ndim)
+    if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    places = _order(input._data, dim, largest)
+    return _picked("topk", table.topk, input, dim, places.take(range(k), dim) if input.ndim else places, True)
+
+
+# -------------------------------------------------------------- running totals
+
+
+@public
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The sum up to each place, along `dim`."""
+    result = table.cumsum(_of_type(input, dtype), check_dim(dim, input.ndim))
+    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+
+
+@public
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """The product up to each place, along `dim`."""
+    result = table.cumprod(_of_type(input, dtype), check_dim(dim, input.ndim))
+    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+
+
+@public
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along `dim`, n times; before that, `prepend` and `append` are joined to it."""
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = check_dim(dim, input.ndim)
+    parts = [part for part in (prepend, input, append) if part is not None]
+    x = cat(parts, dim) if parts[1:] else input
+    for _ in range(n):
+        size = x.shape[dim]
+        if not size:
+            break
+        after, before = (
+            table.slice_(x, (slice(None),) * dim + (part, ...)) for part in (slice(1, size), slice(0, size - 1))
+        )
+        x = after ^ before if x.dtype is dtypes.bool_ else after - before
+    return x if n else input.clone()
+
+
+# -------------------------------------------------------------- counting
+
+
+def _truth(input: Tensor, answer: Array) -> Tensor:
+    """A bool tensor; of bytes, as in PyTorch, bytes."""
+    return wrap(np.asarray(answer, np.uint8 if input.dtype is dtypes.uint8 else bool))
+
+
+@public
+def any(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor:
+    """Whether one element is true (not 0), of all or along `dim`."""
+    return _truth(input, np.any(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
+
+
+@public
+def all(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements are true (not 0), of all or along `dim`."""
+    return _truth(input, np.all(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
+
+
+@public
+def count_nonzero(input: Tensor, dim: Dims | None = None) -> Tensor:
+    """How many elements are not 0, of all or along `dim`."""
+    return wrap(np.count_nonzero(np.asarray(input._data), check_dims(dim, input.ndim)))
+
+
+@public
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The distinct elements in order; if asked for, also which of them each element is, and how often each occurs."""
+    axis = None if dim is None else check_dim(dim, input.ndim)
+    values, inverse, counts = np.unique(input._data, False, True, True, axis, equal_nan=False)
+    inverse = inverse.reshape(input.shape if dim is None else -1)
+    found = (table.unique(input, values), wrap(inverse), wrap(counts))
+    answer = tuple(x for x, asked in zip(found, (True, return_inverse, return_counts), strict=True) if asked)
+    return answer if answer[1:] else answer[0]
+
+
+@public
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each of 0, 1, 2, ... occurs in a vector, or the sum of its weights."""
+    if input._data.dtype.kind in "bf":
+        raise errors.not_implemented("bincount_cpu", input.dtype.tensor_name)
+    if input.ndim != 1 or (input._data < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return wrap(np.bincount(input._data, None, minlength))
+    if weights.shape != input.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    totals = np.bincount(input._data, weights._data, minlength)
+    return wrap(totals.astype(weights._data.dtype) if weights.is_floating_point() else totals)
+
+
+attach(sum, mean, prod, var, std, norm, logsumexp, softmax, log_softmax)
+attach(max, min, median, amax, amin, argmax, argmin, sort, argsort, topk)
+attach(cumsum, cumprod, diff, any, all, count_nonzero, unique, bincount)
