@@ -579,7 +579,10 @@ def __pos__(self: Tensor) -> Tensor:
 def __rsub__(self: Tensor, other: Any) -> Any:
     if type(other) in (int, float) and self.is_floating_point():
         return table.rsub(self, other)
-    return table.sub(*promoted(other, self)) if isinstance(other, NUMBER) else NotImplemented
+    if not isinstance(other, NUMBER):
+        return NotImplemented
+    dtypes.promote_numbers(other, self._data)  # which refuses booleans
+    return table.sub(*promoted(other, self))
 
 
 def __rtruediv__(self: Tensor, other: Any) -> Any:

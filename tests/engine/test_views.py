@@ -225,7 +225,7 @@ def test_a_tensor_may_be_written_from_its_own_numbers(write: str, after: list[li
 @pytest.mark.parametrize(
     "write",
     ["a[1:] = a[:-1]", "a.add_(a.t())", "a.mul_(a[0, 0])", "a[:1].mul_(a[0])", "a[:, 1:] += a[:, :-1]", "a[1:].copy_(a[:2])",
-     "a.copy_(a[2])", "a[[0, 2]] = a[:2]", "a[[0, 2]] = a[0]", "a[[2, 1, 0]] = a"],
+     "a[[0, 2]] = a[:2]", "a[[0, 2]] = a[0]", "a[[2, 1, 0]] = a"],
 )  # fmt: skip
 def test_but_not_where_the_order_of_writing_would_matter(write: str) -> None:
     a = mg.arange(1.0, 10.0).reshape(3, 3)
@@ -259,8 +259,6 @@ def test_a_slice_is_not_written_from_one_that_overlaps_it() -> None:
         ("a = T.tensor(float('nan')).requires_grad_(); a.prod().backward(); a.prod(0).backward()", "a.grad.item() == 2"),
         ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.clone(), T.zeros_like(b), T.ones_like(b), b.flip(0)",
          "{m.stride() for m in c} == {(1, 12, 4)}"),
-        ("a = T.ones(2, 3).t(); c = a.sort(-1)[0], a.argsort(-1), a.argsort(0, descending=True)",
-         "{m.stride() for m in c} == {(1, 3)}"),
         ("b = T.ones(2, 3, 4).permute(2, 0, 1); c = b.contiguous(), b[:, :, ::2].clone().contiguous()",
          "c[0].stride(), c[1].stride() == ((6, 3, 1), (4, 2, 1))"),
     ],
