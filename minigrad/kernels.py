@@ -245,7 +245,7 @@ def pick(x: Array, index: Array, dims: tuple[int, ...]) -> Array:
 def put(g: Array, index: Array, shape: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     """The transpose of `pick`: g added into zeros; repeated indices add up."""
     out = np.zeros(shape, g.dtype)
-    if index.dtype is BOOLEAN:
+    if index.dtype.kind == "b":
         out[at(index, dims)] = g
     else:
         np.add.at(out, at(index, dims), g)
