@@ -25,21 +25,17 @@ Dims = int | tuple[int, ...]
 def _check_floats(name: str, x: Tensor) -> None:
     if not x.dtype.is_floating_point:
         raise RuntimeError(
-            f"linalg.{name}: Expected a floating point or complex tensor as input. Got "
-            f"{x.dtype.tensor_name}"
+            f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype.tensor_name}"
         )
 
 
 def _check_square(name: str, x: Tensor) -> None:
     if x.ndim < 2:
-        raise RuntimeError(
-            f"linalg.{name}: The input tensor A must have at least 2 dimensions."
-        )
+        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     rows, columns = x.shape[-2:]
     if rows != columns:
         raise RuntimeError(
-            f"linalg.{name}: A must be batches of square matrices, but they are {rows} "
-            f"by {columns} matrices"
+            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
         )
     _check_floats(name, x)
 
@@ -136,17 +132,13 @@ def norm(
     1 or -1 (the largest or smallest sum of a column) and inf or -inf (of a row).
     """
     dims = (dim,) if isinstance(dim, int) else dim
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if ord is None or (len(dims) if dims else A.ndim) == 1:
         return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
     if dims is None and A.ndim != 2:
         raise RuntimeError(
-            "linalg.norm: If dim is not specified but ord is, the input must be 1D or "
-            f"2D. Got {A.ndim}D."
-        )
-    if dims is not None and len(dims) != 2:
-        raise RuntimeError(
-            "linalg.norm: If dim is specified, it must be of length 1 or 2. Got "
-            f"{list(dims)}"
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
         )
     rows, columns = (check_dim(d, A.ndim) for d in dims or (0, 1))
     if ord == "fro":

@@ -57,7 +57,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         view = _view(self, key, last) if _narrows(key) else self
         kind = f"torch.{source.dtype.tensor_name}Tensor"
         errors.expand_shape(source._data.shape, view._data.shape, kind)
-        inplace.copy(view, table.copied, _cast(source, self))
+        row = table.copied if isinstance(value, Tensor) else table.fill_tensor
+        inplace.copy(view, row, _cast(source, self))
         return
     view = _view(self, key, "Slice") if _narrows(key) else self
     y, dims = _joined(picks, view._data.shape)
@@ -149,8 +150,7 @@ def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
     except ValueError:
         shapes = ", ".join(str(list(array.shape)) for array in arrays)
         raise IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with "
-            f"shapes {shapes}"
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
         ) from None
 
 
@@ -178,9 +178,7 @@ def _index_tensor(index: Tensor) -> Any:
     if kind == np.uint8:  # the masks of old
         index = wrap(index._data.astype(bool))
     elif kind not in (np.int64, np.int32, np.bool_):
-        raise IndexError(
-            "tensors used as indices must be long, int, byte or bool tensors"
-        )
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return index if index.ndim else index.item()
 
 
@@ -194,9 +192,7 @@ def _consumes(item: Any) -> int:
 
 def _check_bounds(index: int, place: int, size: int) -> None:
     if not -size <= index < size:
-        raise IndexError(
-            f"index {index} is out of bounds for dimension {place} with size {size}"
-        )
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
 
 
 def _check_mask(mask: Shape, shape: Shape, dim: int) -> None:
@@ -247,9 +243,7 @@ def _out_of_bounds(error: Exception, dims: Shape) -> Exception:
     index, axis, size = map(int, found.groups())
     if not size:
         return IndexError("index is out of bounds for dimension with size 0")
-    return IndexError(
-        f"index {index} is out of bounds for dimension {dims.index(axis)} with size {size}"
-    )
+    return IndexError(f"index {index} is out of bounds for dimension {dims.index(axis)} with size {size}")
 
 
 def _value(value: Any, like: Tensor) -> Tensor:
@@ -274,9 +268,7 @@ def _without_leading_ones(x: Tensor) -> Tensor:
 # ------------------------------------------------------------------- gather and scatter
 
 
-def _check_index(
-    name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None
-) -> int:
+def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """`dim` counted from the left; raises unless the index fits the tensors."""
     where = check_dim(dim, input.ndim)
     if index._data.dtype not in (np.int64, np.int32) and index.numel():
@@ -287,16 +279,12 @@ def _check_index(
         _same_type("scatter(): Expected self.dtype to be equal to src.dtype", input, src)
     for other, x in pairs:
         if max(x.ndim, 1) != max(index.ndim, 1):
-            raise RuntimeError(
-                f"Index tensor must have the same number of dimensions as {other} tensor"
-            )
+            raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
     _check_sizes(input, where, index, src)
     size = input.shape[where] if input.ndim else 1
     wrong = index._data[(index._data < 0) | (index._data >= size)]
     if wrong.size:
-        raise RuntimeError(
-            f"index {wrong[0]} is out of bounds for dimension {where} with size {size}"
-        )
+        raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {where} with size {size}")
     return where
 
 
@@ -309,9 +297,7 @@ def _check_sizes(x: Tensor, dim: int, index: Tensor, src: Tensor | None) -> None
         at = beyond[0] + (beyond[0] >= dim)
         raise RuntimeError(f"Size does not match at dimension {at} expected index {rest}")
     if src is not None and (beyond or any(n > m for n, m in zip(index.shape, src.shape))):
-        raise RuntimeError(
-            f"Expected index {rest} and to be no larger size than src {list(src.shape)}"
-        )
+        raise RuntimeError(f"Expected index {rest} and to be no larger size than src {list(src.shape)}")
 
 
 def _same_type(sentence: str, x: Tensor, y: Tensor) -> None:
@@ -359,9 +345,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 
 
 @public
-def scatter(
-    input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None
-) -> Tensor:
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
     """A copy of input with `src`, a tensor or a number, written at `index` along `dim`."""
     source = value if src is None else src
     if not isinstance(source, Tensor):
@@ -395,10 +379,7 @@ def _check_vector(name: str, input: Tensor, dim: int, index: Any) -> int:
     if wrong.size and name == "index_select":
         raise IndexError("index out of range in self")
     if wrong.size:
-        raise RuntimeError(
-            f"index {wrong.flat[0]} is out of bounds for dimension {where} with size "
-            f"{size}"
-        )
+        raise RuntimeError(f"index {wrong.flat[0]} is out of bounds for dimension {where} with size {size}")
     return where
 
 
@@ -415,9 +396,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 @public
-def index_add(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
-) -> Tensor:
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """A copy of input with alpha times the slices of `source` added at `index` along `dim`.
 
     RuntimeError unless source has input's type, a slice for each index, and input's shape else.
@@ -452,14 +431,10 @@ def index_add(
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with `value`, a number or a tensor of one, where the mask holds."""
     if mask.dtype is not dtypes.bool_:
-        raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{mask.dtype.c_name}"
-        )
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(
-            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
-            f"with {value.ndim} dimension(s)."
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     errors.broadcast_shapes(mask._data.shape, input._data.shape)
     row = table.masked_fill

@@ -31,33 +31,31 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     """
     if not isinstance(other, Tensor):
         raise errors.must_be_tensor("matmul", "other", 2, other)
-    a, b = input._data, other._data
-    _check_types(input, other)
-    try:
-        return _product(input, other, a.ndim, b.ndim)
-    except ValueError:
-        raise errors.matmul_mismatch(a.shape, b.shape) from None
+    return _product(input, other)
 
 
-def _product(x: Tensor, y: Tensor, m: int, n: int) -> Tensor:
-    """x @ y, for their numbers of dimensions; ValueError where the shapes do not fit."""
-    if not m or not n or x._data.shape[-1] != y._data.shape[max(-2, -n)]:
-        raise ValueError
-    if n == 1 and m <= 2:
-        return (table.dot if m == 1 else table.mv)(x, y)
+def _product(x: Tensor, y: Tensor) -> Tensor:
+    a, b = x._data, y._data
+    if a.dtype is not b.dtype or a.dtype.kind == "b":
+        _check_types(x, y)
+    m, n = a.ndim, b.ndim
+    if not m or not n or a.shape[-1] != b.shape[max(-2, -n)]:
+        raise errors.matmul_mismatch(a.shape, b.shape)
     if m == n == 2:
         return table.mm(x, y)
+    if n == 1 and m <= 2:
+        return (table.dot if m == 1 else table.mv)(x, y)
     if n == 1:
-        return table.unsafe_view(table.mv(_rows(x), y), x._data.shape[:-1])
+        return table.unsafe_view(table.mv(_rows(x), y), a.shape[:-1])
     if m == 1 and n == 2:
         row = table.mm(x.unsqueeze(0), y)
         return table.squeeze_row(row, row._data.shape[1:])
     if m == 1:
-        return _product(y.mT, x, n, m)
+        return _product(y.mT, x)
     if n == 2:
         return table.rows_mm(x, y)
     if m == 2 and x._node is not None:
-        return _product(y.mT, x.mT, n, m).mT.contiguous()
+        return _product(y.mT, x.mT).mT.contiguous()
     return table.batch_mm(x, y)
 
 
@@ -77,7 +75,7 @@ def _check_types(x: Tensor, y: Tensor) -> None:
 def __matmul__(self: Tensor, other: Any) -> Tensor:
     if not isinstance(other, Tensor):
         return NotImplemented
-    return matmul(self, other)
+    return _product(self, other)
 
 
 def __rmatmul__(self: Tensor, other: Any) -> Any:
@@ -121,9 +119,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Every product of an element of one vector and one of the other, (n,) and (m,): (n, m)."""
     for name, v in (("self", input), ("vec2", vec2)):
         if v.ndim != 1:
-            raise RuntimeError(
-                f"outer: Expected 1-D argument {name}, but got {v.ndim}-D"
-            )
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {v.ndim}-D")
     return table.mul(input.view(-1, 1), vec2)
 
 
@@ -141,9 +137,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 
 @public
-def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
-) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
@@ -160,9 +154,7 @@ def addmm(
 def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
     if input.ndim != 2:
-        raise RuntimeError(
-            f"trace: expected a matrix, but got tensor with dim {input.ndim}"
-        )
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return table.trace(input)
 
 
@@ -200,9 +192,7 @@ def _pairs(dims: Any, m: int, n: int) -> tuple[list[int], list[int]]:
     if dims < 0:
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
     if dims > min(m, n):
-        raise RuntimeError(
-            f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}"
-        )
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
     return list(range(-dims, 0)), list(range(dims))
 
 
@@ -224,10 +214,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     tensor([21, 43])
     """
     if not isinstance(equation, str):
-        raise TypeError(
-            "einsum(): argument 'equation' (position 1) must be str, not "
-            f"{errors.type_name(equation)}"
-        )
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {errors.type_name(equation)}")
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     terms, output = _terms(equation.replace(" ", ""), operands)
@@ -266,9 +253,7 @@ def _terms(equation: str, operands: Sequence[Any]) -> tuple[list[str], str]:
         )
     if len(terms) != len(operands):
         few = "more" if len(terms) < len(operands) else "fewer"
-        raise RuntimeError(
-            f"einsum(): {few} operands were provided than specified in the equation"
-        )
+        raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
     rests = [_rest(i, term, x) for i, (term, x) in enumerate(zip(terms, operands))]
     dots = "0123456789"[: max(rests)]
     terms = [t.replace("...", dots[len(dots) - n :]) for t, n in zip(terms, rests)]
@@ -282,15 +267,10 @@ def _terms(equation: str, operands: Sequence[Any]) -> tuple[list[str], str]:
 def _rest(i: int, term: str, x: Any) -> int:
     """How many dimensions of operand i `...` stands for."""
     if not isinstance(x, Tensor):
-        raise TypeError(
-            f"expected Tensor as element {i} in argument 1, but got "
-            f"{errors.type_name(x)}"
-        )
+        raise TypeError(f"expected Tensor as element {i} in argument 1, but got {errors.type_name(x)}")
     letters = term.replace("...", "", 1)
     if "." in letters:
-        raise RuntimeError(
-            f"einsum(): found '.' for operand {i} that is not part of any ellipsis"
-        )
+        raise RuntimeError(f"einsum(): found '.' for operand {i} that is not part of any ellipsis")
     rest = x.ndim - len(letters)
     if rest < 0 or (rest and letters == term):
         raise RuntimeError(
@@ -309,8 +289,7 @@ def _check_letters(terms: list[str], output: str, operands: Sequence[Tensor]) ->
         for c, n in zip(term, x._data.shape):
             if own.setdefault(c, n) != n:
                 raise RuntimeError(
-                    f"einsum(): subscript {c} is repeated for operand {i} but the sizes "
-                    f"don't match, {n} != {own[c]}"
+                    f"einsum(): subscript {c} is repeated for operand {i} but the sizes don't match, {n} != {own[c]}"
                 )
             if n != 1 and size.get(c, 1) not in (1, n):
                 raise RuntimeError(
@@ -320,14 +299,9 @@ def _check_letters(terms: list[str], output: str, operands: Sequence[Tensor]) ->
             size[c] = n if n != 1 else size.get(c, 1)
     for c in output:
         if c not in size:
-            raise RuntimeError(
-                f"einsum(): output subscript {c} does not appear in the equation for "
-                "any input operand"
-            )
+            raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
         if output.count(c) > 1:
-            raise RuntimeError(
-                f"einsum(): output subscript {c} appears more than once in the output"
-            )
+            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
 
 
 def _arranged(x: Tensor, term: str, order: str) -> Tensor:
@@ -352,9 +326,7 @@ def _summed(x: Tensor, dims: Sequence[int]) -> Tensor:
 def _contracted(x: Tensor, y: Tensor, gone: Sequence[int]) -> Tensor:
     """x * y summed over the dimensions `gone`, by one product of batches of matrices."""
     if x.dtype is not y.dtype and gone:
-        raise RuntimeError(
-            f"expected scalar type {x.dtype.tensor_name} but found {y.dtype.tensor_name}"
-        )
+        raise RuntimeError(f"expected scalar type {x.dtype.tensor_name} but found {y.dtype.tensor_name}")
     x = _summed(x, [d for d in gone if y._data.shape[d] == 1 != x._data.shape[d]])
     y = _summed(y, [d for d in gone if x._data.shape[d] == 1 != y._data.shape[d]])
     a, b = x._data.shape, y._data.shape

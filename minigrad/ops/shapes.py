@@ -129,9 +129,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if not shape:
         return table.reshape(input, (1,))
     if first > last:
-        raise RuntimeError(
-            "flatten() has invalid args: start_dim cannot come after end_dim"
-        )
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if first == last:
         return input
     size = math.prod(shape[first : last + 1])
@@ -219,24 +217,17 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     given = _tensors("meshgrid", tensors)
     if indexing is None:
         warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the "
-            "indexing argument.",
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
             UserWarning,
             stacklevel=2,
         )
     elif indexing not in ("ij", "xy"):
-        raise RuntimeError(
-            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: '
-            f"{indexing}"
-        )
+        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in given:
         if x.dtype is not given[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
         if x.ndim > 1:
-            raise RuntimeError(
-                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
-                f"{x}"
-            )
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
     if indexing == "xy":
         given[:2] = given[1::-1]
     shape = tuple(x.numel() for x in given)
@@ -287,9 +278,7 @@ def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; a vector stays as it is."""
     ndim = input._data.ndim
     if ndim > 2:
-        raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D"
-        )
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return table.transpose(input, 0, max(ndim - 1, 0))
 
 
@@ -312,10 +301,7 @@ def _matrices_transposed(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     ndim = self._data.ndim
     if ndim < 2:
-        raise RuntimeError(
-            "tensor.mT is only supported on matrices or batches of matrices. Got "
-            f"{ndim}-D tensor."
-        )
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {ndim}-D tensor.")
     return table.swap(self, ndim - 2, ndim - 1)
 
 
@@ -350,10 +336,7 @@ def roll(input: Tensor, shifts: Dims, dims: Dims | None = None) -> Tensor:
         return table.roll(input, steps, None)
     where = (dims,) if isinstance(dims, int) else dims
     if len(where) != len(steps):
-        raise RuntimeError(
-            "shifts and dimensions must align. shifts: "
-            f"{len(steps)}, dims:{len(where)}"
-        )
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(where)}")
     return table.roll(input, steps, tuple(check_dim(d, input.ndim) for d in where))
 
 
@@ -389,16 +372,11 @@ def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
     """The tensor repeated along each dimension; new dimensions come first."""
     counts = ints("repeat", "repeats", repeats)
     if len(counts) < self.ndim:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of "
-            "dimensions of tensor"
-        )
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if min(counts, default=0) < 0:
         shape = (1,) * (len(counts) - self.ndim) + self._data.shape
         sizes = [n * count for n, count in zip(shape, counts)]
-        raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}"
-        )
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
     return table.repeat(self, counts)
 
 
@@ -410,9 +388,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @public
-def repeat_interleave(
-    input: Tensor, repeats: int | Tensor, dim: int | None = None
-) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = None) -> Tensor:
     """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
     x = ravel(input) if dim is None else input
     where = check_dim(dim or 0, x.ndim)
@@ -438,9 +414,7 @@ def repeat_interleave(
 
 
 @public
-def diagonal(
-    input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> Tensor:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A diagonal of two dimensions, as a view with a new last dimension."""
     i, j = check_dim(dim1, input.ndim), check_dim(dim2, input.ndim)
     if i == j:
@@ -514,9 +488,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     given = _of_one_type("cat", tensors)
     for i, x in enumerate(given):
         if not x._data.ndim:
-            raise RuntimeError(
-                f"zero-dimensional tensor (at position {i}) cannot be concatenated"
-            )
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     real = [x for x in given if x._data.shape != (0,)] or given
     where = check_dim(dim, real[0]._data.ndim)
     _check_joined([x._data.shape for x in real], where)
@@ -532,10 +504,7 @@ def _check_joined(shapes: list[Shape], dim: int) -> None:
     first = shapes[0]
     for i, shape in enumerate(shapes):
         if len(shape) != len(first):
-            raise RuntimeError(
-                "Tensors must have same number of dimensions: got "
-                f"{len(first)} and {len(shape)}"
-            )
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         for d, (m, n) in enumerate(zip(first, shape)):
             if m != n and d != dim:
                 raise RuntimeError(
@@ -577,9 +546,7 @@ def _split(x: Tensor, row: Any, dim: int, sizes: Sequence[int]) -> tuple[Tensor,
 
 
 @public
-def split(
-    tensor: Tensor, split_size_or_sections: Dims, dim: int = 0
-) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most this size along `dim`, or of these sizes."""
     if not tensor._data.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
@@ -590,14 +557,9 @@ def split(
         _check_sizes(sizes, size, where)
         return _split(tensor, table.split_sizes, where, sizes)
     if step < 0:
-        raise RuntimeError(
-            f"split expects split_size be non-negative, but got split_size={step}"
-        )
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
     if size and not step:
-        raise RuntimeError(
-            "split_size can only be 0 if dimension size is 0, but got dimension size "
-            f"of {size}"
-        )
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
     pieces = [min(step, size - start) for start in range(0, size, step or 1)]
     return _split(tensor, table.split, where, pieces or [0])
 
@@ -610,8 +572,7 @@ def _check_sizes(sizes: Shape, size: int, dim: int) -> None:
         )
     if min(sizes) < 0:
         raise RuntimeError(
-            "split_with_sizes expects split_sizes have only non-negative entries, but "
-            f"got split_sizes={list(sizes)}"
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
         )
 
 
@@ -621,9 +582,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if not input._data.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
-        raise RuntimeError(
-            f"chunk expects `chunks` to be greater than 0, got: {chunks}"
-        )
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     where = check_dim(dim, input._data.ndim)
     size = input._data.shape[where]
     if not size:
