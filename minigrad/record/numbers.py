@@ -50,7 +50,7 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 
 def norm(array: Array) -> float:
-    """Square root of the sum of squares; of a long way round the overflow that squaring may bring."""
+    """Square root of the sum of squares, without overflow on the way."""
     x = np.abs(np.asarray(array, np.float64))
     top = float(x.max(initial=0.0))
     if not np.isfinite(top) or top == 0.0:

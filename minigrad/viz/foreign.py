@@ -18,11 +18,11 @@ import numpy as np
 
 from ..operations import parameters
 from ..record.contributions import arithmetic
-from ..record.formula import formula, formulas_of
+from ..record.formula import bracketed, formula, formulas_of, settled
+from ..record.moves import Contribution, Place, Saved, Step
 from ..record.names import term
-from ..record.notation import bracketed
 from ..record.numbers import Array, number, short
-from ..record.recording import Contribution, Place, Recording, Saved, Step
+from ..record.recording import Recording
 from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 
@@ -412,7 +412,8 @@ def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Co
         return None
     arguments = [values[n] for n in parameters(rule)[1:]]
     raw = np.array(rule(g[()], *arguments))
-    sent = Contribution(slot, 0, rule=formulas_of(made)[slot], raw=raw)
+    known = dict(zip(parameters(rule)[1:], arguments, strict=True))
+    sent = Contribution(slot, 0, rule=settled(formulas_of(made)[slot], known), raw=raw)
     target = array(inputs[slot].data)
     if raw.shape != target.shape:
         raw = np.array(fit(raw, AccumulateGrad(wrap(target))))
@@ -425,8 +426,7 @@ def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Co
         Saved(n, str(a) if isinstance(a, tuple) else "", None if isinstance(a, tuple) else np.array(a))
         for n, a in zip(parameters(rule)[1:], arguments, strict=True)
     )
-    step = Step("node", 0, g)
-    sent.how, sent.terms = arithmetic(sent, step)
+    sent.how, sent.terms = arithmetic(sent.rule, sent.raw, g)
     if sent.how == "elementwise":
         sent.local = np.array(rule(np.ones_like(g)[()], *arguments))
     return sent

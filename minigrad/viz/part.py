@@ -13,7 +13,8 @@ from functools import reduce
 from itertools import accumulate, pairwise
 from operator import add
 
-from ..record.recording import Contribution, Place, Recording, Step
+from ..record.moves import Contribution, Place, Step
+from ..record.recording import Recording
 
 LEFT_OUT = "{} of the walk's {} nodes are left out here; step(..., around={}) shows those in their middle"
 

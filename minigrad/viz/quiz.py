@@ -16,8 +16,9 @@ import numpy as np
 
 from ..operations import parameters
 from ..record.bugs import wrong_rules
+from ..record.moves import Contribution, Step
 from ..record.numbers import number, rounded, short
-from ..record.recording import Contribution, Recording, Step
+from ..record.recording import Recording
 from ..tape import TABLE
 
 Quiz = dict[str, Any]

@@ -15,8 +15,8 @@ import pytest
 
 import minigrad
 from minigrad.autograd import Function
+from minigrad.record.moves import Contribution
 from minigrad.record.recorder import record
-from minigrad.record.recording import Contribution
 from minigrad.viz.stepper import dress
 from minigrad.viz.stepper import page as page_of
 

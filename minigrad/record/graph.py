@@ -1,0 +1,188 @@
+"""The graph behind a tensor as places with names and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.record.moves import Place
+from minigrad.record.names import (
+    Names,
+    is_operation,
+    kind_of,
+    source_of,
+    symbol,
+)
+from minigrad.record.nodes import (
+    inputs_known,
+    inputs_of,
+    known_values,
+    operation_of,
+    saved_by,
+)
+from minigrad.record.numbers import number
+from minigrad.tape import Node
+from minigrad.tensor import Tensor
+
+
+class Graph:
+    """The places of a graph: one for each node, and for operands without one."""
+
+    def __init__(self, root: Tensor, nodes: list[Node], names: Mapping[str, Any]) -> None:
+        self.names = Names(names)
+        self.values = known_values(nodes, root, self.names)
+        self.place: dict[Node, int] = {}
+        self.places: list[Place] = []
+        self.edges: list[tuple[int, int, int]] = []
+        # (place, slot) -> the operand without history
+        self.cut: dict[tuple[int, int], int] = {}
+        # nodes that another node finishes: the source writes both as one
+        self.inner = {
+            parent
+            for node in nodes
+            for parent in node.parents
+            if parent is not None and type(parent) is not type(node)
+            and (parent.code, parent.at) == (node.code, node.at)
+        }  # fmt: skip
+        for node in nodes:
+            self.enter(node)
+
+    def enter(self, node: Node) -> None:
+        """Give a node its place, and one to each operand without history."""
+        inputs = [self.input(node, slot) for slot in range(len(node.parents))]
+        texts = [self.text(node, slot, i) for slot, i in enumerate(inputs)]
+        texts += self.settings(node)
+        inner = node in self.inner
+        name, named = self.names.of(node, inner, texts)
+        found, kind = source_of(node), kind_of(node)
+        fits = is_operation(found, kind) and not inner and bool(node.parents)
+        at = len(self.places)
+        place = Place(
+            at, name, node.name(), tuple(node.shape or ()), str(node.dtype),
+            leaf=not node.parents, named=named, where=found.where,
+            expression=found.expression if fits else "", source=found.line,
+            value=self.values.get(node), symbol=symbol(kind), spot=spot_of(node),
+        )  # fmt: skip
+        leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
+        if leaf is not None and leaf._grad is not None:
+            place.old_grad = np.array(leaf._grad._data)
+        self.place[node] = at
+        self.places.append(place)
+        for slot, i in enumerate(inputs):
+            if i is None:
+                continue
+            self.edges.append((i, at, slot))
+            if not self.places[i].needs_grad:
+                self.cut[at, slot] = i
+
+    def input(self, node: Node, slot: int) -> int | None:
+        """The place of an input; none for a number, or where none is known."""
+        parent = node.parents[slot]
+        if parent is not None:
+            return self.place[parent]
+        value = self.operand(node, slot)
+        if isinstance(value, (int, float)) or self.has_number(node):
+            return None
+        name = self.names.constant(value, node, slot)
+        if name == "constant" and np.ndim(value) == 0:  # None, or a number
+            return None
+        tensor = self.names.cut.get(name)
+        if tensor is not None and value is None:
+            known = self.made_from(node, slot, tensor)
+            value = tensor._data if known else None
+        for place in self.places:
+            alike = not place.needs_grad and place.name == name
+            if alike and (value is None or place.value is value):
+                return place.id
+        array = None if value is None else np.asarray(value)
+        at = len(self.places)
+        shape = () if array is None else array.shape
+        self.places.append(
+            Place(at, name, "", shape, needs_grad=False, named=True, value=array)
+        )
+        return at
+
+    def operand(self, node: Node, slot: int) -> Any:
+        """The value of an input without history, if a rule saved it."""
+        made = operation_of(node)
+        if made is None or slot >= len(made.inputs):
+            return None
+        return saved_by(node).get(made.inputs[slot])
+
+    def has_number(self, node: Node) -> bool:
+        """Whether a number stands among the operands in the source."""
+        found = source_of(node)
+        written = is_operation(found, kind_of(node)) and found.literals
+        return operation_of(node) is not None and bool(written)
+
+    def text(self, node: Node, slot: int, place: int | None) -> str:
+        """What an input is called; a number stands for itself."""
+        if place is not None:
+            return self.places[place].name
+        value = self.operand(node, slot)
+        return number(value) if value is not None and np.ndim(value) == 0 else "…"
+
+    def settings(self, node: Node) -> list[str]:
+        """The numbers among an operation's settings, such as an exponent."""
+        if operation_of(node) is None:
+            return []
+        saved, names = saved_by(node), node.operation.statics
+        values = [saved.get(name) for name in names]
+        return [number(v) for v in values if isinstance(v, (int, float))]
+
+    def made_from(self, node: Node, slot: int, tensor: Tensor) -> bool:
+        """Whether the node's value comes out with this tensor as its input.
+
+        The variable may have come to hold another one.
+        """
+        made = operation_of(node)
+        if made is None or slot >= len(made.inputs) or node not in self.values:
+            return False
+        given = {made.inputs[slot]: tensor._data}
+        arguments = inputs_of(node, self.values, **given)
+        if arguments is None:
+            return False
+        try:
+            with np.errstate(all="ignore"):
+                value = made.forward(*arguments)
+        except ValueError:  # it does not even fit
+            return False
+        return np.array_equal(value, self.values[node], equal_nan=True)
+
+    def inputs(self, node: Node) -> dict[str, Any]:
+        """What is known of a node's inputs and result, by the rules' names."""
+        known = inputs_known(node, self.values)
+        if node in self.values:
+            known["out"] = self.values[node][()]
+        return known
+
+    def label(self, node: Node, name: str) -> str:
+        """What the student calls an input, or the result, of a node."""
+        at, made = self.place[node], node.operation
+        if name == "out":
+            return self.places[at].name
+        if name not in made.inputs:
+            return ""
+        slot = made.inputs.index(name)
+        parent = node.parents[slot]
+        i = self.cut.get((at, slot)) if parent is None else self.place[parent]
+        return "" if i is None else self.places[i].name
+
+    def why_not(self, node: Node, slot: int) -> str:
+        """Why an operand gets no gradient."""
+        name = self.places[self.cut[self.place[node], slot]].name
+        tensor = self.names.cut.get(name)
+        lost = () if tensor is None else tensor.__dict__.get("_lost", ())
+        if ".detach()" in name or "detach" in lost:
+            return "detach() cut it off from its history"
+        if "no_grad" in lost:
+            return f"{name} was computed under no_grad"
+        return f"{name} does not require a gradient"
+
+
+def spot_of(node: Node) -> str:
+    """The call site of a node, as a key: the turns of a loop have the same."""
+    code = node.code
+    return f"{code.co_name}:{code.co_firstlineno}:{node.at}" if code else ""

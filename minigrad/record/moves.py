@@ -1,0 +1,122 @@
+"""What a recording holds: places, steps of the walk, contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from minigrad.record.formula import shown
+from minigrad.record.numbers import Array
+
+
+@dataclass(slots=True)
+class Place:
+    """A tensor of the graph: a node of the tape, or an operand without one."""
+
+    id: int
+    name: str  # the caller's variable, else the expression that made it
+    op: str  # "Mul", "AccumulateGrad", "" for an operand without history
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+    leaf: bool = False
+    needs_grad: bool = True
+    named: bool = False  # whether `name` is a variable of the caller
+    expression: str = ""  # the piece of source that made it
+    where: str = ""  # "model.py:12"
+    source: str = ""  # the whole line
+    value: Array | None = None  # None where nothing holds it
+    old_grad: Array | None = None  # what .grad held before this pass
+    hooked: Array | None = None  # its gradient, where a hook changed it
+    empty: str = "None"  # what .grad is before any pass
+    symbol: str = ""  # "*", "@", "relu"
+    spot: str = ""  # its call site: the turns of a loop have the same
+
+
+@dataclass(slots=True)
+class Saved:
+    """What a rule was given besides g: the rule's name for it, and its value."""
+
+    name: str
+    label: str  # the tensor's name
+    value: Array | None  # None for what is no number; then the label says it
+
+
+@dataclass(slots=True)
+class Contribution:
+    """What one operation passes to one of its inputs."""
+
+    slot: int
+    parent: int
+    rule: str = ""
+    latex: str = ""
+    saved: tuple[Saved, ...] = ()
+    # copy, elementwise, matmul, move, spread, scatter, function, slot, other
+    how: str = "other"
+    local: Array | None = None  # what g is multiplied by, number by number
+    raw: Array | None = None  # as the rule returned it
+    value: Array | None = None  # summed and cast to the input's shape and type
+    summed: tuple[int, ...] = ()  # axes of `raw` along which that summed
+    before: Array | None = None  # what had accumulated
+    after: Array | None = None
+    arrived: int = 0
+    expected: int = 0
+    reason: str = ""  # why there is no contribution, where there is none
+    hooked: bool = False  # whether a hook on the node changed it
+    terms: tuple[tuple[str, bool], ...] = ()  # matmul: factor, transposed
+    operation: str = ""  # its row of the derivative table
+    # what is known of the operation's inputs and settings
+    arguments: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # the student's words
+    note: str = ""
+    around: int = 0  # of a box of many nodes: the number of the middle one
+    jacobian: Array | None = None  # outputs by inputs, where that is small
+    measured: float | None = None  # the slope of a scalar operation, by nudging
+    yours: Array | None = None  # what the student's own rule returned
+    numeric: Array | None = None  # the same by finite differences
+    verdict: str = ""  # "agrees", or why the student's rule is wrong
+
+    @property
+    def skipped(self) -> bool:
+        return self.value is None
+
+    @property
+    def lost(self) -> bool:
+        """Whether less has accumulated than should: a broken walk, `=` for `+=`."""
+        if self.before is None or self.value is None or self.after is None:
+            return False
+        return not same(self.before + self.value, self.after)
+
+    @property
+    def named(self) -> str:
+        """The rule in the student's own names: `g · b` for `g * y`."""
+        return self.renamed(self.rule)
+
+    def renamed(self, rule: str) -> str:
+        """Any formula about this operation, in the student's names."""
+        return rule if self.how == "function" else shown(rule, self.names)
+
+
+@dataclass(slots=True)
+class Step:
+    """One move of the walk: a node contributes to its inputs, or a leaf stores."""
+
+    kind: str  # "node" or "leaf"
+    node: int
+    upstream: Array
+    contributions: list[Contribution] = field(default_factory=list)
+    before: Array | None = None  # a leaf's .grad before
+    after: Array | None = None  # and after
+    early: bool = False  # whether a broken walk took it before all had arrived
+
+    def __iter__(self) -> Iterator[Contribution]:
+        return iter(self.contributions)
+
+
+def same(a: Array, b: Array) -> bool:
+    """Equal, but for rounding."""
+    if a.shape != b.shape or np.array_equal(a, b):
+        return bool(a.shape == b.shape)
+    return bool(np.allclose(a, b, rtol=1e-5, atol=1e-12, equal_nan=True))
