@@ -12,7 +12,7 @@ import minigrad.nn.rules
 from minigrad import derivatives, gathering, kernels, layout, more_derivatives, tape, windows
 from minigrad.course import lessons, misconceptions
 from minigrad.operations import Operation
-from minigrad.record.formula import formulas_of
+from minigrad.record.formula import formulas_of, shown
 
 INDEX = """# The lessons
 
@@ -86,12 +86,12 @@ def rules() -> str:
 def row(name: str, operation: Operation) -> str:
     """One line of the derivative table as a line of the page."""
     given = zip(operation.inputs, formulas_of(operation), operation.rules, strict=True)
-    shares = [f"{x}: {code(formula)}" for x, formula, rule in given if rule is not None]
+    gradients = [f"{x}: {code(shown(formula))}" for x, formula, rule in given if rule is not None]
     kept = dict.fromkeys(argument for arguments in operation.arguments for argument in arguments)
     cells = (
         f"`{name}`",
         f"`{operation.node_name}`",
-        "<br>".join(shares),
+        "<br>".join(gradients),
         ", ".join(map(code, kept)) or "nothing",
     )
     return f"| {' | '.join(cells)} |"

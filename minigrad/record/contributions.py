@@ -12,18 +12,16 @@ import numpy as np
 from minigrad.operations import Operation, parameters
 from minigrad.record.formula import (
     Named,
-    formulas_of,
     latex,
     parsed,
     plain,
-    renamed,
     settled,
 )
 from minigrad.record.graph import Graph
 from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import term
 from minigrad.record.nodes import arguments_of, array_of, inputs_of, operation_of
-from minigrad.record.numbers import Array, number, short
+from minigrad.record.numbers import Array, short
 from minigrad.tape import Node
 
 SMALL = 64  # of so many numbers a Jacobian is shown, and slopes are measured
@@ -49,16 +47,16 @@ def explain_rule(
     assert sent.raw is not None and sent.value is not None
     given = arguments_of(node, sent.slot)
     sent.operation = made.name
-    formula = formulas_of(made)[sent.slot]
+    rule = made.rules[sent.slot]
+    assert rule is not None
     numbers = {n: v for n, v in given.items() if not graph.label(node, n)}
-    sent.rule = settled(formula, {n: scalar(v) for n, v in numbers.items()})
+    known = given | {n: scalar(v) for n, v in numbers.items()}
+    sent.rule = settled(rule, known)
     sent.arguments = graph.inputs(node) | given
     words = [saved_as(name, v, node, graph) for name, v in given.items()]
     sent.saved = tuple(k for k in words if k.label or k.value is not None)
     sent.how, sent.terms = arithmetic(sent.rule, sent.raw, step.upstream)
     sent.names = students_names(sent, node, graph)
-    rule = made.rules[sent.slot]
-    assert rule is not None
 
     def applied(g: Array) -> Array:
         return array_of(rule(g[()], *given.values()))
@@ -79,7 +77,7 @@ def explain_rule(
         ones = np.ones_like(g, np.float64)
         slope = measured(sent.slot, ones, node, graph)
         sent.measured = None if slope is None or slope.ndim else float(slope)
-    sent.latex = latex(renamed(sent.rule, sent.names)) or latex(sent.rule)
+    sent.latex = latex(sent.named)
     sent.note = sent.note or remark(sent)
 
 

@@ -9,12 +9,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from minigrad import layout
 from minigrad.operations import Operation, parameters
@@ -23,12 +27,12 @@ from minigrad.record.numbers import number
 from minigrad.tape import TABLE
 
 # Helpers of the table that only arrange numbers: a formula leaves them out.
-ARRANGING = {"fold_rows", "kept", "flat"}
-ROOMS = {"kernels", "layout", "sums", "gathering", "windows", "np", "math"}
-OF_SHAPES: dict[str, Any] = {
+ARRANGING = {"fold_rows", "unreduce", "cropped"}
+ROOMS = {"kernels", "layout", "gathering", "windows", "np", "math"}
+OF_SHAPES: dict[str, Any] = {"len": len, "min": min} | {
     name: getattr(layout, name)
     for name in ("count", "inverse_order", "negated", "negated_pairs")
-} | {"len": len, "min": min}
+}
 
 
 # ------------------------------------------------------ from the source
@@ -41,13 +45,13 @@ def formula(rule: Callable[..., Any]) -> str:
     """The body of a lambda as Python; of a function its name and parameters."""
     body = lambda_of(rule)
     if body is not None:
-        return ast.unparse(Plain().visit(body))
+        return ast.unparse(Plain().visit(parsed(body)))
     name = getattr(rule, "__name__", "rule").strip("<>")
     return f"{name}({', '.join(parameters(rule))})"
 
 
-def lambda_of(rule: Callable[..., Any]) -> ast.expr | None:
-    """A copy of the expression that a lambda returns."""
+def lambda_of(rule: Callable[..., Any]) -> str | None:
+    """What a lambda returns, as it is written."""
     code = getattr(rule, "__code__", None)
     if code is None or code.co_name != "<lambda>":
         return None
@@ -55,33 +59,23 @@ def lambda_of(rule: Callable[..., Any]) -> ast.expr | None:
     inside = max(spots, default=(0, 0))  # the instruction furthest into it
     names = list(code.co_varnames[: code.co_argcount])
     fitting = [
-        each
-        for each in lambdas(code.co_filename)
-        if begin(each.body) <= inside <= end(each.body)
-        and [a.arg for a in each.args.args] == names
-    ]
-    if not fitting:
-        return None
-    found = max(fitting, key=lambda each: begin(each.body)).body
-    return ast.parse(ast.unparse(found), mode="eval").body
+        (body.lineno, body.col_offset, ast.unparse(body))
+        for body, its_names in lambdas(code.co_filename)
+        if (body.lineno, body.col_offset) <= inside and its_names == names
+        and inside <= (body.end_lineno, body.end_col_offset)
+    ]  # fmt: skip
+    return max(fitting)[2] if fitting else None
 
 
 @lru_cache(maxsize=64)
-def lambdas(file: str) -> tuple[ast.Lambda, ...]:
-    """Every lambda of a file; none where the source cannot be read."""
+def lambdas(file: str) -> list[tuple[Any, list[str]]]:
+    """Body and parameters of every lambda of a file that can be read."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
-        return ()
-    return tuple(n for n in ast.walk(tree) if isinstance(n, ast.Lambda))
-
-
-def begin(tree: ast.expr) -> tuple[int, int]:
-    return tree.lineno, tree.col_offset
-
-
-def end(tree: ast.expr) -> tuple[int, int]:
-    return tree.end_lineno or 0, tree.end_col_offset or 0
+        return []
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda)]
+    return [(n.body, [a.arg for a in n.args.args]) for n in found]
 
 
 class Plain(ast.NodeTransformer):
@@ -99,19 +93,18 @@ class Plain(ast.NodeTransformer):
 
 
 # ------------------------------------------------------ with what is known
-def settled(rule: str, known: Mapping[str, Any]) -> str:
-    """A formula with known numbers and shapes put in, and constants folded."""
-    values = {k: v for k, v in known.items() if plain(v)}
-    return ast.unparse(Settle(values).visit(parsed(rule)))
+def settled(rule: Callable[..., Any], known: Mapping[str, Any]) -> str:
+    """Its formula with known numbers and shapes put in, constants folded."""
+    room = getattr(rule, "__globals__", {})
+    return ast.unparse(Settle(known, room).visit(parsed(formula(rule))))
 
 
 def plain(value: Any) -> bool:
     """Whether a value can stand in a formula: a number, or a shape."""
     if isinstance(value, tuple):
         return all(isinstance(n, int) for n in value)
-    if hasattr(value, "dtype"):
-        return False
-    return value is None or isinstance(value, (bool, int, float))
+    kinds = (bool, int, float, str, type(None))
+    return isinstance(value, kinds) and not hasattr(value, "dtype")
 
 
 def parsed(rule: str) -> ast.expr:
@@ -119,33 +112,75 @@ def parsed(rule: str) -> ast.expr:
     return ast.parse(rule, mode="eval").body
 
 
-FOLDED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+FOLDED: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.Pow: operator.pow,
+    ast.Div: operator.truediv, ast.Pow: operator.pow, ast.Eq: operator.eq,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
 }  # fmt: skip
-NEUTRAL = {(ast.Pow, 1), (ast.Mult, 1), (ast.Div, 1), (ast.Add, 0), (ast.Sub, 0)}
+NEUTRAL = {
+    (ast.Pow, 1), (ast.Mult, 1), (ast.Div, 1), (ast.Add, 0), (ast.Sub, 0),
+    (ast.BitAnd, True), (ast.BitOr, False),
+}  # fmt: skip
+UNKNOWN = object()
 
 
 class Settle(ast.NodeTransformer):
     """Puts values in for names, and computes what is known then."""
 
-    def __init__(self, known: Mapping[str, Any]) -> None:
-        self.known = known
+    def __init__(
+        self, known: Mapping[str, Any], room: Mapping[str, Any] | None = None
+    ) -> None:
+        self.known, self.room = known, room or {}
 
     def visit_Name(self, tree: ast.Name) -> Any:
-        if tree.id not in self.known:
+        value = self.known.get(tree.id, UNKNOWN)
+        if not plain(value):
             return tree
-        value = self.known[tree.id]
         real = isinstance(value, float)
         return parsed(number(value) if real else repr(value))
 
-    def visit_Call(self, tree: ast.Call) -> Any:
-        self.generic_visit(tree)
-        return self.computed(tree)
+    def visit_Attribute(self, tree: ast.Attribute) -> Any:
+        value = tree.value
+        array = self.known.get(value.id) if isinstance(value, ast.Name) else None
+        if tree.attr == "shape" and array is not None:
+            return parsed(repr(np.shape(array)))
+        return self.generic_visit(tree)
 
     def visit_Subscript(self, tree: ast.Subscript) -> Any:
         self.generic_visit(tree)
         return self.computed(tree)
+
+    def visit_Call(self, tree: ast.Call) -> Any:
+        self.generic_visit(tree)
+        name = ast.unparse(tree.func)
+        known = [value_of(each) for each in tree.args]
+        if name == "where" and known[0] in (True, False):
+            return tree.args[1 if known[0] else 2]
+        helper = self.room.get(name) if name not in OF_SHAPES else None
+        settings = any(value is not UNKNOWN for value in known)
+        if settings and isinstance(helper, FunctionType):
+            return self.inlined(tree, helper)
+        return self.computed(tree)
+
+    def inlined(self, tree: ast.Call, helper: FunctionType) -> ast.expr:
+        """A call with settings as what it does, if that is one expression."""
+        if hasattr(helper, "operation"):
+            return tree
+        (body,) = ast.parse(inspect.getsource(helper)).body
+        if any(isinstance(n, ast.comprehension) for n in ast.walk(body)):
+            return tree
+        values = dict(zip(parameters(helper), tree.args, strict=False))
+        for line in body.body[1:]:  # type: ignore[attr-defined]
+            match line:
+                case ast.Assign([ast.Name(name)], value):
+                    values[name] = Put(values).visit(value)
+                case ast.Return(value) if value is not None:
+                    found = Plain().visit(Put(values).visit(value))
+                    return self.visit(found)  # type: ignore[no-any-return]
+                case _:
+                    break
+        return tree
 
     def computed(self, tree: ast.expr) -> ast.expr:
         """The value of an expression about shapes alone."""
@@ -156,67 +191,86 @@ class Settle(ast.NodeTransformer):
 
     def visit_IfExp(self, tree: ast.IfExp) -> Any:
         self.generic_visit(tree)
-        if not isinstance(tree.test, ast.Constant):
-            return tree
-        return tree.body if tree.test.value else tree.orelse
+        test = value_of(tree.test)
+        return tree if test is UNKNOWN else tree.body if test else tree.orelse
 
-    def visit_UnaryOp(self, tree: ast.UnaryOp) -> Any:
+    def visit_Compare(self, tree: ast.Compare) -> Any:
         self.generic_visit(tree)
-        inner = tree.operand
-        if isinstance(tree.op, ast.USub) and isinstance(inner, ast.UnaryOp):
-            return inner.operand
+        match tree:
+            case ast.Compare(left, [ast.Is()], [right]):
+                left, right = value_of(left), value_of(right)
+                known = UNKNOWN not in (left, right)
+                return ast.Constant(left is right) if known else tree
+            case ast.Compare(left, [op], [right]):
+                return self.folded(tree, left, type(op), right)
         return tree
 
     def visit_BinOp(self, tree: ast.BinOp) -> Any:
         self.generic_visit(tree)
-        left, right = value_of(tree.left), value_of(tree.right)
-        kind = type(tree.op)
-        if left is not None and right is not None and kind in FOLDED:
-            try:
-                return parsed(repr(FOLDED[kind](left, right)))
-            except (ArithmeticError, SyntaxError):
-                return tree
         match tree:  # g * (2 * x) is g * 2 * x
             case ast.BinOp(first, ast.Mult() as op, ast.BinOp(a, ast.Mult(), b)):
-                return self.visit(ast.BinOp(ast.BinOp(first, op, a), op, b))
-        if (kind, right) in NEUTRAL:
-            return tree.left
-        if kind is ast.Mult and left in (1, -1):
-            negative = ast.UnaryOp(ast.USub(), tree.right)
-            return tree.right if left == 1 else negative
+                first = self.visit(ast.BinOp(first, op, a))
+                return self.folded(tree, first, type(op), b)
+        return self.folded(tree, tree.left, type(tree.op), tree.right)
+
+    def folded(self, tree: Any, left: Any, op: type[ast.AST], right: Any) -> Any:
+        """The value of what is constant; an operand that the other leaves be."""
+        a, b = value_of(left), value_of(right)
+        if UNKNOWN not in (a, b) and op in FOLDED:
+            try:
+                return parsed(repr(FOLDED[op](a, b)))
+            except (ArithmeticError, SyntaxError, TypeError):
+                return tree
+        if (op, b) in NEUTRAL:
+            return left
+        if (op, a) in NEUTRAL and op in (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr):
+            return right
+        if (op, a) == (ast.Mult, -1):
+            return ast.UnaryOp(ast.USub(), right)
+        if op is ast.BitAnd and False in (a, b):
+            return ast.Constant(False)
         return tree
 
 
-def value_of(tree: ast.expr) -> float | None:
-    """The number that stands here, or None."""
+class Put(ast.NodeTransformer):
+    """Expressions in place of names."""
+
+    def __init__(self, values: Mapping[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, tree: ast.Name) -> Any:
+        return self.values.get(tree.id, tree)
+
+
+def value_of(tree: ast.expr) -> Any:
+    """The number or word that stands here, or UNKNOWN."""
     try:
         value = ast.literal_eval(tree)
     except ValueError:
-        return None
-    return value if isinstance(value, (int, float)) else None
+        return UNKNOWN
+    return value if plain(value) else UNKNOWN
 
 
 def without_g(rule: str) -> str:
     """What g is multiplied by: `2 * x` of `g * 2 * x`; "" for another form."""
-    at: ast.expr
     tree = ast.BinOp(parsed(rule), ast.Mult(), ast.Constant(1))
-    at, outer = tree.left, tree
+    outer: ast.BinOp = tree
+    at: ast.expr = tree.left
     while isinstance(at, ast.BinOp) and isinstance(at.op, (ast.Mult, ast.Div)):
-        at, outer = at.left, at
-    sign = isinstance(at, ast.UnaryOp) and isinstance(at.op, ast.USub)
-    inner = at.operand if isinstance(at, ast.UnaryOp) else at
-    if not isinstance(inner, ast.Name) or inner.id != "g":
+        outer = at
+        at = outer.left
+    sign = -1 if ast.unparse(at) == "-g" else 1
+    if ast.unparse(at).removeprefix("-") != "g":
         return ""
-    outer.left = ast.Constant(-1 if sign else 1)
+    outer.left = ast.Constant(sign)
     return ast.unparse(Settle({}).visit(tree))
 
 
 # ------------------------------------------------------ as a person writes
 WORD = re.compile(r"(?<![\w.])[A-Za-z_][A-Za-z_0-9]*")  # a name in a formula
 WRITTEN = ((" * ", " · "), (".mT", "ᵀ"), (".T", "ᵀ"))
-INFIX: dict[str, type[ast.operator]] = {
-    "@": ast.MatMult, "+": ast.Add, "*": ast.Mult, "/": ast.Div
-}  # fmt: skip
+INFIX: dict[str, type[ast.operator]] = {"@": ast.MatMult, "*": ast.Mult}
+VARIANT = re.compile(r"_(all|dims?)$")  # sum_dims is sum
 
 
 def shown(rule: str, names: Mapping[str, str] | None = None) -> str:
@@ -227,29 +281,39 @@ def shown(rule: str, names: Mapping[str, str] | None = None) -> str:
         return rule
     for python, mark in WRITTEN:
         text = text.replace(python, mark)
-    return renamed(text, names or {})
-
-
-def renamed(text: str, names: Mapping[str, str]) -> str:
-    """A formula with other words for its names: `cos(a + b)`."""
-    text = WORD.sub(lambda word: names.get(word[0], word[0]), text)
-    return re.sub(r"\(\(([^(),]*)\)\)", r"(\1)", text)
+    text = WORD.sub(lambda word: (names or {}).get(word[0], word[0]), text)
+    return re.sub(r"\(\(([^(),]*)\)\)", r"(\1)", text)  # cos((a + b))
 
 
 class Named(ast.NodeTransformer):
     """Calls operations of the table as users do: `g @ y` for mm(g, y)."""
 
+    def visit_Constant(self, tree: ast.Constant) -> Any:
+        real = isinstance(tree.value, float)
+        return parsed(number(tree.value)) if real else tree
+
     def visit_Call(self, tree: ast.Call) -> Any:
         self.generic_visit(tree)
-        made = isinstance(tree.func, ast.Name) and TABLE.get(tree.func.id)
-        if not isinstance(made, Operation):
+        made = TABLE.get(tree.func.id) if isinstance(tree.func, ast.Name) else None
+        if made is None:
             return tree
-        n, name = len(made.inputs), symbol(made.node_name)
-        if name in INFIX:
-            return ast.BinOp(tree.args[0], INFIX[name](), tree.args[1])
+        n, sign = len(made.inputs), symbol(made.node_name)
+        if sign in INFIX and len(tree.args) == 2:
+            return ast.BinOp(tree.args[0], INFIX[sign](), tree.args[1])
         further = zip(tree.args[n:], made.statics, strict=False)
-        rest = [each for each, word in further if word != "keepdim"]
-        return ast.Call(ast.Name(name), [*tree.args[:n], *rest], [])
+        rest = [
+            single(each) if word in ("dim", "dims") else each
+            for each, word in further
+            if word != "keepdim"
+        ]
+        name = ast.Name(VARIANT.sub("", made.name))
+        return ast.Call(name, [*tree.args[:n], *rest], [])
+
+
+def single(tree: ast.expr) -> ast.expr:
+    """A dimension for a tuple of one."""
+    one = isinstance(tree, ast.Tuple) and len(tree.elts) == 1
+    return tree.elts[0] if one else tree  # type: ignore[attr-defined]
 
 
 def put_in(rule: str, values: Mapping[str, Any]) -> str:
@@ -262,44 +326,16 @@ def bracketed(number: str) -> str:
     return f"({number})" if number.startswith("-") else number
 
 
-# ------------------------------------------------------ in LaTeX
-SIGNS: dict[type[ast.AST], tuple[str, int]] = {
-    ast.Gt: (">", 0), ast.Lt: ("<", 0), ast.Eq: ("=", 0),
-    ast.GtE: (r"\ge", 0), ast.LtE: (r"\le", 0), ast.NotEq: (r"\ne", 0),
-    ast.BitAnd: (r"\land", 0), ast.BitOr: (r"\lor", 0),
-    ast.Add: ("+", 1), ast.Sub: ("-", 1),
-    ast.Mult: (r"\cdot", 2), ast.MatMult: (r"\,", 2),
-}  # fmt: skip
+TEX = (
+    (r" · ", r" \\cdot "), (r" @ ", r" \\, "), (r" \*\* (\w+)", r"^{\1}"),
+    (r"ᵀ", r"^{\\top}"), (r"_", r"\\_"), (r" & ", r" \\land "),
+    (r"(?<![\w\\{])([A-Za-z][\w\\]+)(?=\()", r"\\operatorname{\1}"),
+    (r"(?<![\w\\{])([A-Za-z][\w\\]+)(?![\w}])", r"\\mathrm{\1}"),
+)  # fmt: skip
 
 
-def latex(rule: str) -> str:
-    """A rule in LaTeX: `x.mT @ g` gives `x^{\\top} \\, g`; "" for no rule."""
-    try:
-        return written(Named().visit(parsed(rule)))
-    except SyntaxError:
-        return ""
-
-
-def written(tree: ast.expr, outer: int = 0) -> str:
-    """A syntax tree in LaTeX, in brackets if it binds less than `outer`."""
-    match tree:
-        case ast.BinOp(left, ast.Div(), right):
-            return rf"\frac{{{written(left)}}}{{{written(right)}}}"
-        case ast.BinOp(left, ast.Pow(), right):
-            return f"{written(left, 4)}^{{{written(right)}}}"
-        case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]):
-            sign, rank = SIGNS.get(type(op), ("?", 0))
-            text = f"{written(left, rank)} {sign} {written(right, rank + 1)}"
-            return rf"\left({text}\right)" if rank < outer else text
-        case ast.UnaryOp(op, inner):
-            sign = "-" if isinstance(op, ast.USub) else r"\lnot "
-            return sign + written(inner, 3)
-        case ast.Attribute(value, "T" | "mT"):
-            return rf"{written(value, 4)}^{{\top}}"
-        case ast.Call(function, args):
-            name = ast.unparse(function).replace("_", r"\_")
-            given = ", ".join(map(written, args))
-            return rf"\operatorname{{{name}}}\left({given}\right)"
-        case ast.Name(name) if len(name) > 1:
-            return rf"\mathrm{{{name}}}".replace("_", r"\_")
-    return ast.unparse(tree)
+def latex(formula: str) -> str:
+    """A shown formula in LaTeX: `xᵀ @ g` gives `x^{\\top} \\, g`."""
+    for text, tex in TEX:
+        formula = re.sub(text, tex, formula)
+    return formula

@@ -234,7 +234,7 @@ def term(name: str) -> str:
         tree: Any = ast.parse(name, mode="eval").body
     except SyntaxError:
         tree = None
-    if name == "…" or tree is not None and len(name) <= 20:
+    if name == "…" or (tree is not None and len(name) <= 20):
         tight = isinstance(tree, (ast.Attribute, ast.Subscript, ast.Call))
         return name if tight or isinstance(tree, ast.Constant) else f"({name})"
     call = re.match(r"[A-Za-z_][\w.]*(?=\()", name)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..operations import parameters
 from ..record.contributions import arithmetic
-from ..record.formula import bracketed, formula, formulas_of, settled
+from ..record.formula import bracketed, formula, settled
 from ..record.moves import Contribution, Place, Saved, Step
 from ..record.names import term
 from ..record.numbers import Array, number, short
@@ -413,7 +413,7 @@ def reference_contribution(v: Any, inputs: list[Any], slot: int, g: Array) -> Co
     arguments = [values[n] for n in parameters(rule)[1:]]
     raw = np.array(rule(g[()], *arguments))
     known = dict(zip(parameters(rule)[1:], arguments, strict=True))
-    sent = Contribution(slot, 0, rule=settled(formulas_of(made)[slot], known), raw=raw)
+    sent = Contribution(slot, 0, rule=settled(rule, known), raw=raw)
     target = array(inputs[slot].data)
     if raw.shape != target.shape:
         raw = np.array(fit(raw, AccumulateGrad(wrap(target))))

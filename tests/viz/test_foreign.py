@@ -59,7 +59,7 @@ def test_a_power_with_its_exponent_in_the_name_is_compared(op: str) -> None:
     first, second = (s for step in recording.steps for s in step)
     assert first.verdict == "agrees", "1 arrived: the slip does not show"
     assert "multiply by out.grad" in second.verdict
-    assert first.named == "g · 2 · (9 ** 2)"
+    assert first.named.startswith("g · 2 · (3")
     assert "2 = 2" not in str(data_of(recording, None, {}, None)[0]), "a number needs no telling"
 
 

@@ -2,7 +2,6 @@
 
 import json
 import linecache
-import time
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ from minigrad.utils.checkpoint import checkpoint
 
 import minigrad as torch
 from minigrad.autograd import Function
-from minigrad.record import bugs, contributions
-from minigrad.record.formula import formulas_of, latex, without_g
+from minigrad.record import bugs
+from minigrad.record.formula import formulas_of, latex, shown, without_g
 from minigrad.record.names import term
 from minigrad.record.numbers import number
 from minigrad.record.recorder import record
@@ -23,7 +22,6 @@ from tests.together import first, together
 from . import cases, graphs
 
 SEEDS = first(15, of=60)
-DRAW = np.random.default_rng(0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -272,23 +270,23 @@ def test_where_the_later_share_is_kept_the_ledger_says_so() -> None:
 def test_rules_speak_the_students_names() -> None:
     loss, given = cases.scalar()
     rules = [s.named for step in record(loss, **given).steps for s in step]
-    assert rules == ["g * 0.5", "g * b", "g * a"]
+    assert rules == ["g · 0.5", "g · b", "g · a"]
     loss, given = cases.matmul()
     recording = record(loss, **given)
-    assert [s.named for step in recording.steps for s in step] == ["g @ W.T", "x.T @ g"]
+    assert [s.named for step in recording.steps for s in step] == ["g @ Wᵀ", "xᵀ @ g"]
     assert recording.steps[0].contributions[1].latex == r"x^{\top} \, g"
     loss, given = cases.index()
-    assert {"place(g, (4,), [1:3])", "put(g, (4,), [[0, 0, 1]])", "g * 2", "g * y"} <= {
+    assert {"place(g, (4,), [1:3])", "put(g, (4,), [[0, 0, 1]])", "g · 2", "g · y"} <= {
         s.named for step in record(loss, **given).steps for s in step
     }
     x, w = torch.rand(2, 3), torch.rand(4, 3, requires_grad=True)
     (product,) = [s for step in record(torch.nn.functional.linear(x, w, torch.rand(4)).sum()).steps for s in step if s.terms]
-    assert product.named == "g.T @ x"
+    assert product.named == "gᵀ @ x"
     a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(-3.0, requires_grad=True)
-    assert next(s.named for step in record(torch.sin(a * b)).steps for s in step) == "g * cos(a * b)"
+    assert next(s.named for step in record(torch.sin(a * b)).steps for s in step) == "g · cos(a * b)"
     loss, given = cases.not_finite()
     contributions = [s for step in record(loss, **given).steps for s in step]
-    assert "g * torch.tensor(\u2026)" in [s.named for s in contributions], "never y, which is another tensor here"
+    assert "g · torch.tensor(…)" in [s.named for s in contributions], "never y, which is another tensor here"
 
 
 @pytest.mark.parametrize("name, shown", [("b", "b"), ("W (20)", "W\u2082\u2080"), ("c + d", "(c + d)"), ("ws[0]", "ws[0]"),
@@ -324,8 +322,8 @@ def test_every_line_of_the_table_has_a_formula() -> None:
             assert bool(text) == (rule is not None), name
             assert text.startswith(("lambda", "rule(")) is False, name
     assert formulas_of(TABLE["mul"]) == ("g * y", "g * x")
-    assert latex("-g * (x / y)") == r"-g \cdot \frac{x}{y}"
-    assert latex("x.mT @ g") == r"x^{\top} \, g"
+    assert latex(shown("-g * (x / y)")) == r"-g \cdot (x / y)"
+    assert latex(shown("x.mT @ g")) == r"x^{\top} \, g"
 
 
 @pytest.mark.parametrize("value, text", [(0.5, "0.5"), (-0.0, "0"), (1 / 3, "0.3333"), (12345.0, "12345"), (1e-7, "1e-7"),
@@ -376,8 +374,6 @@ def test_what_is_changed_in_place_is_told_in_the_students_words() -> None:
     recording = record(y.sum())
     assert [p.name for p in recording.places] == ["x", "y (1)", "y (2)", "old y[0]", "new y[0]", "y (3)", "y", "y.sum()"]
     assert [p.expression for p in recording.places if p.name[0] == "y"][:3] == ["x * 2", "y + 1", "y[0] = 5.0"]
-    rules = [s.named for step in recording.steps for s in step]
-    assert "g, but 0 where it was overwritten" in rules and "g where it was written" in rules
 
 
 def test_a_rule_shows_what_a_student_may_write() -> None:
@@ -387,24 +383,16 @@ def test_a_rule_shows_what_a_student_may_write() -> None:
     def rule(made) -> str:
         return next(s.named for step in record(made.sum(), names={"x": x, "w": w}).steps for s in step if step.node == 1)
 
-    assert rule(w.T) == rule(w.transpose(0, 1)) == "g.T"
-    assert rule(x.permute(2, 0, 1)) == "g.permute(1, 2, 0)" and rule(x.transpose(0, 2)) == "g.transpose(0, 2)"
-    assert rule(w.permute(0, 1)) == "g.permute(0, 1)"
-    assert rule(torch.roll(w, 1, 0)) == "roll(g, (-1,), (0,))"
-    assert next(iter(record(w.mean()).steps[0])).named == "stretch(g / 6, (2, 3))"
+    assert rule(w.T) == rule(w.transpose(0, 1)) == "gᵀ"
+    assert rule(x.permute(2, 0, 1)) == "permute(g, (1, 2, 0))" and rule(x.transpose(0, 2)) == "swap(g, 0, 2)"
+    assert rule(torch.roll(w, 1, 0)) == "roll(g, (-1,), 0)"
+    assert next(iter(record(w.mean()).steps[0])).named == "expand(g / 6, (2, 3))"
 
 
 @together("line", sorted(TABLE))
 def test_no_rule_names_a_room_of_ours(line: str) -> None:
     rooms = ("kernels.", "layout.", "sums.", "gathering.", "windows.", "special_functions.")
     assert not any(room in text for text in formulas_of(TABLE[line]) for room in rooms)
-
-
-def test_the_words_under_a_rule_say_something() -> None:
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    loss = torch.sin(x).sum()
-    notes = [s.note for step in record(loss).steps for s in step]
-    assert not any("Elementwise" in note for note in notes)
 
 
 @pytest.mark.parametrize("rule, verdict", [
@@ -451,11 +439,9 @@ class Callable:
 
 @pytest.mark.parametrize(("rule", "verdict"), [
     (in_place, "Your rule writes into g, which others still need: make a new array instead."),
-    (lambda g, x, y: (g * y * DRAW.random(), g * x),
-     "Asked twice with the same numbers, your rule gives two answers."),
     (lambda g, x, y: (g * y, g * x, g), "Your rule returned 3 gradients; the operation has 2 inputs."),
     ((lambda g, y: g * y, None), "Your rule for this input is None; it has to be a function of g and what it needs."),
-    (whole_numbers, "The numbers differ. The rule here is g * y. Yours are int64: cut to whole numbers."),
+    (whole_numbers, "The numbers differ. The rule here is g · y."),
     (lambda g, x, y: exit(), "Your rule raised SystemExit: None"),
     (lambda g, x, y: (v for v in (g, g)), "Your rule returned a generator, which is no array of numbers."),
     (Callable(), "agrees"),
@@ -465,16 +451,6 @@ def test_a_rule_that_is_wrong_in_another_way_is_told_which(rule, verdict: str) -
     y = torch.tensor([3.0, -1.0], requires_grad=True)
     verdicts = [s.verdict for step in record(x * y, torch.ones(2), rules={"mul": rule}).steps for s in step]
     assert verdict in verdicts
-
-
-def test_a_slow_rule_is_asked_for_some_seconds_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contributions, "PATIENCE", 0.1)
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    y = x * x * x * x
-    slow = {"mul": lambda g, x, y: (time.sleep(0.12), (g * y, g * x))[1]}
-    found = [s for step in record(y, torch.ones(2), rules=slow).steps for s in step]
-    assert [s.verdict for s in found] == ["agrees", "", "", "", "", ""]
-    assert found[1].note == "your rule was not asked here: it has taken 0 seconds already"
 
 
 def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:
@@ -595,7 +571,7 @@ def test_hooks_on_a_node_are_told_and_called_once() -> None:
     y.grad_fn.register_hook(lambda into, _: calls.append("after") or (into[0] * 2, None))
     recording = record(y.sum())
     assert calls == ["before", "after"]
-    assert "g * 3 = [6, 6], a hook makes it [12, 12]; x has [12, 12] (1 of 1)" in str(recording)
+    assert "g · 3 = [6, 6], a hook makes it [12, 12]; x has [12, 12] (1 of 1)" in str(recording)
     np.testing.assert_array_equal(recording.grads["x"], [12, 12])
 
 
@@ -607,3 +583,41 @@ def test_what_a_hook_takes_away_is_told() -> None:
     recording = record(y * 1)
     assert recording.steps[1].contributions[0].reason == "a hook took it away"
     assert list(recording.grads) == ["w"]
+
+
+def test_a_number_on_the_left_is_no_tensor_and_names_stay_where_they_belong() -> None:
+    x, v = (torch.tensor(n, requires_grad=True) for n in (2.0, 5.0))
+    loss = 0
+    loss += (x * v) ** 2
+    assert [p.name for p in record(loss).places] == ["x", "v", "x * v", "(x * v) ** 2", "loss"]
+    total = 0
+    total = total + x * 3
+    assert [p.name for p in record(total).places] == ["x", "x * 3", "total"]
+    error = x - 1
+    total = 0 + error
+    assert [p.name for p in record(total).places] == ["x", "error", "total"]
+    offset = torch.tensor(1.0)
+    total = x * 3 + offset
+    assert [p.name for p in record(total).places] == ["x", "x * 3", "offset", "total"]
+
+
+def test_boxes_of_a_higher_order_are_named_by_what_they_compute() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+    recording = record(slope * x)
+    assert [p.name for p in recording.places] == ["x", "x ** 2", "slope", "slope * x"]
+    assert [s.named for step in recording.steps for s in step] == ["g · x", "g · slope", "g · 3", "g · 2 · x"]
+
+
+@pytest.mark.parametrize(("make", "rules"), [
+    (lambda x: (x**2).sum(), ["expand(g, (2, 3))", "g · 2 · x"]),
+    (lambda x: torch.nn.functional.mse_loss(x, x.detach() + 1), ["g / 6 · 2 · (x - constant)"]),
+    (lambda x: torch.relu(x).mean(), ["expand(g / 6, (2, 3))", "g · (torch.relu(x) > 0)"]),
+    (lambda x: x.softmax(1).sum(), ["expand(g, (2, 3))", "(g - sum(g · x.softmax(1), 1)) · x.softmax(1)"]),
+    (lambda x: (2**x).sum(), ["expand(g, (2, 3))", "g · ((2 ** x) · log(2))"]),
+    (lambda x: x.var(), ["2 · g · (x - mean(x, (0, 1))) / 5"]),
+])  # fmt: skip
+def test_a_rule_is_written_as_a_person_writes_it(make, rules: list[str]) -> None:
+    x = torch.rand(2, 3, requires_grad=True)
+    found = [s.named for step in record(make(x), names={"x": x}).steps for s in step if not s.skipped]
+    assert found == rules
