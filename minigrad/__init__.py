@@ -4,7 +4,7 @@ Read it in this order: tensor.py (what a tensor is), tape.py (how operations are
 derivatives.py (the table: one line an operation), function.py (operations of your own).  What is called stands around
 them: composed.py and comparisons.py (of each number), reductions.py, ordering.py, counting.py and differences.py (of
 many), shapes.py, joining.py, splitting.py, rearranging.py, diagonals.py, grids.py, picking.py, products.py, creation.py,
-conversions.py, random.py; its long forward code in kernels.py, layout.py, sums.py, gathering.py, windows.py.  Below:
+conversions.py, random.py; its long forward code in kernels.py, layout.py, sums.py, gathering.py.  Below:
 inplace.py, indexing.py, dtypes.py, printing.py, errors.py.  Above: nn, optim, autograd, and what PyTorch lacks: record,
 explain, replace, broken.
 
@@ -223,12 +223,6 @@ _LAZY = {
     "broken": "record",
     "check_graph": "autograd",
     **dict.fromkeys(
-        ("alpha_dropout", "bilinear", "binary_cross_entropy_with_logits", "celu", "celu_", "cosine_embedding_loss",
-         "cosine_similarity", "dropout", "group_norm", "hardshrink", "hinge_embedding_loss", "kl_div", "layer_norm",
-         "margin_ranking_loss", "pairwise_distance", "prelu", "relu_", "rms_norm", "rrelu", "selu", "selu_", "threshold"),
-        "nn.functional",
-    ),
-    **dict.fromkeys(
         ("are_deterministic_algorithms_enabled", "compile", "get_default_device",
          "is_deterministic_algorithms_warn_only_enabled",
          "contiguous_format", "get_float32_matmul_precision", "get_num_threads", "layout", "memory_format",
@@ -239,7 +233,6 @@ _LAZY = {
     "default_generator": "random",
     "is_anomaly_enabled": "anomaly",
     "is_anomaly_check_nan_enabled": "anomaly",
-    "typename": "nn.parameter",
     "save": "files",
     "load": "files",
 }

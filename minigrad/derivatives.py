@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, gathering, kernels, layout, windows
-from minigrad.kernels import fold_rows
+from minigrad import dtypes, kernels, layout
+from minigrad.kernels import Windows, fold_rows
 from minigrad.layout import count
 from minigrad.operations import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
@@ -299,6 +299,16 @@ bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
     None,
     None,
 )
+nll_loss, nll_loss2d = (
+    operation(  # y is the index of the classes, z the weight of each
+        name,
+        kernels.nll_loss,
+        lambda g, x, y, z, total: put_along(-at_classes(g, y, total) * z, y, x.shape, 1),
+        None,
+        None,
+    )
+    for name in ("NllLoss", "NllLoss2D")
+)
 
 # -------------------------------------------------------------- matrices
 
@@ -310,8 +320,15 @@ rows_mm = operation(  # x has any number of leading dimensions
     "UnsafeViewBackward0", kernels.rows_mm, lambda g, y: rows_mm(g, y.mT), lambda g, x: fold_rows(x).mT @ fold_rows(g)
 )
 batch_mm = operation("UnsafeViewBackward0", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
-linear = operation(  # x is the bias, y the input, z the weight (out, in)
-    "Addmm", kernels.linear, lambda g: g, lambda g, z: rows_mm(g, z), lambda g, y: fold_rows(g).mT @ fold_rows(y)
+linear, linear_nd = (
+    operation(  # x is the bias, y the input, z the weight (out, in)
+        name,
+        kernels.linear,
+        lambda g: g,
+        lambda g, z: rows_mm(g, z),
+        lambda g, y: fold_rows(g).mT @ fold_rows(y),
+    )
+    for name in ("Addmm", "View")
 )
 addmm = operation(
     "Addmm",
@@ -379,7 +396,7 @@ triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset:
 # Of any number of tensors; the rule takes the number i of the input.
 cat = joined("Cat", kernels.cat, lambda g, i, dim, bounds: part(g, dim, slice(*bounds[i : i + 2])))
 stack = joined("Stack", kernels.stack, lambda g, i, dim: part(g, dim, i))
-pad = operation("ConstantPadNd", windows.pad_constant, lambda g, widths: pad(g, layout.negated_pairs(widths), 0.0))
+pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, layout.negated_pairs(widths), 0.0))
 
 # -------------------------------------------------------------- indexing
 
@@ -393,11 +410,20 @@ place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
 # What index tensors and masks pick is a copy; y is the index, at dimensions `dims`.
 
-pick, index_select, embedding = (
+pick, index_select = (
     operation(name, kernels.pick, lambda g, x_shape, y, dims: put(g, y, x_shape, dims), None)
-    for name in ("Index", "IndexSelect", "Embedding")
+    for name in ("Index", "IndexSelect")
 )
-masked_select = operation("MaskedSelect", kernels.pick, lambda g, x, y, dims: put(g, y, x.shape, dims), None)
+embedding = operation(  # the row `padding` gets no gradient
+    "Embedding",
+    lambda x, y, padding: x[y],
+    lambda g, x_shape, y, padding: put(where((y != padding)[..., None], g, 0.0), y, x_shape, (0,)),
+    None,
+)
+masked_select, max_pool2d = (
+    operation(name, kernels.pick, lambda g, x, y, dims: put(g, y, x.shape, dims), None)
+    for name in ("MaskedSelect", "MaxPool2DWithIndices")
+)
 put = operation("IndexPut", kernels.put, lambda g, y, dims: pick(g, y, dims), None)
 index_put = operation(
     "IndexPut",
@@ -419,72 +445,42 @@ scatter = operation(
 scatter_value = operation("ScatterBackward1", kernels.scatter, lambda g, y, dim: scatter_value(g, y, 0, dim), None)
 scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, lambda g, y, dim: gather(g, y, dim))
 
-# --------------------------------------------------------------- windows
+# ---------------------------------------------------- layers of networks
 
-# A convolution is linear in its input and in its weight: three functions,
-# each the derivative of the others.  PyTorch saves both, whatever is asked.
+# y is the weight and z the bias.  In a convolution and in pooling,
+# `windows` says which windows of the input are looked at.
 
-conv = operation(
+layer_norm, batch_norm = (
+    operation(
+        name,
+        lambda x, y, z, dims, eps: standard(x, dims, eps) * y + z,
+        lambda g, x, y, dims, eps: standard_slope(g * y, x, dims, eps),
+        lambda g, x, dims, eps: g * standard(x, dims, eps),
+        lambda g: g,
+    )
+    for name in ("NativeLayerNorm", "NativeBatchNorm")
+)
+batch_norm_eval = operation(  # u is the running mean, v the running variance
+    "NativeBatchNorm",
+    lambda x, y, z, u, v, eps: (x - u) * rsqrt(v + eps) * y + z,
+    lambda g, y, v, eps: g * y * rsqrt(v + eps),
+    lambda g, x, u, v, eps: g * (x - u) * rsqrt(v + eps),
+    lambda g: g,
+    None,
+    None,
+)
+conv2d = operation(
     "Convolution",
-    windows.conv_bias,
-    lambda g, x, y, x_shape, stride, padding, dilation, groups: conv_input(
-        g, y, x_shape[2:], stride, padding, dilation, groups
-    ),
-    lambda g, x, y, y_shape, stride, padding, dilation, groups: conv_weight(
-        g, x, y_shape[2:], stride, padding, dilation, groups
-    ),
+    kernels.conv2d,
+    lambda g, x, y, windows, groups: conv_input(g, x.shape, y, windows, groups),
+    lambda g, x, y, windows, groups: conv_weight(g, x, y.shape, windows, groups),
     lambda g, x, y: sum_dims(g, (0, 2, 3), False),
 )
-conv_input = operation(
-    "Convolution",
-    windows.conv_input,
-    lambda g, x, y, x_shape, stride, padding, dilation, groups: cropped(
-        conv(g, y, None, stride, padding, dilation, groups), x_shape
-    ),
-    lambda g, x, y, y_shape, stride, padding, dilation, groups: conv_weight(
-        x, g, y_shape[2:], stride, padding, dilation, groups
-    ),
+avg_pool2d = operation(
+    "AvgPool2D", kernels.avg_pool2d, lambda g, x, windows: fold(averaged(g, windows), x.shape, windows)
 )
-conv_weight = operation(
-    "ConvolutionBackward",
-    windows.conv_weight,
-    lambda g, y, x_shape, stride, padding, dilation, groups: cropped(
-        conv(y, g, None, stride, padding, dilation, groups), x_shape
-    ),
-    lambda g, x, y_shape, stride, padding, dilation, groups: conv_input(
-        x, g, y_shape[2:], stride, padding, dilation, groups
-    ),
-)
-max_pool2d = operation(
-    "MaxPool2DWithIndices",
-    windows.take_places,
-    lambda g, x, x_shape, index, n: put_places(g, index, x_shape[len(x_shape) - n :]),
-)
-put_places = operation("MaxUnpool2D", windows.put_places, lambda g, index, sizes: max_pool2d(g, index, len(sizes)))
-avg_pool = operation(
-    "AvgPool2D",
-    windows.avg_pool,
-    lambda g, x, x_shape, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool_input(
-        g, x_shape[len(x_shape) - len(kernel) :], *(kernel, stride, padding, ceil_mode, include_pad, divisor)
-    ),
-)
-avg_pool_input = operation(
-    "AvgPool2DBackward",
-    lambda x, sizes, kernel, stride, padding, ceil_mode, include_pad, divisor: windows.avg_pool_input(
-        x, sizes, kernel, stride, padding, include_pad, divisor
-    ),
-    lambda g, kernel, stride, padding, ceil_mode, include_pad, divisor: avg_pool(
-        g, kernel, stride, padding, ceil_mode, include_pad, divisor
-    ),
-)
-im2col = operation(
-    "Im2Col",
-    windows.unfold,
-    lambda g, x_shape, kernel, dilation, padding, stride: col2im(g, x_shape[2:], kernel, dilation, padding, stride),
-)
-col2im = operation(
-    "Col2Im", windows.fold, lambda g, kernel, dilation, padding, stride: im2col(g, kernel, dilation, padding, stride)
-)
+unfold = operation("Im2Col", kernels.unfold, lambda g, x_shape, windows: fold(g, x_shape, windows))
+fold = operation("Col2Im", kernels.fold, lambda g, windows: unfold(g, windows))
 
 # --------------------------------------------- functions that rules call
 
@@ -528,6 +524,54 @@ def each(g: Any, x: Any, reduction: str) -> Any:
 def weighted(x: Any, weight: Any) -> Any:
     """x * weight, where no weight counts as 1."""
     return x if weight is None else x * weight
+
+
+def at_classes(g: Any, y: Any, total: Any) -> Any:
+    """The gradient of each class that counts in nll_loss."""
+    return g.reshape(y.shape) if total is None else g / (total or 1)
+
+
+def standard(x: Any, dims: Shape, eps: float) -> Any:
+    """x with mean 0 and variance 1 over these dimensions."""
+    x = x - mean_dims(x, dims, True)
+    return x * rsqrt(mean_dims(x * x, dims, True) + eps)
+
+
+def standard_slope(g: Any, x: Any, dims: Shape, eps: float) -> Any:
+    """g without its mean and without its part along the result, scaled."""
+    x = x - mean_dims(x, dims, True)
+    scale = rsqrt(mean_dims(x * x, dims, True) + eps)
+    out = x * scale
+    along = out * mean_dims(g * out, dims, True)
+    return (g - mean_dims(g, dims, True) - along) * scale
+
+
+def conv_input(g: Any, x_shape: Shape, y: Any, windows: Windows, groups: int) -> Any:
+    """The gradient of a convolution's input: weights back to the windows."""
+    n, outputs, rows, columns = g.shape
+    size = outputs // groups
+    weight = y.reshape((groups, size, count(y.shape[1:])))
+    back = weight.mT @ g.reshape((n, groups, size, rows * columns))
+    shape = n, groups * back.shape[2], rows * columns
+    return fold(back.reshape(shape), x_shape, windows)
+
+
+def conv_weight(g: Any, x: Any, y_shape: Shape, windows: Windows, groups: int) -> Any:
+    """The gradient of a convolution's weight: g times the windows."""
+    n, outputs, rows, columns = g.shape
+    inputs, places = count(y_shape[1:]), rows * columns
+    seen = unfold(x, windows).reshape((n, groups, inputs, places))
+    g = g.reshape((n, groups, outputs // groups, places))
+    return sum_dims(g @ seen.mT, (0,), False).reshape(y_shape)
+
+
+def averaged(g: Any, windows: Windows) -> Any:
+    """g divided evenly among the elements of each window, as columns."""
+    n, channels, rows, columns = g.shape
+    size, places = count(windows.kernel), rows * columns
+    g = (g / size).reshape((n, channels, 1, places))
+    g = expand(g, (n, channels, size, places))
+    return g.reshape((n, channels * size, places))
 
 
 def gelu_slope(x: Any, approximate: str) -> Any:

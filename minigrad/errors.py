@@ -7,8 +7,10 @@ left or, negative, from the right.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -404,3 +406,30 @@ def other_names(
         if name not in parameters and "unexpected keyword" in str(error):
             raise TypeError(f"{function.__name__}(): minigrad leaves out the argument {name!r}") from None
     raise error
+
+
+# ---------------------------------------------------------------------------------------- names that are not there
+
+LEFT_OUT = "minigrad leaves out what its course does not use"
+
+
+def no_attribute(owner: str, name: str, namespace: Any) -> AttributeError:
+    """The error for a name that `owner` has not, with the nearest name in the namespace (a module, a class)."""
+    text = f"{owner} has no attribute {name!r}"
+    if not name.startswith("_"):  # those are asked for by the dozen, with hasattr
+        known = {n.lower(): n for n in dir(namespace) if n[0] != "_"}
+        low = name.lower()
+        near = difflib.get_close_matches(low, known, 1, 0.75)
+        near = near or [n for n in known if sorted(n) == sorted(low)]
+        hint = f", did you mean {known[near[0]]!r}?" if near else ""
+        text += f"{hint} ({LEFT_OUT})"
+    return AttributeError(text, name=name, obj=None)  # without obj, Python adds no second hint
+
+
+def missing_in(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: what it raises for a name that is not there."""
+
+    def __getattr__(name: str) -> Any:
+        raise no_attribute(f"module {module!r}", name, sys.modules[module])
+
+    return __getattr__

@@ -31,7 +31,7 @@ ALLOWED = {
     ("minigrad.copying", "rebuild"),
     *(("minigrad", name) for name in ("Tensor", "Size", "device")),
     ("minigrad.tensor", "Tensor"),  # as older files name these
-    ("minigrad.nn.parameter", "Parameter"),
+    ("minigrad.nn.module", "Parameter"),
     ("minigrad.size", "Size"),
     ("minigrad.devices", "Device"),
     ("collections", "Counter"),

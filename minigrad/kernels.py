@@ -1,15 +1,15 @@
 """Forward code too long for the derivative table: numpy in, numpy out, no Tensor in sight.
 
-Arithmetic, activations, losses, matrices and reductions stand here; around it layout.py (memory), sums.py (adding up),
-special_functions.py (erf, gamma), gathering.py (picking, order, running totals) and windows.py (convolution, pooling).
+Arithmetic, activations, losses, matrices, reductions and layers stand here; around it layout.py (memory), sums.py
+(adding up), special_functions.py (erf) and gathering.py (picking, order, running totals).
 A name that PyTorch's own kernel has in an error message, such as "addmm_impl_cpu_", is given where the kernel stands.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -384,16 +384,6 @@ def solve_vector(x: Array, y: Array) -> Array:
     return solve(x, y[..., None])[..., 0]
 
 
-def statistics(x: Array, dims: tuple[int, ...], eps: float) -> tuple[Array, Array, Array, Array]:
-    """The mean, 1 / sqrt(variance + eps) and variance over `dims`, which are kept as size 1; x normalised by them."""
-    n = count(x.shape, dims)
-    mean = sum_dims(x, dims, True) / n
-    centred = x - mean
-    var = sum_dims(centred * centred, dims, True) / n
-    rstd = 1 / np.sqrt(var + eps)
-    return mean, rstd, var, centred * rstd
-
-
 # ------------------------------------------------------------ reductions
 
 
@@ -484,3 +474,99 @@ def has_zero(x: Any) -> bool:
 def trace(x: Array) -> Array:
     """The sum of the diagonal; integers add up as int64."""
     return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)
+
+
+# ------------------------------------------------------------------------------------------- layers of networks
+
+
+def nll_loss(x: Array, index: Array, share: Any, total: Any) -> Array:
+    """Minus x at the index times the share of each; with a total their sum divided by it, which is never -0."""
+    losses = np.take_along_axis(x, index, 1) * share
+    return -losses.squeeze(1) if total is None else 0.0 - losses.sum() / total
+
+
+class Windows(NamedTuple):
+    """Which windows of an image are looked at; each field is (down, across)."""
+
+    kernel: tuple[int, int]
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    dilation: tuple[int, int]
+
+    def counts(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """How many windows fit below and beside one another."""
+        return tuple(
+            (n + 2 * p - d * (k - 1) - 1) // s + 1
+            for n, k, s, p, d in zip(sizes, *self, strict=True)
+        )
+
+    def of(self, x: Array, border: float = 0.0) -> Array:
+        """Every window of x, as a view: (batch, channels, *kernel, *counts)."""
+        counts = self.counts(x.shape[2:])
+        if any(self.padding):
+            widths = ((0, 0), (0, 0), *((p, p) for p in self.padding))
+            x = pad(x, widths, border)
+        step = np.array(x.strides[2:])
+        inner, outer = step * self.dilation, step * self.stride
+        return np.lib.stride_tricks.as_strided(
+            x,
+            (*x.shape[:2], *self.kernel, *counts),
+            (*x.strides[:2], *inner, *outer),
+            writeable=False,
+        )
+
+
+def pad(x: Array, widths: Sequence[tuple[int, int]], value: float) -> Array:
+    """Elements before and after each dimension; a negative width cuts off."""
+    keep = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
+    more = [(max(a, 0), max(b, 0)) for a, b in widths]
+    return np.pad(x[keep], more, constant_values=value)
+
+
+def unfold(x: Array, windows: Windows) -> Array:
+    """Every window as a column: (batch, channels * kernel size, windows)."""
+    seen = windows.of(x)
+    columns = math.prod(seen.shape[1:4]), math.prod(seen.shape[4:])
+    return np.array(seen).reshape(len(x), *columns)
+
+
+def fold(columns: Array, shape: Sequence[int], windows: Windows) -> Array:
+    """The transpose of `unfold`: adds each element to where it came from."""
+    (down, across), (top, left) = windows.stride, windows.padding
+    rows, beside = windows.counts(shape[2:])
+    seen = columns.reshape(*shape[:2], *windows.kernel, rows, beside)
+    height, width = shape[2:]
+    padded = *shape[:2], height + 2 * top, width + 2 * left
+    out: Array = np.zeros(padded, columns.dtype)
+    for i, j in np.ndindex(*windows.kernel):
+        y, x = i * windows.dilation[0], j * windows.dilation[1]
+        stop = y + rows * down, x + beside * across
+        out[:, :, y : stop[0] : down, x : stop[1] : across] += seen[:, :, i, j]
+    return out[:, :, top : top + height, left : left + width]
+
+
+def conv2d(x: Array, weight: Array, bias: Any, windows: Windows, groups: int) -> Array:
+    """One matrix product for each sample and group: weights times windows."""
+    columns = unfold(x, windows)
+    inputs = math.prod(weight.shape[1:])
+    columns = columns.reshape(len(x), groups, inputs, columns.shape[-1])
+    rows = weight.reshape(groups, len(weight) // groups, inputs)
+    counts = windows.counts(x.shape[2:])
+    out: Array = (rows @ columns).reshape(len(x), len(weight), *counts)
+    return out if bias is None else out + bias[:, None, None]
+
+
+def avg_pool2d(x: Array, windows: Windows) -> Array:
+    return windows.of(x).mean((2, 3))
+
+
+def largest_places(x: Array, windows: Windows) -> Array:
+    """Where the largest element of each window is: its index in each of the four dimensions."""
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    seen = windows.of(x, lowest)
+    shape = *seen.shape[:2], math.prod(windows.kernel), *seen.shape[4:]
+    inside = np.unravel_index(seen.reshape(shape).argmax(2), windows.kernel)
+    grid = np.indices(inside[0].shape)
+    fields = zip(inside, grid[2:], x.shape[2:], *windows[1:])
+    places = [np.clip(i * d + g * s - p, 0, n - 1) for i, g, n, s, p, d in fields]
+    return np.stack((*grid[:2], *places))

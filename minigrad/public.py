@@ -188,13 +188,6 @@ def accepting_out(call: Callable[..., Any]) -> Callable[..., Any]:
 # What lives in a file that is loaded when one of its functions is first called.
 LATER = {
     **dict.fromkeys(
-        ("adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "channel_shuffle", "constant_pad_nd", "conv1d", "conv2d",
-         "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "embedding", "max_pool1d",
-         "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices",
-         "pixel_shuffle", "pixel_unshuffle"),
-        "layers",
-    ),
-    **dict.fromkeys(
         ("bincount", "bucketize", "histc", "histogram", "searchsorted", "unique", "unique_consecutive"), "counting"
     ),
     **dict.fromkeys(("cumulative_trapezoid", "diff", "trapezoid", "trapz"), "differences"),
@@ -223,8 +216,8 @@ FUNCTIONS_ONLY = frozenset(
     bucketize cumulative_trapezoid searchsorted trapezoid trapz
     """.split()  # noqa: SIM905
 )
-for _name, _room in LATER.items():
-    if _room != "layers" and _name not in FUNCTIONS_ONLY:
+for _name in LATER:
+    if _name not in FUNCTIONS_ONLY:
         setattr(Tensor, _name, _later(_name))
 
 

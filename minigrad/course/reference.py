@@ -8,8 +8,7 @@ import math
 import re
 from typing import Any
 
-import minigrad.nn.rules
-from minigrad import derivatives, gathering, kernels, layout, more_derivatives, tape, windows
+from minigrad import derivatives, kernels, layout, more_derivatives, tape
 from minigrad.course import lessons, misconceptions
 from minigrad.operations import Operation
 from minigrad.record.formula import formulas_of, shown
@@ -70,7 +69,7 @@ def rules() -> str:
     ]
     words: dict[str, str] = {}
     left = dict(tape.TABLE)
-    for room in (derivatives, more_derivatives, minigrad.nn.rules):
+    for room in (derivatives, more_derivatives):
         lines += ["", f"## `{room.__name__.replace('.', '/')}.py`", ""]
         lines += ["| operation | node | gradient of each input | kept until backward |", "|---|---|---|---|"]
         for name in [name for name in left if hasattr(room, name)]:
@@ -109,7 +108,7 @@ CONSTANTS = {  # functions without a docstring of ours
 
 def meaning(word: str, rule: Any) -> str:
     """What a function that a rule calls does: the beginning of its docstring; nothing for Python's own."""
-    rooms = (rule.__globals__, *map(vars, (kernels, layout, gathering, windows)))
+    rooms = (rule.__globals__, *map(vars, (kernels, layout)))
     function = rule if rule.__name__ == word else next((room[word] for room in rooms if word in room), None)
     text = CONSTANTS.get(word) or inspect.getdoc(function) or ""
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|") if function is not None else ""

@@ -1,11 +1,8 @@
-"""Functions of neural networks (`torch.nn.functional`): all of them are found here.
+"""Functions of neural networks, `torch.nn.functional`.
 
-Linear maps, embeddings, dropout and attention stand in this file; activations, normalisation and losses in files of
-their own beside it, convolution and pooling in `layers`. What PyTorch also offers at top level (`relu`, `softmax`,
-`conv2d`, ...) is the same function here.
+Layers call these functions with their parameters.  The losses stand at the
+end.  Images have the shape (batch, channels, height, width), or no batch.
 """
-
-# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
@@ -18,346 +15,313 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import errors, layers, random
-from minigrad import more_derivatives as more
-from minigrad.layout import filled_like
-from minigrad.nn import activations, rules
-from minigrad.nn.activations import *  # noqa: F403
-from minigrad.nn.arguments import checked, handing_on
-from minigrad.nn.losses import *  # noqa: F403
-from minigrad.nn.normalisation import *  # noqa: F403
-from minigrad.public import accepting_out, as_one_node
+from minigrad import errors, kernels, random
+from minigrad.kernels import Windows
+from minigrad.operation import in_place, public
 from minigrad.tensor import Tensor, wrap
-from minigrad.versions import noticing
 
-# --------------------------------------------------------------------------------------------------------- linear
-
-
-@checked
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x @ weight.T + bias, for x of shape (..., in), weight (out, in) and bias (out)."""
-    if bias is None or len(weight._data.shape) != 2:
-        _check_linear(input, weight, bias)
-        out = input.matmul(weight.t() if weight.ndim == 2 else weight)
-        return out if bias is None else out + bias
-    x, w, b = input._data, weight._data, bias._data
-    if not (b.dtype is x.dtype is w.dtype and x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]):
-        _check_linear(input, weight, bias)
-    return (table.linear if len(x.shape) == 2 else rules.linear_rows)(bias, input, weight)
+# ----------------------------------------------------------------- activations
 
 
-def _check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-    """RuntimeError for what `linear` does not take, in PyTorch's order."""
-    size, sizes = input._data.shape, weight._data.shape
-    if not (size and sizes):
-        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are {len(size)}D and {len(sizes)}D")
-    if len(sizes) > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(sizes)}D")
-    if bias is None:
-        return
-    if len(sizes) == 1 and len(size) == 2:
-        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
-    errors.check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
-    if len(sizes) == 2:
-        rows = math.prod(size[:-1])
-        if size[-1] != sizes[1]:
-            raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{size[-1]} and {sizes[1]}x{sizes[0]})")
-        errors.expand_shape(tuple(bias._data.shape), (rows, sizes[0]), f"torch.{bias.dtype.tensor_name}Tensor")
+@public
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0).  The derivative at 0 is 0."""
+    return _relu_(input) if inplace else table.relu(input)
 
 
-@checked
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x1 @ weight[k] @ x2 for each output k, for x of shapes (..., in1) and (..., in2), weight (out, in1, in2)."""
-    if input1.shape[:-1] != input2.shape[:-1]:
-        raise RuntimeError("bilinear(): input batch dimensions do not match")
-    given = {"input1": input1, "input2": input2, "weight": weight, **({} if bias is None else {"bias": bias})}
-    if len({t._data.dtype for t in given.values()}) > 1:
-        types = ", ".join(f"{name}: {t.dtype.c_name}" for name, t in given.items())
-        raise RuntimeError(f"All tensors must have the same dtype, got {types}")
-    lead = input1.shape[:-1]
-    for name, t, own in (("input1", input1, weight.shape[1]), ("input2", input2, weight.shape[2])):
-        if t.shape[-1] != own:
-            raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {t.shape[-1]} but expected {own}")
-    first, second = input1.reshape((-1, input1.shape[-1])), input2.reshape((-1, input2.shape[-1]))
-    out = mg.einsum("bi,oij,bj->bo", first, weight, second).reshape((*lead, weight.shape[0]))
-    return out if bias is None else out + bias
-
-
-@handing_on("weight input")
-def embedding(
-    input: Tensor,
-    weight: Tensor,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
+@public
+def leaky_relu(
+    input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
-    """The rows of `weight` that the integers `input` name; the row `padding_idx` gets no gradient."""
-    if weight.ndim != 2:
-        raise RuntimeError("'weight' must be 2-D")
-    if sparse or scale_grad_by_freq:
-        raise NotImplementedError("minigrad leaves out sparse and frequency-scaled embedding gradients")
-    if padding_idx is not None:
-        rows = weight.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        padding_idx %= rows
-    if max_norm is not None:  # PyTorch, too, shortens the rows in place
-        used = np.unique(input._data)
-        table_rows = weight._writable()
-        norms = np.linalg.norm(table_rows[used], ord=norm_type, axis=1, keepdims=True)
-        scales = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(table_rows.dtype)
-        table_rows[used] *= scales
-        mg.tape.touch(weight._counter)
+    """x where it is positive, negative_slope * x elsewhere."""
+    function = _leaky_relu_ if inplace else table.leaky_relu
+    return function(input, negative_slope)
+
+
+_relu_, _leaky_relu_ = in_place(table.relu, table.leaky_relu)
+
+
+@public
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """x times the probability that a normal number is below x.
+
+    approximate="tanh" takes a formula with tanh for that probability.
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return table.gelu(input, approximate)
+
+
+@public
+def softplus(
+    input: Tensor, beta: float = 1.0, threshold: float = 20.0
+) -> Tensor:
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+    return table.softplus(input, beta, threshold)
+
+
+@public
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(x)), without overflow."""
+    return table.logsigmoid(input)
+
+
+@public
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return input.sigmoid()
+
+
+@public
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+@public
+def softmax(
+    input: Tensor, dim: int | None = None, *, dtype: Any = None
+) -> Tensor:
+    """exp(x) / sum(exp(x)) along a dimension."""
+    dim = _chosen_dim("softmax", input) if dim is None else dim
+    return input.softmax(dim, dtype=dtype)
+
+
+@public
+def log_softmax(
+    input: Tensor, dim: int | None = None, *, dtype: Any = None
+) -> Tensor:
+    """log(softmax(x)), without overflow."""
+    dim = _chosen_dim("log_softmax", input) if dim is None else dim
+    return input.log_softmax(dim, dtype=dtype)
+
+
+def _chosen_dim(name: str, input: Tensor) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change "
+        "the call to include dim=X as an argument.",
+        stacklevel=4,
+    )
+    return 0 if input.ndim in (0, 1, 3) else 1
+
+
+# ---------------------------------------------------------------------- layers
+
+
+@public
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x @ weight.T + bias: (..., in) to (..., out), weight (out, in)."""
+    if bias is None:
+        return input @ weight.t()
+    x, w, b = input._data, weight._data, bias._data
+    fits = x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]
+    if not (fits and b.dtype is x.dtype is w.dtype):
+        _check_linear(input, weight, bias)
+    row = table.linear if x.ndim == 2 else table.linear_nd
+    return row(bias, input, weight)
+
+
+def _check_linear(input: Tensor, weight: Tensor, bias: Tensor) -> None:
+    size, sizes = input.shape, weight.shape
+    if not size or not sizes:
+        raise RuntimeError(
+            "both arguments to linear need to be at least 1D, but they are "
+            f"{len(size)}D and {len(sizes)}D"
+        )
+    if len(sizes) != 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is "
+            f"{len(sizes)}D"
+            if len(sizes) > 2
+            else "mat2 must be a matrix, got 1-D tensor"
+        )
+    errors.check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
+    rows = math.prod(size[:-1])
+    if size[-1] != sizes[1]:
+        raise RuntimeError(
+            "mat1 and mat2 shapes cannot be multiplied "
+            f"({rows}x{size[-1]} and {sizes[1]}x{sizes[0]})"
+        )
+    kind = f"torch.{bias.dtype.tensor_name}Tensor"
+    errors.expand_shape(bias.shape, (rows, sizes[0]), kind)
+
+
+@public
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None
+) -> Tensor:
+    """The rows of `weight` that integers name: (...) to (..., columns).
+
+    The row `padding_idx` gets no gradient.  IndexError beyond the last row.
+    """
+    rows = weight.shape[0]
     index = np.asarray(input._data)
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"torch.{input.dtype.tensor_name}Tensor instead (while checking arguments for embedding)"
+            "Expected tensor for argument #1 'indices' to have one of the "
+            "following scalar types: Long, Int; but got "
+            f"torch.{input.dtype.tensor_name}Tensor instead (while checking "
+            "arguments for embedding)"
         )
-    if index.size and not 0 <= index.min() <= index.max() < weight.shape[0]:
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    if index.size and not 0 <= index.min() <= index.max() < rows:
         raise IndexError("index out of range in self")
-    if padding_idx is None:
-        return more.embedding(weight, input, (0,))
-    return noticing(rules.embedding_padded(weight, index, padding_idx), input)
+    padding = -1 if padding_idx is None else padding_idx % rows
+    return table.embedding(weight, input, padding)
 
 
-def embedding_bag(
+@public
+def dropout(
     input: Tensor,
-    weight: Tensor,
-    offsets: Tensor | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
 ) -> Tensor:
-    """The sum, mean or maximum of the rows of `weight` that each bag names: (bags, dim).
+    """Zeros with probability p, the others divided by 1 - p.
 
-    A bag is a row of `input`, or, with `offsets`, the part of a list from one offset to the next.
+    Not in training: x itself.  ValueError unless 0 <= p <= 1.
     """
-    if per_sample_weights is not None and mode != "sum":
-        raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
-            f"mode='{mode}'). Please open a feature request on GitHub."
-        )
-    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+    if not 0 <= p <= 1:
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape!r}) is not None, then it must have the same "
-            f"shape as the input ({input.shape!r})"
+            f"dropout probability has to be between 0 and 1, but got {p}"
         )
-    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; "
-            f"but type torch.{weight.dtype.tensor_name}Tensor does not equal "
-            f"torch.{per_sample_weights.dtype.tensor_name}Tensor (while checking arguments for embedding_bag)"
-        )
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
-    if input.ndim == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
-                f"sequences. However, found offsets of type {type(offsets)}"
-            )
-        starts, ends = np.arange(input.shape[0]) * input.shape[1], (np.arange(input.shape[0]) + 1) * input.shape[1]
-    elif input.ndim != 1:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
-    elif offsets is None:
-        raise ValueError("offsets has to be a 1D Tensor but got None")
-    else:
-        starts = np.asarray(offsets._data)
-        if starts.ndim != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
-        if starts.size and starts[0] != 0:
-            raise RuntimeError(
-                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, "
-                f"got {starts[0]}"
-            )
-        if starts.size and starts[-1] > input.numel():
-            raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length {input.numel()} but got offsets[-1] of {starts[-1]}"
-            )
-        ends = np.append(starts[1:], () if include_last_offset else input.numel()).astype(np.int64)
-        starts = starts[: ends.size]
-        if include_last_offset:  # what stands behind it is in no bag
-            last = int(ends[-1]) if ends.size else 0
-            input = input[:last]
-            per_sample_weights = None if per_sample_weights is None else per_sample_weights[:last]
-    if weight.ndim != 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
-    if padding_idx is not None and not -weight.shape[0] <= padding_idx < weight.shape[0]:
-        raise RuntimeError(
-            f"padding_idx must be within the number of embeddings, -{weight.shape[0]} through {weight.shape[0] - 1}, but "
-            f"got {padding_idx}"
-        )
-    if input._data.size and not 0 <= input._data.min() <= input._data.max() < weight.shape[0]:
-        worst = input._data.min() if input._data.min() < 0 else input._data.max()
-        raise RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {worst}")
-    rows = embedding(input.reshape(-1), weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-    counts = ends - starts
-    bag = np.repeat(np.arange(counts.size), counts)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape((-1, 1))
-    if padding_idx is not None:  # its row takes no part
-        counted = np.asarray(input._data).reshape(-1) != padding_idx % weight.shape[0]
-        rows, bag = rows[wrap(counted)], bag[counted]
-        counts = np.bincount(bag, minlength=counts.size)
-    if mode == "max":
-        bags = np.split(np.arange(bag.size), np.cumsum(counts)[:-1])
-        nothing = rows[:0].sum(0)
-        largest_of = mg.stack([rows[wrap(b)].max(0).values if b.size else nothing for b in bags])
-        return as_one_node(largest_of, "EmbeddingBagBackward0")
-    out = rows.new_zeros((counts.size, rows.shape[1])).index_add(0, wrap(bag), rows)
-    if mode == "mean":
-        out = out / wrap(np.maximum(counts, 1).astype(rows._data.dtype)[:, None])
-    return as_one_node(out, "EmbeddingBagBackward0")
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    kept = random.default_generator.keep(input.shape, 1 - p)
+    noise = kept / (1 - p) if p < 1 else np.zeros(input.shape)
+    mask = wrap(noise.astype(input._data.dtype)[()])
+    return input.mul_(mask) if inplace else table.mul(input, mask)
 
 
-@checked
+@public
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / std over the last dimensions, times weight, plus bias.
+
+    RuntimeError unless the last dimensions are `normalized_shape`.
+    """
+    shape = tuple(normalized_shape)
+    first = input.ndim - len(shape)
+    if not shape or input.shape[max(first, 0) :] != shape:
+        stars = "".join(f", {n}" for n in shape)
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape "
+            f"[*{stars}], but got input of size{list(input.shape)}"
+        )
+    _check_types(input, weight, bias)
+    dims = tuple(range(first, input.ndim))
+    return table.layer_norm(input, _or(weight, 1.0), _or(bias, 0.0), dims, eps)
+
+
+@public
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / std of each channel (dimension 1), times weight, plus bias.
+
+    In training over the batch, and the running statistics move by `momentum`
+    towards those of the batch.  Else with the running statistics.
+    """
+    _check_types(input, weight, bias, running_mean, running_var)
+    shape = (-1,) + (1,) * (input.ndim - 2)
+    y, z, u, v = (
+        t if t is None or input.ndim == 2 else t.reshape(shape)
+        for t in (weight, bias, running_mean, running_var)
+    )
+    y, z = _or(y, 1.0), _or(z, 0.0)
+    if not training:
+        if u is None or v is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when "
+                "training=False"
+            )
+        return table.batch_norm_eval(input, y, z, u, v, eps)
+    dims = (0, *range(2, input.ndim))
+    count = math.prod(input.shape[d] for d in dims)
+    if count == 1:
+        raise ValueError(
+            "Expected more than 1 value per channel when training, got input "
+            f"size {input.size()}"
+        )
+    x = input._data
+    if running_mean is not None and count:
+        _move(running_mean, x.mean(dims), momentum)
+    if running_var is not None and count:
+        _move(running_var, x.var(dims, ddof=1), momentum)
+    return table.batch_norm(input, y, z, dims, eps)
+
+
+def _move(running: Tensor, towards: Any, momentum: float) -> None:
+    """Move the numbers towards others; in PyTorch, too, that is no write."""
+    array = running._writable()
+    array *= 1 - momentum
+    array += momentum * towards
+
+
+def _or(tensor: Any, number: float) -> Any:
+    return number if tensor is None else tensor
+
+
+def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
+    kinds = {p.dtype for p in parameters if p is not None}
+    if kinds - {input.dtype}:
+        raise RuntimeError(
+            "mixed dtype (CPU): expect parameter to have scalar type of Float"
+            if input.dtype is mg.float32
+            else "mixed dtype (CPU): all inputs must share same datatype."
+        )
+    if not input.is_floating_point():
+        kind = input.dtype.tensor_name
+        raise errors.not_implemented("LayerNormKernelImpl", kind)
+
+
+@public
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """x divided by its p-norm along a dimension, which counts as eps or more."""
+    norm = input.norm(p, dim, keepdim=True)
+    return input / norm.clamp_min(eps).expand_as(input)
+
+
+@public
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Integers to rows of zeros with a single 1 (int64)."""
+    """Integers to rows of zeros with a single 1: (...) to (..., num_classes).
+
+    -1 takes as many classes as the largest integer needs.
+    """
     if tensor.dtype is not mg.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+        raise RuntimeError(
+            "one_hot is only applicable to index tensor of type LongTensor."
+        )
     index = np.asarray(tensor._data)
-    if index.size == 0 and num_classes <= 0:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    if not index.size and num_classes <= 0:
+        raise RuntimeError(
+            "Can not infer total number of classes from empty tensor."
+        )
     if index.size and index.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
-    elif index.size and index.max() >= num_classes:
+    if index.size and index.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    out = np.zeros((*index.shape, num_classes), np.int64)
-    np.put_along_axis(out, index[..., None], 1, -1)
-    return wrap(out)
+    return wrap(np.eye(num_classes, dtype=np.int64)[index])
 
 
-# -------------------------------------------------------------------------------------------------------- dropout
-
-
-def _check_probability(p: float) -> None:
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-
-
-def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Any = None) -> Tensor:
-    """Zeros with probability p; with a `shape`, one draw for each of its elements."""
-    _check_probability(p)
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    if p == 1:
-        noise = np.zeros((), input._data.dtype)
-    else:
-        draw = random.default_generator.keep
-        keep = filled_like(input._data, lambda sizes: draw(sizes, 1 - p)) if shape is None else draw(shape, 1 - p)
-        if input._data.dtype.kind != "f":
-            raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype.tensor_name}")
-        noise = keep.astype(input._data.dtype)
-        noise /= 1 - p
-    return activations.applied(table.mul, input, inplace, wrap(noise))
-
-
-@handing_on("input p training")
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero each element with probability p and divide the others by 1 - p; x itself when not training."""
-    if type(training) is not bool:
-        raise TypeError(f"dropout(): argument 'train' (position 3) must be bool, not {errors.type_name(training)}")
-    return _dropped(input, p, training, inplace)
-
-
-def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
-    _check_probability(p)
-    if input.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return _dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
-
-
-def _warn_of_dimensions(name: str, given: int, n: int) -> None:
-    if given not in (n + 1, n + 2):
-        warnings.warn(
-            f"{name}: Received a {given}-D input to {name}, which is deprecated and will result in an error in a future "
-            f"release. To retain the behavior and silence this warning, please use dropout instead. Note that {name} exists to "
-            f"provide channel-wise dropout on inputs with {n} spatial dimensions, a channel dimension, and an optional batch "
-            f"dimension (i.e. {n + 1}D or {n + 2}D inputs).",
-            stacklevel=3,
-        )
-
-
-@handing_on("input p training", to="feature_dropout")
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (batch, channels, length) or (channels, length)."""
-    if input.ndim not in (2, 3):
-        raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d exists to provide "
-            "channel-wise dropout on inputs with 1 spatial dimension, a channel dimension, and an optional batch dimension "
-            "(i.e. 2D or 3D inputs)."
-        )
-    if input.ndim == 2:
-        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
-    return _feature_dropout(input, p, training, inplace)
-
-
-@handing_on("input p training", to="feature_dropout")
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (batch, channels, height, width)."""
-    _check_probability(p)
-    _warn_of_dimensions("dropout2d", input.ndim, 2)
-    if input.ndim == 3:
-        warnings.warn(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input "
-            "is interpreted as shape (N, C, L), where C is the channel dim. This behavior will change in a future release to "
-            "interpret the input as one without a batch dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise "
-            "dropout behavior, please switch to using dropout1d instead.",
-            stacklevel=2,
-        )
-    return _feature_dropout(input, p, training, inplace)
-
-
-@handing_on("input p training", to="feature_dropout")
-def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels of (batch, channels, depth, height, width) or (channels, depth, height, width)."""
-    _check_probability(p)
-    _warn_of_dimensions("dropout3d", input.ndim, 3)
-    if input.ndim != 5:
-        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
-    return _feature_dropout(input, p, training, inplace)
-
-
-@handing_on("input p training")
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean 0 and variance 1 of what SELU gives."""
-    return _alpha_dropped(input, p, training, inplace, input.shape)
-
-
-@handing_on("input p training")
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """`alpha_dropout` of whole channels."""
-    return _alpha_dropped(input, p, training, inplace, (*input.shape[:2], *(1,) * (input.ndim - 2)))
-
-
-def _alpha_dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: Sequence[int]) -> Tensor:
-    _check_probability(p)
-    if not training or p == 0 or input.numel() == 0:
-        return input
-    if p == 1:
-        return input * 0.0
-    low = 1.7580993408473766
-    scale = 1 / math.sqrt((low * low * p + 1) * (1 - p))
-    keep = random.default_generator.keep(shape, 1 - p).astype(input._data.dtype)
-    shift = (keep - 1) * (low * scale) + low * scale * p
-    out = input * wrap(keep * scale) + wrap(shift.astype(input._data.dtype))
-    return input.copy_(out) if inplace else out
-
-
-# ------------------------------------------------------------------------------------------------------ attention
-
-
-@checked
+@public
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -365,84 +329,551 @@ def scaled_dot_product_attention(
     attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
+    *,
     scale: float | None = None,
-    enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(q @ k.T * scale + mask) @ v, for q of shape (..., L, E), k (..., S, E), v (..., S, Ev).
+    """softmax(q @ k.T * scale + mask) @ v.
 
-    `attn_mask` is boolean (True: may look) or is added to the scores; `is_causal` lets position i see 0 ... i.
+    q has the shape (..., L, E), k (..., S, E), v (..., S, Ev).  A boolean mask
+    says what may be looked at, another one is added to the scores.
+    `is_causal`: position i looks at 0 ... i.
     """
-    if enable_gqa:  # fewer heads of keys and values than of queries: each serves several
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
     if is_causal and attn_mask is not None:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be "
+            "set when is_causal=True"
+        )
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
-        may = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
-        attn_mask = wrap(may)
-    if attn_mask is not None:
-        if attn_mask.dtype is mg.bool:
-            attn_mask = wrap(np.where(attn_mask._data, 0, -np.inf).astype(scores._data.dtype))
+        size = query.shape[-2], key.shape[-2]
+        attn_mask = mg.ones(size, dtype=mg.bool).tril()
+    if attn_mask is not None and attn_mask.dtype is mg.bool:
+        scores = scores.masked_fill(~attn_mask, -math.inf)
+    elif attn_mask is not None:
         scores = scores + attn_mask
-    weights = mg.softmax(scores, -1) if attn_mask is None or is_causal else masked_softmax(scores)
+    weights = scores.softmax(-1)
+    blind = (scores == -math.inf).all(-1, keepdim=True)
+    if blind.any():  # what may look at nothing gets zeros
+        weights = weights.masked_fill(blind, 0.0)
     return dropout(weights, dropout_p) @ value
 
 
-def masked_softmax(scores: Tensor) -> Tensor:
-    """Softmax over the last dimension, zeros for those who may look at nothing (-inf alone)."""
-    blind = np.isneginf(scores._data).all(-1, keepdims=True)
-    if not blind.any():
-        return mg.softmax(scores, -1)
-    nobody = wrap(blind)
-    return mg.softmax(scores.masked_fill(nobody, 0.0), -1).masked_fill(nobody, 0.0)
+# ---------------------------------------------------------------------- images
 
 
-# ------------------------------------------------------------ convolution, pooling, padding, resizing: layers.py
-
-adaptive_avg_pool1d = checked(layers.adaptive_avg_pool1d)
-adaptive_avg_pool2d = layers.adaptive_avg_pool2d
-adaptive_avg_pool3d = layers.adaptive_avg_pool3d
-adaptive_max_pool1d = layers.adaptive_max_pool1d
-adaptive_max_pool2d = layers.adaptive_max_pool2d
-adaptive_max_pool3d = layers.adaptive_max_pool3d
-avg_pool1d = checked(layers.avg_pool1d)
-avg_pool2d = accepting_out(checked(layers.avg_pool2d))
-avg_pool3d = accepting_out(checked(layers.avg_pool3d))
-channel_shuffle = layers.channel_shuffle
-conv1d = checked(layers.conv1d)
-conv2d = checked(layers.conv2d)
-conv3d = checked(layers.conv3d)
-conv_transpose1d = checked(layers.conv_transpose1d)
-conv_transpose2d = checked(layers.conv_transpose2d)
-conv_transpose3d = checked(layers.conv_transpose3d)
-fold = layers.fold
-interpolate = layers.interpolate
-lp_pool1d = layers.lp_pool1d
-lp_pool2d = layers.lp_pool2d
-lp_pool3d = layers.lp_pool3d
-max_pool1d = handing_on("input kernel_size stride padding dilation ceil_mode")(layers.max_pool1d)
-max_pool1d_with_indices = layers.max_pool1d_with_indices
-max_pool2d = handing_on("input kernel_size stride padding dilation ceil_mode")(layers.max_pool2d)
-max_pool2d_with_indices = layers.max_pool2d_with_indices
-max_pool3d = handing_on("input kernel_size stride padding dilation ceil_mode")(layers.max_pool3d)
-max_pool3d_with_indices = layers.max_pool3d_with_indices
-max_unpool1d = layers.max_unpool1d
-max_unpool2d = layers.max_unpool2d
-max_unpool3d = layers.max_unpool3d
-pad = handing_on("input pad mode value")(layers.pad)
-pixel_shuffle = layers.pixel_shuffle
-pixel_unshuffle = layers.pixel_unshuffle
-unfold = layers.unfold
-upsample = layers.upsample
+def _pair(value: Any) -> tuple[int, int]:
+    """One number for both dimensions, or one for each."""
+    if isinstance(value, (tuple, list)):
+        return tuple(value) * 2 if len(value) == 1 else tuple(value)  # type: ignore[return-value]
+    return value, value
 
 
-def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with mode "nearest"."""
-    return interpolate(input, size, scale_factor, "nearest")
+def _windows(
+    kernel: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> Windows:
+    if stride is None:
+        stride = kernel
+    return Windows(_pair(kernel), _pair(stride), _pair(padding), _pair(dilation))
 
 
-def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """`interpolate` with mode "bilinear", corners upon corners."""
-    return interpolate(input, size, scale_factor, "bilinear", True)
+def _batched(input: Tensor, refusal: str) -> Tensor:
+    """The images with a batch dimension."""
+    if input.ndim not in (3, 4):
+        raise RuntimeError(refusal.format(list(input.shape)))
+    return input if input.ndim == 4 else input.unsqueeze(0)
+
+
+@public
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of images with weights.
+
+    (N, in, H, W), weight (out, in / groups, kh, kw) to (N, out, H', W').
+    padding "same" keeps the size of the images, "valid" is no padding.
+    """
+    x = _batched(
+        input,
+        "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got "
+        "input of size: {}",
+    )
+    kernel = weight.shape[2:]
+    if padding == "same":
+        spans = [d * (k - 1) for d, k in zip(_pair(dilation), kernel, strict=True)]
+        if any(s != 1 for s in _pair(stride)):
+            raise RuntimeError(
+                "padding='same' is not supported for strided convolutions"
+            )
+        padding = tuple(s // 2 for s in spans)
+        odd = [s % 2 for s in spans]
+        if any(odd):  # one more on the right and at the bottom
+            x = pad(x, (0, odd[1], 0, odd[0]))
+    windows = _windows(kernel, stride, 0 if padding == "valid" else padding, dilation)
+    _check_conv(x, weight, bias, windows, groups)
+    out = table.conv2d(x, weight, bias, windows, groups)
+    return out if input.ndim == 4 else out.squeeze(0)
+
+
+def _check_conv(
+    x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: int
+) -> None:
+    size, given = list(weight.shape), list(x.shape)
+    if given[1] != size[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {size}, expected "
+            f"input{given} to have {size[1] * groups} channels, but got "
+            f"{given[1]} channels instead"
+        )
+    other = weight if bias is None else bias
+    if {weight.dtype, other.dtype} != {x.dtype}:
+        raise RuntimeError(
+            f"expected scalar type {x.dtype.tensor_name} but found "
+            f"{weight.dtype.tensor_name}"
+            if bias is None
+            else f"Input type ({x.dtype.c_name}) and bias type "
+            f"({bias.dtype.c_name}) should be the same"
+        )
+    if min(windows.counts(x.shape[2:])) < 1:
+        edges = zip(x.shape[2:], windows.padding, strict=True)
+        padded = " x ".join(str(n + 2 * p) for n, p in edges)
+        reach = zip(windows.dilation, windows.kernel, strict=True)
+        kernel = " x ".join(str(d * (k - 1) + 1) for d, k in reach)
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({padded}). Kernel "
+            f"size: ({kernel}). Kernel size can't be greater than actual "
+            "input size"
+        )
+
+
+def _pooled(name: str, input: Tensor, windows: Windows) -> Tensor:
+    """The input of pooling with a batch dimension, checked."""
+    refusal = "non-empty 3D or 4D (batch mode) tensor expected for input"
+    if name == "avg_pool2d":
+        refusal = (
+            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch "
+            "size for input, but got:{}"
+        )
+    x = _batched(input, refusal)
+    for k, p in zip(windows.kernel, windows.padding, strict=True):
+        if 2 * p > k:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={p}, kernel_size={k} and dilation=1"
+            )
+    counts = windows.counts(x.shape[2:])
+    if min(counts) < 1:
+        channels = x.shape[1]
+        before, after = (
+            f"({channels}x{height}x{width})"
+            for height, width in (x.shape[2:], counts)
+        )
+        raise RuntimeError(
+            f"Given input size: {before}. Calculated output size: {after}. "
+            "Output size is too small"
+        )
+    return x
+
+
+@public
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+) -> Tensor:
+    """The largest element of each window; stride None is the kernel's size."""
+    windows = _windows(kernel_size, stride, padding, dilation)
+    x = _pooled("max_pool2d", input, windows)
+    places = kernels.largest_places(x._data, windows)
+    out = table.max_pool2d(x, places, (0, 1, 2, 3))
+    return out if input.ndim == 4 else out.squeeze(0)
+
+
+@public
+def avg_pool2d(
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
+) -> Tensor:
+    """The mean of each window; stride None is the kernel's size."""
+    windows = _windows(kernel_size, stride, padding)
+    x = _pooled("avg_pool2d", input, windows)
+    out = table.avg_pool2d(x, windows)
+    return out if input.ndim == 4 else out.squeeze(0)
+
+
+@public
+def unfold(
+    input: Tensor,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> Tensor:
+    """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
+    x = _batched(
+        input,
+        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
+        "other non-zero dimensions for input, but got: {}",
+    )
+    windows = _windows(kernel_size, stride, padding, dilation)
+    counts = windows.counts(x.shape[2:])
+    if min(counts) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size="
+            f"{windows.kernel}, dilation={windows.dilation}, padding="
+            f"{windows.padding}, calculated shape of the array of sliding "
+            f"blocks as {counts}, but its components must be at least one."
+        )
+    out = table.unfold(x, windows)
+    return out if input.ndim == 4 else out.squeeze(0)
+
+
+@public
+def pad(
+    input: Tensor,
+    pad: Sequence[int],
+    mode: str = "constant",
+    value: float | None = None,
+) -> Tensor:
+    """Elements around the last dimensions; negative widths cut off.
+
+    `pad` says how many before and after the last dimension, before and after
+    the one before it, and so on.  NotImplementedError unless "constant".
+    """
+    if mode != "constant":
+        raise NotImplementedError(f"minigrad leaves out mode={mode!r}")
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    n = len(pad) // 2
+    if n > input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the "
+            f"input dimension but got padding length {len(pad)} and input of "
+            f"dimension {input.ndim}"
+        )
+    pairs = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n))]
+    widths = ((0, 0),) * (input.ndim - n) + tuple(pairs)
+    return table.pad(input, widths, 0.0 if value is None else value)
+
+
+# ---------------------------------------------------------------------- losses
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    if reduction == "mean":
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss
+
+
+def _same_shape(
+    input: Tensor, target: Tensor, reduction: str
+) -> tuple[Tensor, Tensor]:
+    """Both in their common shape, with PyTorch's warning where they differ."""
+    _check_reduction(reduction)
+    if input._data.shape == target._data.shape:
+        return input, target
+    warnings.warn(
+        f"Using a target size ({target.size()}) that is different to the input "
+        f"size ({input.size()}). This will likely lead to incorrect results "
+        "due to broadcasting. Please ensure they have the same size.",
+        stacklevel=4,
+    )
+    first, second = mg.broadcast_tensors(input, target)
+    return first, second
+
+
+@public
+def mse_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean"
+) -> Tensor:
+    """The mean (or the sum, or each) of (input - target)²."""
+    input, target = _same_shape(input, target, reduction)
+    return table.mse_loss(input, target, reduction)
+
+
+@public
+def l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean"
+) -> Tensor:
+    """The mean (or the sum, or each) of |input - target|."""
+    input, target = _same_shape(input, target, reduction)
+    return _reduced((input - target).abs(), reduction)
+
+
+@public
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    *,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """d² / (2 beta) where |d| < beta, else |d| - beta / 2.
+
+    d is input - target; beta 0 gives `l1_loss`.
+    """
+    if beta < 0:
+        raise RuntimeError(
+            "smooth_l1_loss does not support negative values for beta."
+        )
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    input, target = _same_shape(input, target, reduction)
+    return table.smooth_l1_loss(input, target, reduction, beta)
+
+
+@public
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+) -> Tensor:
+    """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2).
+
+    d is input - target.
+    """
+    if delta <= 0:
+        raise RuntimeError(
+            "huber_loss does not support non-positive values for delta."
+        )
+    input, target = _same_shape(input, target, reduction)
+    return table.huber_loss(input, target, reduction, delta)
+
+
+@public
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """`nll_loss` of `log_softmax`: what a classifier minimises.
+
+    input: logits, (batch, classes, ...) or (classes,).  target: the number of
+    each one's class, or the probabilities of the classes.  label_smoothing
+    mixes each target with so much of the uniform distribution.
+
+    >>> logits, target = torch.zeros(1, 4), torch.tensor([2])
+    >>> torch.nn.functional.cross_entropy(logits, target)
+    tensor(1.3863)
+    """
+    _check_reduction(reduction)
+    dim = 0 if input._data.ndim == 1 else 1
+    if input._data.ndim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if input._data.shape == target._data.shape:
+        return _soft(input, target, weight, reduction, label_smoothing, dim)
+    logs = table.log_softmax(input, dim)
+    loss = _nll(logs, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return loss
+    classes = wrap(np.where(target._data == ignore_index, 0, target._data))
+    counted = (target != ignore_index).to(input.dtype)
+    if weight is not None:
+        logs = logs * _along(weight, input, dim)
+    smooth = -logs.sum(dim) * counted
+    if reduction == "mean":
+        share = counted if weight is None else counted * weight[classes]
+        smooth = smooth.sum() / share.sum()
+    elif reduction == "sum":
+        smooth = smooth.sum()
+    part = label_smoothing / input.shape[dim]
+    return loss * (1 - label_smoothing) + smooth * part
+
+
+def _soft(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: str,
+    smoothing: float,
+    dim: int,
+) -> Tensor:
+    """`cross_entropy` with the probabilities of the classes as targets."""
+    if not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class "
+            f"probabilities, got {target.dtype.tensor_name}"
+        )
+    classes = input.shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    product = table.log_softmax(input, dim) * target
+    if weight is not None:
+        product = product * _along(weight, input, dim)
+    if reduction == "none":
+        return -product.sum(dim)
+    total = -product.sum()
+    return total if reduction == "sum" else total / (input.numel() // classes)
+
+
+def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:
+    """The weights of the classes, for products with the input."""
+    return weight.reshape((-1,) + (1,) * (input.ndim - dim - 1))
+
+
+@public
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Minus the log-probability of each target's class.
+
+    input: log-probabilities, (batch, classes, ...) or (classes,); target:
+    int64 numbers of classes, (batch, ...) or ().  The mean is weighted with
+    the `weight` of each class.  Targets that are `ignore_index` do not count.
+    """
+    _check_reduction(reduction)
+    return _nll(input, target, weight, ignore_index, reduction)
+
+
+def _nll(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+) -> Tensor:
+    _check_classes(input, target)
+    rows, index = input, target
+    if input._data.ndim == 1:
+        rows, index = input.unsqueeze(0), target.reshape(1)
+    index = index.unsqueeze(1)
+    classes, number = index._data, rows._data.shape[1]
+    share: Any = 1
+    wrong = (classes < 0) | (classes >= number)
+    if weight is not None or 0 <= ignore_index < number or wrong.any():
+        counted = classes != ignore_index
+        if (wrong & counted).any():
+            worst = classes[wrong & counted][0]
+            raise IndexError(f"Target {worst} is out of bounds.")
+        index = classes = np.where(counted, classes, 0)
+        share = counted.astype(rows._data.dtype)
+    if weight is not None:
+        if weight.shape != (number,):
+            raise RuntimeError(
+                "weight tensor should be defined either for all "
+                f"{number} classes or no classes but got weight tensor of "
+                f"shape: {list(weight.shape)}"
+            )
+        share = share * weight._data[classes]
+    total: Any = None if reduction == "none" else 1
+    if reduction == "mean":
+        total = classes.size if isinstance(share, int) else share.sum()
+    row = table.nll_loss if classes.ndim == 2 else table.nll_loss2d
+    loss = row(rows, index, share, total)
+    single = input._data.ndim == 1 and reduction == "none"
+    return loss.squeeze(0) if single else loss
+
+
+def _check_classes(input: Tensor, target: Tensor) -> None:
+    """The shape and the type of the targets of a classifier."""
+    have, want = input._data.shape, target._data.shape
+    if len(have) > 1 and have[0] != (want[0] if want else 0):
+        batch = want[0] if want else 0
+        raise ValueError(
+            f"Expected input batch_size ({have[0]}) to match target "
+            f"batch_size ({batch})."
+        )
+    if len(have) <= 2 and len(want) > 1:
+        raise RuntimeError(
+            "0D or 1D target tensor expected, multi-target not supported"
+        )
+    if target._data.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(
+            "expected target dtype to be Long or Byte, but got "
+            f"{target.dtype.tensor_name}"
+        )
+    if len(have) == 1 and want not in ((), (1,)):
+        raise ValueError(
+            "For 1D input, 1D target must have size 1, but got target size: "
+            f"{want[0]}"
+        )
+    if len(have) > 1 and want[1:] != have[2:]:
+        expected = [have[0], *have[2:]]
+        raise RuntimeError(
+            f"Expected target size {expected}, got {list(want)}"
+        )
+
+
+@public
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """-(y log x + (1 - y) log(1 - x)) for probabilities x and targets y.
+
+    The logarithms count as -100 at least.
+    """
+    _check_reduction(reduction)
+    if input.shape != target.shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the "
+            f"input size ({input.size()}) is deprecated. Please ensure they "
+            "have the same size."
+        )
+    if input.dtype is not target.dtype:
+        raise RuntimeError(
+            f"Found dtype {target.dtype.tensor_name} but expected "
+            f"{input.dtype.tensor_name}"
+        )
+    for name, x in (("input", input._data), ("target", target._data)):
+        if not ((x >= 0) & (x <= 1)).all():
+            raise RuntimeError(
+                f"all elements of {name} should be between 0 and 1"
+            )
+    return table.bce_loss(input, target, weight, reduction)
+
+
+@public
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """`binary_cross_entropy` of sigmoid(x), without overflow.
+
+    `pos_weight` multiplies the loss of the targets that are 1.
+    """
+    _check_reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size "
+            f"({input.size()})"
+        )
+    if input.is_floating_point() and not target.is_floating_point():
+        raise RuntimeError(
+            f"result type {input.dtype.tensor_name} can't be cast to the "
+            f"desired output type {target.dtype.tensor_name}"
+        )
+    row = table.bce_with_logits_loss
+    return row(input, target, weight, pos_weight, reduction)
+
+
+__getattr__ = errors.missing_in(__name__)

@@ -1,5 +1,8 @@
-"""torch.utils, as far as a course needs it: `data` has datasets and batches."""
+"""torch.utils: datasets and batches, in `data`."""
 
+from minigrad import errors
 from minigrad.utils import data
 
 __all__ = ["data"]
+
+__getattr__ = errors.missing_in(__name__)

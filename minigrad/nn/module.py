@@ -1,0 +1,695 @@
+"""Module: what every layer and every network is; and Parameter, what a module trains.
+
+A module is a tree.  Assigning a Parameter, a buffer or another Module to an
+attribute stores it in one of three dictionaries (`_parameters`, `_buffers`,
+`_modules`).  Everything else here walks those dictionaries: listing parameters,
+saving and loading, switching to evaluation, changing the dtype, printing.
+Calling a module calls its `forward`, with hooks around it if there are any.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any, Self
+
+import minigrad as mg
+from minigrad.function import Function
+from minigrad.hooks import RemovableHandle
+from minigrad.operation import public
+from minigrad.tape import is_grad_enabled, no_grad
+from minigrad.tensor import Tensor
+
+Hook = Callable[..., Any]
+
+
+class Parameter(Tensor):
+    """A leaf that a module registers when it is assigned to an attribute.
+
+    It shares the memory of the tensor `data`, and requires grad unless told
+    otherwise.  RuntimeError if it should and `data` holds integers or booleans.
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
+        source = mg.empty(0) if data is None else data
+        if not isinstance(source, Tensor):
+            kind = type(source).__name__
+            raise TypeError(f"Parameter data must be a Tensor, but got {kind}")
+        if requires_grad and not source.is_floating_point():
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require "
+                "gradients"
+            )
+        self = object.__new__(cls)
+        self._data = source._writable()
+        self._node = None
+        self._counter = source._counter
+        return self.requires_grad_() if requires_grad else self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """The numbers alone: neither gradient nor attributes."""
+        if id(self) not in memo:
+            data = self.detach().clone()
+            memo[id(self)] = type(self)(data, self.requires_grad)
+        return memo[id(self)]
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+def typename(thing: Any) -> str:
+    """What errors call a value: torch.FloatTensor, or the name of its type."""
+    if isinstance(thing, Tensor):
+        return f"torch.{thing.dtype.tensor_name}Tensor"
+    kind = type(thing)
+    if kind.__module__ == "builtins":
+        return kind.__name__
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+class _IncompatibleKeys(
+    namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+):
+    """What `load_state_dict` returns."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if self.missing_keys or self.unexpected_keys:
+            return super().__repr__()
+        return "<All keys matched successfully>"
+
+
+# For errors: what is assigned, and which types may replace what has this name.
+_HOMES = {
+    "_parameters": ("parameters", "parameter", "torch.nn.Parameter"),
+    "_modules": ("module", "child module", "torch.nn.Module"),
+    "_buffers": ("buffer", "buffer", "torch.nn.Buffer, torch.Tensor"),
+}
+
+
+class Module:
+    """Base class of all layers and networks.
+
+    Subclass it, call `super().__init__()` first, and define `forward`.
+
+    >>> class Scale(torch.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = torch.nn.Parameter(torch.tensor(2.0))
+    ...
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> Scale()(torch.ones(2))
+    tensor([2., 2.], grad_fn=<MulBackward0>)
+    >>> [name for name, _ in Scale().named_parameters()]
+    ['factor']
+    """
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _hooked = True  # a class that forgets __init__ must fail when it is called
+
+    def __init__(self) -> None:
+        self.__dict__.update(
+            training=True,
+            _hooked=False,
+            _parameters={},
+            _buffers={},
+            _modules={},
+            _non_persistent_buffers_set=set(),
+            _backward_hooks={},
+            _forward_hooks={},
+            _forward_pre_hooks={},
+        )
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        ours = cls.__module__.startswith("minigrad.")
+        if ours and "__init__" in vars(cls):
+            cls.__init__ = public(cls.__init__)  # type: ignore[method-assign]
+
+    def _forward_unimplemented(self, *_: Any) -> Any:
+        """What calling the module computes; each subclass defines it."""
+        raise NotImplementedError(
+            f"Module [{type(self).__name__}] is missing the required "
+            '"forward" function'
+        )
+
+    forward: Callable[..., Any] = _forward_unimplemented
+
+    # ---------------------------------------------------------------- calling
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._hooked:
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def _call_with_hooks(self, args: Any, kwargs: Any) -> Any:
+        boundary = Boundary(self) if self._backward_hooks else None
+        for hook in list(self._forward_pre_hooks.values()):
+            changed = hook(self, args)
+            if changed is not None:
+                args = _tuple(changed)
+        if boundary is not None:
+            args = boundary.entered(args)
+        result = self.forward(*args, **kwargs)
+        for hook in list(self._forward_hooks.values()):
+            changed = hook(self, args, result)
+            result = result if changed is None else changed
+        return result if boundary is None else boundary.left(result)
+
+    def register_forward_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, args)` before forward.
+
+        What the hook returns, if not None, replaces the arguments.
+        """
+        self.__dict__["_hooked"] = True
+        return add_hook(self._forward_pre_hooks, hook)
+
+    def register_forward_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, args, output)` after forward.
+
+        What the hook returns, if not None, replaces the output.
+        """
+        self.__dict__["_hooked"] = True
+        return add_hook(self._forward_hooks, hook)
+
+    def register_full_backward_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` in the backward pass.
+
+        What the hook returns, if not None, replaces grad_input.
+        """
+        self.__dict__["_hooked"] = True
+        return add_hook(self._backward_hooks, hook)
+
+    # ------------------------------------------------------------- attributes
+
+    def __getattr__(self, name: str) -> Any:
+        """Called only where the ordinary lookup has found nothing."""
+        for home in _HOMES:
+            found = self.__dict__.get(home, {})
+            if name in found:
+                return found[name]
+        kind = type(self).__name__
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kinds = Parameter, Module, ()
+        for (home, words), kind in zip(_HOMES.items(), kinds, strict=True):
+            many, one, expected = words
+            own = self.__dict__.get(home)
+            if isinstance(value, kind):
+                if own is None:
+                    raise AttributeError(
+                        f"cannot assign {many} before Module.__init__() call"
+                    )
+                self._forget(name, home)
+                if home == "_parameters":
+                    self.register_parameter(name, value)
+                own[name] = value
+                return
+            if own is not None and name in own:
+                fits = home == "_buffers" and isinstance(value, Tensor)
+                if value is not None and not fits:
+                    raise TypeError(
+                        f"cannot assign '{typename(value)}' as {one} "
+                        f"'{name}' ({expected} or None expected)"
+                    )
+                own[name] = value
+                return
+        super().__setattr__(name, value)
+
+    def _forget(self, name: str, home: str) -> None:
+        """Remove a name from everywhere else, so that it has one meaning."""
+        self.__dict__.pop(name, None)
+        for other in _HOMES.keys() - {home}:
+            self.__dict__[other].pop(name, None)
+
+    def __delattr__(self, name: str) -> None:
+        for home in _HOMES:
+            if name in self.__dict__[home]:
+                del self.__dict__[home][name]
+                return
+        super().__delattr__(name)
+
+    def __dir__(self) -> list[str]:
+        homes = [self.__dict__[home] for home in _HOMES]
+        return sorted({*super().__dir__(), *(n for h in homes for n in h)})
+
+    def _check_name(self, kind: str, name: Any) -> None:
+        home = f"_{kind}s"
+        if home not in self.__dict__:
+            raise AttributeError(
+                f"cannot assign {kind} before Module.__init__() call"
+            )
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{kind} name should be a string. Got {typename(name)}"
+            )
+        if "." in name:
+            got = f", got: {name}" if kind == "module" else ""
+            raise KeyError(f'{kind} name can\'t contain "."{got}')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in self.__dict__[home]:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Store a parameter under a name; None reserves the name."""
+        self._check_name("parameter", name)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter "
+                f"'{name}' (torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
+                "parameters must be created explicitly. To express "
+                f"'{name}' as a function of another Tensor, compute the value "
+                "in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Store a tensor that is not trained, such as a running mean.
+
+        A buffer that is not `persistent` is no part of the state dict.
+        """
+        self._check_name("buffer", name)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer "
+                f"'{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        self._non_persistent_buffers_set.discard(name)
+        if not persistent:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Store a child module under a name, as assigning it does."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        self._check_name("module", name)
+        self._modules[name] = module
+
+    add_module = register_module
+
+    # ------------------------------------------------------- walking the tree
+
+    def named_modules(
+        self,
+        memo: set[Module] | None = None,
+        prefix: str = "",
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, with dotted names; each one once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                below = _joined(prefix, name)
+                yield from module.named_modules(memo, below, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below, with their names; each one once."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below."""
+        for _, module in self.named_children():
+            yield module
+
+    def _members(
+        self, home: str, prefix: str, recurse: bool, unique: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen = set()
+        everything = self.named_modules(None, prefix, unique)
+        for path, module in everything if recurse else [(prefix, self)]:
+            for name, member in getattr(module, home).items():
+                if member is None or member in seen:
+                    continue
+                if unique:
+                    seen.add(member)
+                yield _joined(path, name), member
+
+    def named_parameters(
+        self,
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters, with dotted names; each one once."""
+        yield from self._members(
+            "_parameters", prefix, recurse, remove_duplicate
+        )
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters: what an optimizer is given."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self,
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers, with dotted names; each one once."""
+        yield from self._members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
+        """Call `fn` on every module, children first; returns the module."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    # --------------------------------------------------------------- switches
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch to training, or with False to evaluation.
+
+        Dropout and BatchNorm compute something else in evaluation.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Switch to evaluation."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Let all parameters require grad, or with False freeze them."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set all gradients to None, or fill them with zeros."""
+        for parameter in self.parameters():
+            clear_grad(parameter, set_to_none)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Change floating-point parameters and buffers to a dtype.
+
+        NotImplementedError for a device other than the CPU.
+        """
+        asked = mg.empty(0).to(*args, **kwargs)
+        if not asked.is_floating_point():
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, "
+                f"but got desired dtype={asked.dtype}"
+            )
+        for tensor in (*self.parameters(), *self.buffers()):
+            if tensor.is_floating_point():
+                _recast(tensor, tensor.detach().to(*args, **kwargs))
+        return self
+
+    def float(self) -> Self:
+        """Floating-point parameters and buffers to float32."""
+        return self.to(mg.float32)
+
+    def double(self) -> Self:
+        """Floating-point parameters and buffers to float64."""
+        return self.to(mg.float64)
+
+    def half(self) -> Self:
+        """Floating-point parameters and buffers to float16."""
+        return self.to(mg.float16)
+
+    def cpu(self) -> Self:
+        """The module itself: everything is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None) -> Self:
+        """Raises NotImplementedError: minigrad computes on the CPU only."""
+        return self.to("cuda")
+
+    # ----------------------------------------------------- saving and loading
+
+    def state_dict(
+        self, *, prefix: str = "", keep_vars: bool = False
+    ) -> OrderedDict[str, Tensor]:
+        """Parameters and persistent buffers by dotted name.
+
+        The tensors share their memory with the module: nothing is copied.
+        """
+        state: OrderedDict[str, Tensor] = OrderedDict()
+        volatile = self._non_persistent_buffers_set
+        for name, value in {**self._parameters, **self._buffers}.items():
+            if value is not None and name not in volatile:
+                state[prefix + name] = value if keep_vars else value.detach()
+        for name, module in self._modules.items():
+            if module is not None:
+                below = f"{prefix}{name}."
+                more = module.state_dict(prefix=below, keep_vars=keep_vars)
+                state.update(more)
+        return state
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True
+    ) -> _IncompatibleKeys:
+        """Copy tensors into the parameters and buffers of the same names.
+
+        Returns the missing and the unexpected names.  RuntimeError for a
+        wrong shape, and, if `strict`, for a missing or an unexpected name.
+        """
+        if not isinstance(state_dict, Mapping):
+            kind = type(state_dict)
+            raise TypeError(f"Expected state_dict to be dict-like, got {kind}.")
+        own = self.state_dict(keep_vars=True)
+        missing = [key for key in own if key not in state_dict]
+        unexpected = [key for key in state_dict if key not in own]
+        problems = []
+        for words, keys in (("Missing", missing), ("Unexpected", unexpected)):
+            if strict and keys:
+                names = ", ".join(f'"{key}"' for key in keys)
+                problems.append(f"{words} key(s) in state_dict: {names}. ")
+        for key, current in own.items():
+            if key in state_dict:
+                problem = _copied(key, current, state_dict[key])
+                problems += [problem] if problem else []
+        if problems:
+            kind = type(self).__name__
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {kind}:\n\t"
+                + "\n\t".join(problems)
+            )
+        return _IncompatibleKeys(missing, unexpected)
+
+    # ------------------------------------------------------------ how it looks
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What is printed between the brackets; a new layer overrides it."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = self.extra_repr().split("\n")
+        parts = [f"({n}): {indented(m)}" for n, m in self._modules.items()]
+        return bracketed(self._get_name(), [line for line in lines if line], parts)
+
+
+def bracketed(name: str, settings: list[str], parts: list[str]) -> str:
+    """The printed form of a module: on one line, if it has no parts."""
+    if not parts and len(settings) <= 1:
+        return f"{name}({''.join(settings)})"
+    return f"{name}(\n  " + "\n  ".join(settings + parts) + "\n)"
+
+
+def indented(module: Any) -> str:
+    """A module's printed form, as a part of another one's."""
+    return repr(module).replace("\n", "\n  ")
+
+
+def _joined(prefix: str, name: str) -> str:
+    return f"{prefix}.{name}" if prefix else name
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
+    """Set a gradient to None, or fill it with zeros."""
+    if tensor._grad is not None and not set_to_none:
+        tensor._grad = tensor._grad.detach().zero_()
+    elif set_to_none:
+        tensor._grad = None
+
+
+def _recast(tensor: Tensor, changed: Tensor) -> None:
+    """Give a leaf, and its gradient, the numbers of another dtype."""
+    if changed.dtype is tensor.dtype:
+        return
+    wanted, grad = tensor.requires_grad, tensor._grad
+    tensor.requires_grad_(False)  # its node remembers the old dtype
+    tensor._grad = None
+    tensor.data = changed
+    tensor.requires_grad_(wanted)
+    tensor._grad = None if grad is None else grad.to(changed.dtype)
+
+
+def _copied(key: str, current: Tensor, given: Any) -> str | None:
+    """Copy one tensor of a state dict, or return why it cannot be."""
+    if not isinstance(given, Tensor):
+        return (
+            f'While copying the parameter named "{key}", expected torch.Tensor '
+            f"or Tensor-like object from checkpoint but received {type(given)}"
+        )
+    if given.shape != current.shape:
+        return (
+            f"size mismatch for {key}: copying a param with shape "
+            f"{given.shape} from checkpoint, the shape in current model is "
+            f"{current.shape}."
+        )
+    with no_grad():
+        current.copy_(given)
+    return None
+
+
+# ---------------------------------------------------------------------- hooks
+
+_number = count().__next__
+
+
+def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
+    """Store a hook under a new number; the handle removes it again."""
+    handle = RemovableHandle(hooks, _number())
+    hooks[handle.id] = hook
+    return handle
+
+
+class BackwardHookFunction(Function):
+    """The identity, recorded: its node sees the gradients that pass."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: Tensor) -> Any:
+        fixed = [t for t in tensors if not t.requires_grad]
+        ctx.mark_non_differentiable(*fixed)
+        return tensors
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        return gradients
+
+
+class Boundary:
+    """The two identities around one call of a module with backward hooks.
+
+    The one behind the outputs sees grad_output.  The one before the inputs
+    sees grad_input, and calls the hooks.  Where no input requires grad there
+    is no such node: the hooks are called at the other one.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.grad_output: Any = None
+
+    def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, their tensors passed through the first identity."""
+        self.args = list(map(_kind, args))
+        passed, self.inputs = _passed(args)
+        if self.inputs is not None:
+            self.inputs.register_hook(self._arrived_at_inputs)
+        return passed
+
+    def left(self, result: Any) -> Any:
+        """The result, its tensors passed through the second identity."""
+        outputs = _tuple(result)
+        self.outputs = list(map(_kind, outputs))
+        passed, node = _passed(outputs)
+        if node is not None:
+            node.register_prehook(self._arrived_at_outputs)
+        return passed if isinstance(result, tuple) else passed[0]
+
+    def _arrived_at_outputs(self, gradients: tuple[Any, ...]) -> None:
+        rest = iter(gradients)
+        self.grad_output = tuple(k and next(rest) for k in self.outputs)
+        if self.inputs is None:
+            self._call((None,) * len(self.args))
+
+    def _arrived_at_inputs(self, gradients: tuple[Any, ...], _: Any) -> Any:
+        if self.grad_output is None:  # a pass that has not met the outputs
+            return None
+        rest = iter(gradients)
+        given = [k and next(rest) for k in self.args]
+        shown = [  # a tensor that wants no gradient is shown zeros
+            mg.zeros(k[0], dtype=k[1]) if k and g is None else g
+            for k, g in zip(self.args, given, strict=True)
+        ]
+        found = self._call(tuple(shown))
+        return tuple(
+            None if g is None else f
+            for k, g, f in zip(self.args, given, found, strict=True)
+            if k
+        )
+
+    def _call(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
+        for hook in list(self.module._backward_hooks.values()):
+            changed = hook(self.module, grad_input, self.grad_output)
+            if changed is None:
+                continue
+            changed = _tuple(changed)
+            if len(changed) != len(grad_input):
+                raise RuntimeError(
+                    "Backward hook returned an invalid number of grad_input, "
+                    f"got {len(changed)}, but expected {len(grad_input)}"
+                )
+            if self.inputs is None and any(g is not None for g in changed):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires "
+                    "gradient should always return None or None for all "
+                    "gradients."
+                )
+            grad_input = changed
+        self.grad_output = None
+        return grad_input
+
+
+def _kind(value: Any) -> Any:
+    return (value.shape, value.dtype) if isinstance(value, Tensor) else None
+
+
+def _passed(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """The values, their tensors through a recorded identity; and its node."""
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    if not is_grad_enabled() or not any(t.requires_grad for t in tensors):
+        return values, None
+    passed = BackwardHookFunction.apply(*tensors)
+    node = next(t.grad_fn for t in passed if t.requires_grad)
+    rest = iter(passed)
+    changed = (next(rest) if _kind(v) else v for v in values)
+    return tuple(changed), node
