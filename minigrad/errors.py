@@ -403,8 +403,10 @@ def other_names(
     if renamed.keys() != keywords.keys() and renamed.keys() <= parameters.keys():
         return args, renamed
     for name in keywords:
-        if name not in parameters and "unexpected keyword" in str(error):
-            raise TypeError(f"{function.__name__}(): minigrad leaves out the argument {name!r}") from None
+        slip = name in parameters or difflib.get_close_matches(name, parameters, 1, 0.8)
+        if not slip and "unexpected keyword" in str(error):
+            own = function.__qualname__.removesuffix(".__init__")
+            raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None
     raise error
 
 

@@ -4,6 +4,9 @@ Layers call these functions with their parameters.  The losses stand at the
 end.  Images have the shape (batch, channels, height, width), or no batch.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations of the table are typed Any)
+
 from __future__ import annotations
 
 import math
@@ -236,6 +239,10 @@ def batch_norm(
     towards those of the batch.  Else with the running statistics.
     """
     _check_types(input, weight, bias, running_mean, running_var)
+    named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, given in named.items():
+        if given is not None and given.numel() != input.shape[1]:
+            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {given.numel()}")
     shape = (-1,) + (1,) * (input.ndim - 2)
     y, z, u, v = (
         t if t is None or input.ndim == 2 else t.reshape(shape)
@@ -364,9 +371,10 @@ def scaled_dot_product_attention(
 
 def _pair(value: Any) -> tuple[int, int]:
     """One number for both dimensions, or one for each."""
-    if isinstance(value, (tuple, list)):
-        return tuple(value) * 2 if len(value) == 1 else tuple(value)  # type: ignore[return-value]
-    return value, value
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2:
+        raise RuntimeError(f"expected a single int, or a tuple of two ints, but got {value}")
+    return pair
 
 
 def _windows(

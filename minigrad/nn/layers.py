@@ -5,6 +5,9 @@ the same name in functional.py.  With the same `manual_seed` the parameters
 begin with PyTorch's numbers.
 """
 
+# mypy: disable-error-code="no-any-return"
+# (operations of the table are typed Any)
+
 from __future__ import annotations
 
 import math
@@ -371,6 +374,8 @@ class Conv2d(_Weighted):
                 raise ValueError(f"{name}_channels must be divisible by groups")
         if isinstance(padding, str) and padding not in ("same", "valid"):
             raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
+        if padding == "same" and _pair(stride) != (1, 1):
+            raise ValueError("padding='same' is not supported for strided convolutions")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
         self.padding = padding if isinstance(padding, str) else _pair(padding)
@@ -699,8 +704,9 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        settings = {"ignore_index": self.ignore_index, "reduction": self.reduction}
-        return F.nll_loss(input, target, self.weight, **settings)
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
 
 
 class CrossEntropyLoss(_WeightedLoss):

@@ -162,6 +162,7 @@ class Module:
             result = result if changed is None else changed
         return result if boundary is None else boundary.left(result)
 
+    @public
     def register_forward_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, args)` before forward.
 
@@ -170,6 +171,7 @@ class Module:
         self.__dict__["_hooked"] = True
         return add_hook(self._forward_pre_hooks, hook)
 
+    @public
     def register_forward_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, args, output)` after forward.
 
@@ -178,6 +180,7 @@ class Module:
         self.__dict__["_hooked"] = True
         return add_hook(self._forward_hooks, hook)
 
+    @public
     def register_full_backward_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` in the backward pass.
 
@@ -198,7 +201,7 @@ class Module:
         raise AttributeError(f"'{kind}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        kinds = Parameter, Module, ()
+        kinds: tuple[Any, ...] = Parameter, Module, ()
         for (home, words), kind in zip(_HOMES.items(), kinds, strict=True):
             many, one, expected = words
             own = self.__dict__.get(home)
@@ -476,6 +479,7 @@ class Module:
                 state.update(more)
         return state
 
+    @public
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True
     ) -> _IncompatibleKeys:

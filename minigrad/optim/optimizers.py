@@ -137,7 +137,7 @@ class Optimizer:
         saved = copy.deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        params = {}
+        params: dict[int, Tensor] = {}
         for group, given in zip(self.param_groups, saved, strict=True):
             if len(group["params"]) != len(given["params"]):
                 raise ValueError(

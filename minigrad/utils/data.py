@@ -6,6 +6,7 @@ The order of a shuffled loader is PyTorch's for the same seed.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import minigrad as mg
 from minigrad import errors, random
 from minigrad.operation import public
+from minigrad.random import Generator
 from minigrad.tensor import Tensor
 
 
@@ -57,7 +59,7 @@ class Subset(Dataset):
 
 
 @public
-def random_split(dataset: Any, lengths: Sequence[float], generator: mg.Generator | None = None) -> list[Subset]:
+def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:
     """Parts of these lengths, or of these fractions (whose sum is 1), in random order."""
     total, sizes = len(dataset), list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
@@ -67,6 +69,10 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: mg.Generator
         sizes = [math.floor(total * fraction) for fraction in lengths]
         for i in range(total - int(sum(sizes))):
             sizes[i % len(sizes)] += 1
+        for i, size in enumerate(sizes):
+            if not size:
+                text = f"Length of split at index {i} is 0. This might result in an empty dataset."
+                warnings.warn(text, stacklevel=3)
     if sum(sizes) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = mg.randperm(total, generator=generator).tolist()
@@ -94,7 +100,7 @@ class DataLoader:
         *,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         drop_last: bool = False,
-        generator: mg.Generator | None = None,
+        generator: Generator | None = None,
     ) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
@@ -121,7 +127,7 @@ class DataLoader:
     def _order(self, n: int) -> list[int]:
         source = self.generator
         if source is None:  # one of its own, seeded from the default one
-            source = mg.Generator().manual_seed(_seed(None))
+            source = Generator().manual_seed(_seed(None))
         order: list[int] = mg.randperm(n, generator=source).tolist()
         mg.randperm(n, generator=source)  # PyTorch draws another one, for what is left
         return order
