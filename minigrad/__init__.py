@@ -4,7 +4,7 @@ Read it in this order: tensor.py (what a tensor is), tape.py (how operations are
 derivatives.py (the table: one line an operation), function.py (operations of your own).  What is called stands around
 them: composed.py and comparisons.py (of each number), reductions.py, ordering.py, counting.py and differences.py (of
 many), shapes.py, joining.py, splitting.py, rearranging.py, diagonals.py, grids.py, picking.py, products.py, creation.py,
-conversions.py, random.py; its long forward code in kernels.py, layout.py, sums.py, gathering.py.  Below:
+conversions.py, random.py; its long forward code in kernels.py, layout.py.  Below:
 inplace.py, indexing.py, dtypes.py, printing.py, errors.py.  Above: nn, optim, autograd, and what PyTorch lacks: record,
 explain, replace, broken.
 

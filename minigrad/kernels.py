@@ -1,7 +1,7 @@
 """Forward code too long for the derivative table: numpy in, numpy out, no Tensor in sight.
 
-Arithmetic, activations, losses, matrices, reductions and layers stand here; around it layout.py (memory), sums.py
-(adding up), special_functions.py (erf) and gathering.py (picking, order, running totals).
+Arithmetic, activations, losses, matrices, reductions and layers stand here; around it layout.py (memory)
+and special_functions.py (erf).
 A name that PyTorch's own kernel has in an error message, such as "addmm_impl_cpu_", is given where the kernel stands.
 """
 
