@@ -28,9 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, kernels, layout
-from minigrad.kernels import Windows, fold_rows
-from minigrad.layout import count
+from minigrad import dtypes, kernels
+from minigrad.kernels import Windows, count, fold_rows
 from minigrad.operations import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
@@ -165,9 +164,9 @@ masked_fill, masked_fill_tensor = (
     for name in ("MaskedFillBackward0", "MaskedFillBackward1")
 )
 fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
-fill_tensor = operation("FillBackward3", layout.copied, lambda g: zeros(g), lambda g: g)
+fill_tensor = operation("FillBackward3", kernels.copied, lambda g: zeros(g), lambda g: g)
 zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
-copied = operation("CopyBackwards", layout.copied, lambda g: zeros(g), lambda g: g)
+copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
 
 # ------------------------------------------------------------ reductions
 
@@ -352,9 +351,9 @@ trace = operation("Trace", kernels.trace, lambda g, x_shape: put_diagonal(expand
 
 # ----------------------------------------------------------------- shape
 
-clone = operation("Clone", layout.duplicate, lambda g: g)
+clone = operation("Clone", kernels.duplicate, lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
-expand = operation("Expand", layout.broadcast, lambda g: g, view=True)
+expand = operation("Expand", kernels.expand, lambda g: g, view=True)
 reshape, reshape_alias, squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
     operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
     for name in (
@@ -367,26 +366,28 @@ unsafe_view, squeeze_row = (  # of what has just been made, so that it need not 
     for name in ("UnsafeViewBackward0", "SqueezeBackward4")
 )
 permute = operation(
-    "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, layout.inverse_order(dims)), view=True
+    "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, kernels.inverse_order(dims)), view=True
 )
 swap, transpose = (
-    operation(name, layout.swap, lambda g, i, j: swap(g, i, j), view=True) for name in ("Transpose", "T")
+    operation(name, kernels.swap, lambda g, i, j: swap(g, i, j), view=True) for name in ("Transpose", "T")
 )
 diagonal = operation(
-    "Diagonal", layout.diagonal, lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j), view=True
+    "Diagonal", kernels.diagonal, lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j), view=True
 )
 diagonal_copy = operation(
-    "DiagonalBackward0_copy", layout.diagonal_copy, lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1)
+    "DiagonalBackward0_copy",
+    lambda x, offset: np.diagonal(x, offset).copy(),
+    lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1),
 )
 put_diagonal, diag_embed = (
-    operation(name, layout.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
+    operation(name, kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
     for name in ("DiagonalBackward", "DiagEmbed")
 )
-flip = operation("Flip", layout.flip, lambda g, dims: flip(g, dims))
+flip = operation("Flip", kernels.flip, lambda g, dims: flip(g, dims))
 roll = operation(
     "Roll",
-    lambda x, shifts, dims: np.asarray(np.roll(x, shifts, dims), order="C"),
-    lambda g, shifts, dims: roll(g, layout.negated(shifts), dims),
+    kernels.roll,
+    lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
 )
 repeat = operation(
     "Repeat", lambda x, repeats: np.tile(x, repeats), lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats)
@@ -396,7 +397,7 @@ triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset:
 # Of any number of tensors; the rule takes the number i of the input.
 cat = joined("Cat", kernels.cat, lambda g, i, dim, bounds: part(g, dim, slice(*bounds[i : i + 2])))
 stack = joined("Stack", kernels.stack, lambda g, i, dim: part(g, dim, i))
-pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, layout.negated_pairs(widths), 0.0))
+pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
 
 # -------------------------------------------------------------- indexing
 

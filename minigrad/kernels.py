@@ -1,8 +1,6 @@
 """Forward code too long for the derivative table: numpy in, numpy out, no Tensor in sight.
 
-Arithmetic, activations, losses, matrices, reductions and layers stand here; around it layout.py (memory)
-and special_functions.py (erf).
-A name that PyTorch's own kernel has in an error message, such as "addmm_impl_cpu_", is given where the kernel stands.
+Around it stands special_functions.py (erf).
 """
 
 from __future__ import annotations
@@ -14,7 +12,91 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import dtypes, errors, special_functions
-from minigrad.layout import Array, Shape, count, in_order
+
+Array = Any  # numpy.ndarray or numpy.generic
+Shape = tuple[int, ...]
+
+# ------------------------------------------------------------ shapes and order in memory
+
+
+def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
+    """The number of elements, or of those along `dims`."""
+    return math.prod(shape if dims is None else [shape[d] for d in dims])
+
+
+def in_order(x: Array) -> Array:
+    """x, its elements in order in memory."""
+    return x if x.flags.c_contiguous else x.copy()
+
+
+def duplicate(x: Array) -> Array:
+    """A copy that lies in memory as x does; in order, if x repeats elements."""
+    return x.copy() if x.flags.c_contiguous or 0 in x.strides else x.copy("K")
+
+
+def copied(x: Array, y: Array) -> Array:
+    """y in the shape and type of x."""
+    return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
+
+
+def expand(x: Array, shape: Shape) -> Array:
+    """np.broadcast_to, at a fraction of its cost, and a view that may be written."""
+    steps = tuple(0 if n == 1 else step for n, step in zip(x.shape, x.strides))
+    steps = (0,) * (len(shape) - x.ndim) + steps
+    if x.flags.c_contiguous:
+        return np.ndarray(shape, x.dtype, x, 0, steps)
+    return np.lib.stride_tricks.as_strided(x, shape, steps)
+
+
+def swap(x: Array, i: int, j: int) -> Array:
+    """Two dimensions exchanged; a single number has none."""
+    return x.swapaxes(i, j) if x.ndim else x[...]
+
+
+def inverse_order(dims: Sequence[int]) -> Shape:
+    """The permutation that undoes this one."""
+    return tuple(sorted(range(len(dims)), key=dims.__getitem__))
+
+
+def negated(shifts: Shape) -> Shape:
+    """Each number with the other sign."""
+    return tuple(-n for n in shifts)
+
+
+def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Each number of each pair with the other sign."""
+    return tuple((-a, -b) for a, b in widths)
+
+
+def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
+    """The diagonal of dimensions i and j as a new last one: a view that may be written."""
+    view = np.diagonal(x, offset, i, j)
+    view.flags.writeable = True
+    return view
+
+
+def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
+    """The transpose of `diagonal`: zeros with g on the diagonal."""
+    out = np.zeros(shape, g.dtype)
+    diagonal(out, offset, i, j)[...] = g
+    return out
+
+
+def flip(x: Array, dims: Shape) -> Array:
+    return duplicate(np.flip(x, dims)) if x.ndim else x.copy()
+
+
+def roll(x: Array, shifts: Shape, dims: Shape | None) -> Array:
+    return in_order(np.roll(x, shifts, dims))
+
+
+def cat(arrays: list[Array], dim: int, bounds: Shape) -> Array:
+    return in_order(np.concatenate(arrays, dim))
+
+
+def stack(arrays: list[Array], dim: int) -> Array:
+    return in_order(np.stack(arrays, dim))
+
 
 # ------------------------------------------------------------ division and powers
 
@@ -223,14 +305,14 @@ def bce_with_logits_loss(x: Array, y: Array, weight: Array | None, positive: Arr
 # ------------------------------------------------------------------------------------------- indexing
 
 
-def place(g: Array, shape: tuple[int, ...], key: Any) -> Array:
+def place(g: Array, shape: Shape, key: Any) -> Array:
     """Zeros of this shape with g at x[key]."""
     out = np.zeros(shape, g.dtype)
     out[key] = g
     return out
 
 
-def at(index: Array, dims: tuple[int, ...]) -> tuple[Any, ...]:
+def at(index: Array, dims: Shape) -> tuple[Any, ...]:
     """numpy's index for an index array at one dimension, or for its rows at several."""
     parts: list[Any] = [slice(None)] * (dims[-1] + 1)
     for dim, part in zip(dims, (index,) if len(dims) == 1 else index):
@@ -238,11 +320,11 @@ def at(index: Array, dims: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-def pick(x: Array, index: Array, dims: tuple[int, ...]) -> Array:
+def pick(x: Array, index: Array, dims: Shape) -> Array:
     return in_order(x[at(index, dims)])
 
 
-def put(g: Array, index: Array, shape: tuple[int, ...], dims: tuple[int, ...]) -> Array:
+def put(g: Array, index: Array, shape: Shape, dims: Shape) -> Array:
     """The transpose of `pick`: g added into zeros; repeated indices add up."""
     out = np.zeros(shape, g.dtype)
     if index.dtype.kind == "b":
@@ -252,13 +334,13 @@ def put(g: Array, index: Array, shape: tuple[int, ...], dims: tuple[int, ...]) -
     return out
 
 
-def index_put(x: Array, index: Array, value: Any, dims: tuple[int, ...]) -> Array:
+def index_put(x: Array, index: Array, value: Any, dims: Shape) -> Array:
     out = np.array(x, order="C")
     out[at(index, dims)] = value
     return out
 
 
-def index_add(x: Array, index: Array, source: Array, dims: tuple[int, ...]) -> Array:
+def index_add(x: Array, index: Array, source: Array, dims: Shape) -> Array:
     out = np.array(x, order="C")
     np.add.at(out, at(index, dims), source)
     return out
@@ -275,7 +357,7 @@ def gather(x: Array, index: Array, dim: int) -> Array:
     return in_order(np.atleast_1d(x)[along(index, dim)])
 
 
-def put_along(g: Array, index: Array, shape: tuple[int, ...], dim: int) -> Array:
+def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
     """The transpose of `gather`: g added into zeros."""
     return scatter_add(np.zeros(shape, g.dtype), index, g, dim)
 
@@ -290,14 +372,6 @@ def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
     out = np.array(x, order="C")
     np.add.at(np.atleast_1d(out), along(index, dim), source)
     return out
-
-
-def cat(arrays: list[Array], dim: int, bounds: tuple[int, ...]) -> Array:
-    return in_order(np.concatenate(arrays, dim))
-
-
-def stack(arrays: list[Array], dim: int) -> Array:
-    return in_order(np.stack(arrays, dim))
 
 
 # ------------------------------------------------------------------------------------------- matrices

@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any
 
-from minigrad import derivatives, kernels, layout, more_derivatives, tape
+from minigrad import derivatives, kernels, more_derivatives, tape
 from minigrad.course import lessons, misconceptions
 from minigrad.operations import Operation
 from minigrad.record.formula import formulas_of, shown
@@ -108,7 +108,7 @@ CONSTANTS = {  # functions without a docstring of ours
 
 def meaning(word: str, rule: Any) -> str:
     """What a function that a rule calls does: the beginning of its docstring; nothing for Python's own."""
-    rooms = (rule.__globals__, *map(vars, (kernels, layout)))
+    rooms = (rule.__globals__, vars(kernels))
     function = rule if rule.__name__ == word else next((room[word] for room in rooms if word in room), None)
     text = CONSTANTS.get(word) or inspect.getdoc(function) or ""
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|") if function is not None else ""

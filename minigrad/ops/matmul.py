@@ -15,7 +15,7 @@ from typing import Any
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check_dim
-from minigrad.layout import inverse_order
+from minigrad.kernels import inverse_order
 from minigrad.operation import attach, in_place, public
 from minigrad.tensor import Tensor
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import layout
+from minigrad import kernels
 from minigrad.operations import Operation, parameters
 from minigrad.record.names import symbol
 from minigrad.record.numbers import number
@@ -28,9 +28,9 @@ from minigrad.tape import TABLE
 
 # Helpers of the table that only arrange numbers: a formula leaves them out.
 ARRANGING = {"fold_rows", "unreduce", "cropped"}
-ROOMS = {"kernels", "layout", "gathering", "windows", "np", "math"}
+ROOMS = {"kernels", "windows", "np", "math"}
 OF_SHAPES: dict[str, Any] = {"len": len, "min": min} | {
-    name: getattr(layout, name)
+    name: getattr(kernels, name)
     for name in ("count", "inverse_order", "negated", "negated_pairs")
 }
 
