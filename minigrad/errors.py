@@ -382,7 +382,7 @@ NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
 def first_tensor(
     function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The call with its first tensor, given as `input=` or `self=`, in front; TypeError where the first argument is no tensor."""
+    """The call with its first tensor, given as `input=` or `self=`, in front; TypeError where that is no tensor."""
     first = next(iter(inspect.signature(function).parameters))
     name = function.__name__
     if args:

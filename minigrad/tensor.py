@@ -20,9 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import dtypes, errors, printing
-from minigrad.devices import CPU, Device
-from minigrad.dtypes import DType
-from minigrad.size import Size
+from minigrad.dtypes import CPU, Device, DType, Size
 
 if TYPE_CHECKING:
     from minigrad.tape import Node
@@ -58,7 +56,6 @@ class Tensor:
 
     if TYPE_CHECKING:  # operations are attached by the modules that define them
 
-        def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
         def __add__(self, other: Any) -> Tensor: ...
@@ -93,6 +90,9 @@ class Tensor:
     if TYPE_CHECKING:  # the old constructor, see creation.py
 
         def __new__(cls, *data: Any) -> Self: ...
+
+    def __getattr__(self, name: str) -> Any:  # asked only for what is not there
+        raise errors.no_attribute(f"{type(self).__name__!r} object", name, type(self))
 
     # ------------------------------------------------------------------ what it holds
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd.gradients import grad, zeros_like
-from minigrad.creation import ones_like
+from minigrad.ops.creation import ones_like
 from minigrad.ops.shapes import stack
 from minigrad.tape import enable_grad
 from minigrad.tensor import Tensor

@@ -431,7 +431,7 @@ def one_by_one(exercise: Exercise, answer: Any, probes: list[Probe]) -> Iterator
 @contextlib.contextmanager
 def engine_randomness() -> Iterator[None]:
     """Trusted answers run in the student's kernel: its random numbers go on afterwards where they were."""
-    engine: Any = sys.modules.get("minigrad.random")
+    engine: Any = sys.modules.get("minigrad.ops.random")
     if engine is None:
         yield
         return

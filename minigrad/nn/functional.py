@@ -18,9 +18,10 @@ import numpy as np
 
 import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import errors, kernels, random
+from minigrad import errors, kernels
 from minigrad.kernels import Windows
 from minigrad.operation import in_place, public
+from minigrad.ops import random
 from minigrad.tensor import Tensor, wrap
 
 # ----------------------------------------------------------------- activations

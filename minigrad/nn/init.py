@@ -15,7 +15,7 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.operation import public
-from minigrad.random import Generator
+from minigrad.ops.random import Generator
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
 

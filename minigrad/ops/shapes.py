@@ -20,10 +20,10 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
+from minigrad.dtypes import Size
 from minigrad.errors import check_dim, check_dims
 from minigrad.operation import attach, public
 from minigrad.operations import note_lost
-from minigrad.size import Size
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]

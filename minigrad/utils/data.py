@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import minigrad as mg
-from minigrad import errors, random
+from minigrad import errors
 from minigrad.operation import public
-from minigrad.random import Generator
+from minigrad.ops import random
+from minigrad.ops.random import Generator
 from minigrad.tensor import Tensor
 
 

@@ -12,7 +12,8 @@ import sys
 before = set(sys.modules)
 import minigrad
 roots = {name.split(".")[0] for name in set(sys.modules) - before}
-rooms = {name for name in sys.modules if name.startswith(("minigrad.viz", "minigrad.course"))}
+later = ("minigrad.viz", "minigrad.course", "minigrad.record", "minigrad.linalg", "minigrad.nn", "minigrad.optim")
+rooms = {name for name in sys.modules if name.startswith(later)}
 print(sorted(roots - set(sys.stdlib_module_names) - {"minigrad", "numpy"}), sorted(rooms))
 """
 
@@ -20,26 +21,6 @@ print(sorted(roots - set(sys.stdlib_module_names) - {"minigrad", "numpy"}), sort
 def test_import_loads_numpy_and_the_standard_library_only() -> None:
     shown = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True).stdout
     assert shown == "[] []\n"
-
-
-LATER = """
-import sys
-import minigrad
-from minigrad.public import LATER
-waiting = {f"minigrad.{room}" for room in LATER.values()} | {"minigrad.record", "threading"}
-print(sorted(waiting & set(sys.modules)))
-hung = {name for name, room in LATER.items() if room == "linalg" and hasattr(minigrad.Tensor, name)}
-for name in LATER:
-    assert getattr(minigrad, name).__module__ == f"minigrad.{LATER[name]}", name
-own = {name for name in LATER if getattr(getattr(minigrad.Tensor, name, None), "__module__", "") == "minigrad.linalg"}
-print(sorted(hung ^ own), minigrad.tensor([[2.0, 1.0], [1.0, 3.0]]).det())
-"""
-
-
-def test_files_that_are_loaded_later() -> None:
-    """They are not loaded with the engine; then each of their functions, and each method, is found."""
-    shown = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True, check=True).stdout
-    assert shown == "[]\n[] tensor(5.)\n"
 
 
 @pytest.mark.slow
