@@ -33,7 +33,7 @@ def members(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, Any]]:
     """The functions and classes of a public module, and the methods and properties that the classes define."""
     for name in dir(module):
         value = None if name.startswith("_") else getattr(module, name)
-        if not callable(value) or isinstance(value, ModuleType) or not str(getattr(value, "__module__", "")).startswith("minigrad"):
+        if not callable(value) or not str(getattr(value, "__module__", "")).startswith("minigrad"):
             continue
         yield f"{module.__name__}.{name}", value
         new = inspect.isclass(value) and id(value) not in seen
@@ -79,7 +79,7 @@ def test_docstrings_have_the_house_form() -> None:
 
 @pytest.mark.xfail(strict=False, reason="rebuild under way")
 def test_examples_are_true() -> None:
-    assert SHOWN <= examples().keys()
+    assert examples().keys() >= SHOWN
     assert not [complaint for name, text in examples().items() if (complaint := wrong(name, text, minigrad))]
     assert "Expected" in wrong("planted", ">>> torch.tensor(1) + 1\ntensor(3)\n", minigrad)
 

@@ -23,6 +23,21 @@ def test_import_loads_numpy_and_the_standard_library_only() -> None:
     assert shown == "[] []\n"
 
 
+LATER = """
+import sys
+import minigrad
+late = ("nn", "optim", "utils", "record")
+print(sorted(name for name in late if f"minigrad.{name}" in sys.modules), "threading" in sys.modules)
+print(minigrad.nn.Linear(2, 1).weight.shape, minigrad.optim.SGD, minigrad.utils.data.DataLoader, minigrad.linalg.norm)
+"""
+
+
+@pytest.mark.xfail(strict=False, reason="rebuild under way")
+def test_networks_optimizers_data_and_the_record_are_loaded_on_first_use() -> None:
+    shown = subprocess.run([sys.executable, "-c", LATER], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("[] False\ntorch.Size([1, 2]) <class")
+
+
 @pytest.mark.slow
 @pytest.mark.alone
 def test_import_costs_at_most_its_budget() -> None:

@@ -5,7 +5,6 @@ import linecache
 
 import numpy as np
 import pytest
-from minigrad.utils.checkpoint import checkpoint
 
 import minigrad as torch
 from minigrad.autograd import Function
