@@ -71,7 +71,7 @@ def negated_pairs(widths: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], .
 def diagonal(x: Array, offset: int, i: int, j: int) -> Array:
     """The diagonal of dimensions i and j as a new last one: a view that may be written."""
     view = np.diagonal(x, offset, i, j)
-    view.flags.writeable = True
+    view.flags.writeable = x.flags.writeable  # which numpy takes away
     return view
 
 
