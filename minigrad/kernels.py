@@ -200,7 +200,7 @@ def clamp(x: Array, low: Any, high: Any) -> Array:
 def relu(x: Array) -> Array:
     if x.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    return np.maximum(x, x.dtype.type(0))
+    return np.maximum(x, 0)
 
 
 def where(condition: Array, x: Any, y: Any) -> Array:

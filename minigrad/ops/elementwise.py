@@ -40,7 +40,9 @@ def typed(x: Any, kind: dtypes.DType) -> Tensor:
 def promoted(*operands: Any) -> list[Tensor]:
     """Tensors of one number type; RuntimeError if their shapes do not broadcast."""
     raw = [x._data if isinstance(x, Tensor) else plain(x) for x in operands]
-    errors.broadcast_shapes(*map(np.shape, raw))
+    shapes = dict.fromkeys(x.shape for x in raw if getattr(x, "shape", ()))
+    if len(shapes) > 1:
+        errors.broadcast_shapes(*shapes)
     kind = dtypes.result_type(*raw)
     return [typed(x, kind) for x in operands]
 
@@ -391,12 +393,13 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 def _clamped(by_numbers: Any, by_tensors: Any, x: Tensor, min: Any, max: Any) -> Tensor:
     given = [bound for bound in (min, max) if bound is not None]
-    x, *_ = promoted(x, *given)
-    low, high = (-math.inf, math.inf)
     if not x.is_floating_point():
-        low, high = np.iinfo(x._data.dtype).min, np.iinfo(x._data.dtype).max
-    low, high = low if min is None else min, high if max is None else max
-    if any(isinstance(bound, Tensor) for bound in given):
+        x = promoted(x, *given)[0]
+    least, most = -math.inf, math.inf
+    if not x.is_floating_point():
+        least, most = np.iinfo(x._data.dtype).min, np.iinfo(x._data.dtype).max
+    low, high = least if min is None else min, most if max is None else max
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
         return by_tensors(*promoted(x, low, high))
     return by_numbers(x, plain(low), plain(high))
 
@@ -414,7 +417,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
         kind = condition.dtype.tensor_name
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {kind}")
     x, y = promoted(input, other)
-    errors.broadcast_shapes(condition.shape, x.shape, y.shape)
+    if not condition.shape == x.shape == y.shape:
+        errors.broadcast_shapes(condition.shape, x.shape, y.shape)
     return table.where(condition, x, y)
 
 
@@ -430,7 +434,9 @@ def _compared(ufunc: Any, x: Tensor, other: Any) -> Any:
     """A bool tensor of what numpy's function says of the two; NotImplemented where `other` is no number."""
     if not isinstance(other, (Tensor, *NUMBER)):
         return NotImplemented
-    a, b = dtypes.promote(x._data, other._data if isinstance(other, Tensor) else plain(other))
+    a, b = x._data, other._data if isinstance(other, Tensor) else plain(other)
+    if a.dtype.kind != "f" or hasattr(b, "dtype"):  # a number beside floats is one of them
+        a, b = dtypes.promote(a, b)
     try:
         return wrap(ufunc(a, b))
     except ValueError as error:
