@@ -281,8 +281,13 @@ def shown(rule: str, names: Mapping[str, str] | None = None) -> str:
         return rule
     for python, mark in WRITTEN:
         text = text.replace(python, mark)
-    text = WORD.sub(lambda word: (names or {}).get(word[0], word[0]), text)
-    return re.sub(r"\(\(([^(),]*)\)\)", r"(\1)", text)  # cos((a + b))
+    return renamed(text, names or {})
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A formula with other words for its names: `cos(a + b)`."""
+    text = WORD.sub(lambda word: names.get(word[0], word[0]), text)
+    return re.sub(r"\(\(([^(),]*)\)\)", r"(\1)", text)
 
 
 class Named(ast.NodeTransformer):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.operations import parameters
 from minigrad.record.moves import Place
 from minigrad.record.names import (
     Names,
@@ -82,9 +83,11 @@ class Graph:
         parent = node.parents[slot]
         if parent is not None:
             return self.place[parent]
-        value = self.operand(node, slot)
+        made, value = operation_of(node), self.operand(node, slot)
         if isinstance(value, (int, float)) or self.has_number(node):
             return None
+        if made is not None and made.rules[slot] is None:
+            return None  # a condition, an index: nothing to differentiate by
         name = self.names.constant(value, node, slot)
         if name == "constant" and np.ndim(value) == 0:  # None, or a number
             return None
@@ -168,7 +171,13 @@ class Graph:
         slot = made.inputs.index(name)
         parent = node.parents[slot]
         i = self.cut.get((at, slot)) if parent is None else self.place[parent]
-        return "" if i is None else self.places[i].name
+        if i is not None:
+            return self.places[i].name
+        value = self.operand(node, slot)
+        text = self.names.constant(value, node, slot) if np.ndim(value) else ""
+        if text == "constant" and made.rules[slot] is None:
+            return parameters(made.forward)[slot]  # "condition"
+        return "" if text == "constant" else text
 
     def why_not(self, node: Node, slot: int) -> str:
         """Why an operand gets no gradient."""

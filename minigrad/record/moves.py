@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.record.formula import shown
+from minigrad.record.formula import renamed, shown
 from minigrad.record.numbers import Array
 
 
@@ -96,7 +96,8 @@ class Contribution:
 
     def renamed(self, rule: str) -> str:
         """Any formula about this operation, in the student's names."""
-        return rule if self.how == "function" else shown(rule, self.names)
+        write = renamed if self.how == "function" else shown
+        return write(rule, self.names)
 
 
 @dataclass(slots=True)
