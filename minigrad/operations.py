@@ -453,7 +453,7 @@ def replace(name: str, rule: Any) -> Iterator[None]:
     rules = tuple(rule) if isinstance(rule, (tuple, list)) else tuple(_nth(rule, i, n) for i in range(n))
     if len(rules) != n:
         raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(rules)}")
-    made.set_rules(tuple(map(_student_rule, rules)))
+    made.set_rules(tuple(None if r is None else _student_rule(r) for r in rules))
     try:
         yield
     finally:

@@ -283,7 +283,7 @@ class Names:
         if is_operation(found, kind) and not inner:
             return found.assigned or cut(found.expression)
         if found.operator == "[ ]=":
-            age = "new" if mark == "=" else "old"
+            age = "old" if mark == "[ ]" else "new"
             return f"{age} {cut(found.operands[0])}"
         if mark in OPERATORS.values() and inputs:  # of a backward pass, say
             if mark == "*" and "1" in inputs:

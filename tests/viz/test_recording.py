@@ -275,7 +275,7 @@ def test_rules_speak_the_students_names() -> None:
     assert [s.named for step in recording.steps for s in step] == ["g @ Wᵀ", "xᵀ @ g"]
     assert recording.steps[0].contributions[1].latex == r"x^{\top} \, g"
     loss, given = cases.index()
-    assert {"place(g, (4,), [1:3])", "put(g, (4,), [[0, 0, 1]])", "g · 2", "g · y"} <= {
+    assert {"place(g, (4,), [1:3])", "put(g, index, (4,), 0)", "g · 2", "g · y"} <= {
         s.named for step in record(loss, **given).steps for s in step
     }
     x, w = torch.rand(2, 3), torch.rand(4, 3, requires_grad=True)
