@@ -5,7 +5,6 @@ containers and the losses, functional.py what they compute.  init.py gives
 parameters their first values; utils.py clips gradients.
 """
 
-
 from minigrad import errors
 from minigrad.nn import functional, init, utils
 from minigrad.nn.layers import (

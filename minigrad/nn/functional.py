@@ -22,6 +22,9 @@ from minigrad import errors, kernels
 from minigrad.kernels import Windows
 from minigrad.operation import in_place, public
 from minigrad.ops import random
+from minigrad.ops.elementwise import sigmoid as sigmoid
+from minigrad.ops.elementwise import tanh as tanh
+from minigrad.ops.shapes import broadcast_tensors
 from minigrad.tensor import Tensor, wrap
 
 # ----------------------------------------------------------------- activations
@@ -34,9 +37,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 @public
-def leaky_relu(
-    input: Tensor, negative_slope: float = 0.01, inplace: bool = False
-) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x where it is positive, negative_slope * x elsewhere."""
     function = _leaky_relu_ if inplace else table.leaky_relu
     return function(input, negative_slope)
@@ -57,9 +58,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 
 
 @public
-def softplus(
-    input: Tensor, beta: float = 1.0, threshold: float = 20.0
-) -> Tensor:
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
     return table.softplus(input, beta, threshold)
 
@@ -71,30 +70,14 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 
 @public
-def sigmoid(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
-    return input.sigmoid()
-
-
-@public
-def tanh(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
-    return input.tanh()
-
-
-@public
-def softmax(
-    input: Tensor, dim: int | None = None, *, dtype: Any = None
-) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension."""
     dim = _chosen_dim("softmax", input) if dim is None else dim
     return input.softmax(dim, dtype=dtype)
 
 
 @public
-def log_softmax(
-    input: Tensor, dim: int | None = None, *, dtype: Any = None
-) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without overflow."""
     dim = _chosen_dim("log_softmax", input) if dim is None else dim
     return input.log_softmax(dim, dtype=dtype)
@@ -118,42 +101,15 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return input @ weight.t()
     x, w, b = input._data, weight._data, bias._data
-    fits = x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]
-    if not (fits and b.dtype is x.dtype is w.dtype):
-        _check_linear(input, weight, bias)
-    row = table.linear if x.ndim == 2 else table.linear_nd
-    return row(bias, input, weight)
-
-
-def _check_linear(input: Tensor, weight: Tensor, bias: Tensor) -> None:
-    size, sizes = input.shape, weight.shape
-    if not size or not sizes:
-        raise RuntimeError(
-            "both arguments to linear need to be at least 1D, but they are "
-            f"{len(size)}D and {len(sizes)}D"
-        )
-    if len(sizes) != 2:
-        raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is "
-            f"{len(sizes)}D"
-            if len(sizes) > 2
-            else "mat2 must be a matrix, got 1-D tensor"
-        )
+    fits = w.ndim == 2 and x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]
+    if fits and b.dtype is x.dtype is w.dtype:
+        return (table.linear if x.ndim == 2 else table.linear_nd)(bias, input, weight)
     errors.check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
-    rows = math.prod(size[:-1])
-    if size[-1] != sizes[1]:
-        raise RuntimeError(
-            "mat1 and mat2 shapes cannot be multiplied "
-            f"({rows}x{size[-1]} and {sizes[1]}x{sizes[0]})"
-        )
-    kind = f"torch.{bias.dtype.tensor_name}Tensor"
-    errors.expand_shape(bias.shape, (rows, sizes[0]), kind)
+    return input @ weight.t() + bias
 
 
 @public
-def embedding(
-    input: Tensor, weight: Tensor, padding_idx: int | None = None
-) -> Tensor:
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """The rows of `weight` that integers name: (...) to (..., columns).
 
     The row `padding_idx` gets no gradient.  IndexError beyond the last row.
@@ -162,10 +118,8 @@ def embedding(
     index = np.asarray(input._data)
     if index.dtype not in (np.int64, np.int32):
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the "
-            "following scalar types: Long, Int; but got "
-            f"torch.{input.dtype.tensor_name}Tensor instead (while checking "
-            "arguments for embedding)"
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
+            f"got torch.{input.dtype.tensor_name}Tensor instead (while checking arguments for embedding)"
         )
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise AssertionError("Padding_idx must be within num_embeddings")
@@ -176,20 +130,13 @@ def embedding(
 
 
 @public
-def dropout(
-    input: Tensor,
-    p: float = 0.5,
-    training: bool = True,
-    inplace: bool = False,
-) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeros with probability p, the others divided by 1 - p.
 
     Not in training: x itself.  ValueError unless 0 <= p <= 1.
     """
     if not 0 <= p <= 1:
-        raise ValueError(
-            f"dropout probability has to be between 0 and 1, but got {p}"
-        )
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.numel() == 0:
         return input
     kept = random.default_generator.keep(input.shape, 1 - p)
@@ -215,8 +162,8 @@ def layer_norm(
     if not shape or input.shape[max(first, 0) :] != shape:
         stars = "".join(f", {n}" for n in shape)
         raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape "
-            f"[*{stars}], but got input of size{list(input.shape)}"
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], but got input of "
+            f"size{list(input.shape)}"
         )
     _check_types(input, weight, bias)
     dims = tuple(range(first, input.ndim))
@@ -246,24 +193,17 @@ def batch_norm(
             raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {given.numel()}")
     shape = (-1,) + (1,) * (input.ndim - 2)
     y, z, u, v = (
-        t if t is None or input.ndim == 2 else t.reshape(shape)
-        for t in (weight, bias, running_mean, running_var)
+        t if t is None or input.ndim == 2 else t.reshape(shape) for t in (weight, bias, running_mean, running_var)
     )
     y, z = _or(y, 1.0), _or(z, 0.0)
     if not training:
         if u is None or v is None:
-            raise RuntimeError(
-                "Expected running_mean and running_var to be defined when "
-                "training=False"
-            )
+            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
         return table.batch_norm_eval(input, y, z, u, v, eps)
     dims = (0, *range(2, input.ndim))
     count = math.prod(input.shape[d] for d in dims)
     if count == 1:
-        raise ValueError(
-            "Expected more than 1 value per channel when training, got input "
-            f"size {input.size()}"
-        )
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
     x = input._data
     if running_mean is not None and count:
         _move(running_mean, x.mean(dims), momentum)
@@ -291,15 +231,10 @@ def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
             if input.dtype is mg.float32
             else "mixed dtype (CPU): all inputs must share same datatype."
         )
-    if not input.is_floating_point():
-        kind = input.dtype.tensor_name
-        raise errors.not_implemented("LayerNormKernelImpl", kind)
 
 
 @public
-def normalize(
-    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
-) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """x divided by its p-norm along a dimension, which counts as eps or more."""
     norm = input.norm(p, dim, keepdim=True)
     return input / norm.clamp_min(eps).expand_as(input)
@@ -312,14 +247,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     -1 takes as many classes as the largest integer needs.
     """
     if tensor.dtype is not mg.int64:
-        raise RuntimeError(
-            "one_hot is only applicable to index tensor of type LongTensor."
-        )
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = np.asarray(tensor._data)
     if not index.size and num_classes <= 0:
-        raise RuntimeError(
-            "Can not infer total number of classes from empty tensor."
-        )
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     if index.size and index.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
@@ -348,8 +279,7 @@ def scaled_dot_product_attention(
     """
     if is_causal and attn_mask is not None:
         raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be "
-            "set when is_causal=True"
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
         )
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
@@ -378,9 +308,7 @@ def _pair(value: Any) -> tuple[int, int]:
     return pair
 
 
-def _windows(
-    kernel: Any, stride: Any, padding: Any, dilation: Any = 1
-) -> Windows:
+def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Windows:
     if stride is None:
         stride = kernel
     return Windows(_pair(kernel), _pair(stride), _pair(padding), _pair(dilation))
@@ -408,18 +336,12 @@ def conv2d(
     (N, in, H, W), weight (out, in / groups, kh, kw) to (N, out, H', W').
     padding "same" keeps the size of the images, "valid" is no padding.
     """
-    x = _batched(
-        input,
-        "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got "
-        "input of size: {}",
-    )
+    x = _batched(input, "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: {}")
     kernel = weight.shape[2:]
     if padding == "same":
         spans = [d * (k - 1) for d, k in zip(_pair(dilation), kernel, strict=True)]
         if any(s != 1 for s in _pair(stride)):
-            raise RuntimeError(
-                "padding='same' is not supported for strided convolutions"
-            )
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
         padding = tuple(s // 2 for s in spans)
         odd = [s % 2 for s in spans]
         if any(odd):  # one more on the right and at the bottom
@@ -430,24 +352,19 @@ def conv2d(
     return out if input.ndim == 4 else out.squeeze(0)
 
 
-def _check_conv(
-    x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: int
-) -> None:
+def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: int) -> None:
     size, given = list(weight.shape), list(x.shape)
     if given[1] != size[1] * groups:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {size}, expected "
-            f"input{given} to have {size[1] * groups} channels, but got "
-            f"{given[1]} channels instead"
+            f"Given groups={groups}, weight of size {size}, expected input{given} to have {size[1] * groups} "
+            f"channels, but got {given[1]} channels instead"
         )
     other = weight if bias is None else bias
     if {weight.dtype, other.dtype} != {x.dtype}:
         raise RuntimeError(
-            f"expected scalar type {x.dtype.tensor_name} but found "
-            f"{weight.dtype.tensor_name}"
+            f"expected scalar type {x.dtype.tensor_name} but found {weight.dtype.tensor_name}"
             if bias is None
-            else f"Input type ({x.dtype.c_name}) and bias type "
-            f"({bias.dtype.c_name}) should be the same"
+            else f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name}) should be the same"
         )
     if min(windows.counts(x.shape[2:])) < 1:
         edges = zip(x.shape[2:], windows.padding, strict=True)
@@ -455,9 +372,8 @@ def _check_conv(
         reach = zip(windows.dilation, windows.kernel, strict=True)
         kernel = " x ".join(str(d * (k - 1) + 1) for d, k in reach)
         raise RuntimeError(
-            f"Calculated padded input size per channel: ({padded}). Kernel "
-            f"size: ({kernel}). Kernel size can't be greater than actual "
-            "input size"
+            f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel}). Kernel size can't be "
+            "greater than actual input size"
         )
 
 
@@ -465,39 +381,24 @@ def _pooled(name: str, input: Tensor, windows: Windows) -> Tensor:
     """The input of pooling with a batch dimension, checked."""
     refusal = "non-empty 3D or 4D (batch mode) tensor expected for input"
     if name == "avg_pool2d":
-        refusal = (
-            "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch "
-            "size for input, but got:{}"
-        )
+        refusal = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}"
     x = _batched(input, refusal)
     for k, p in zip(windows.kernel, windows.padding, strict=True):
         if 2 * p > k:
             raise RuntimeError(
-                "pad should be at most half of effective kernel size, but got "
-                f"pad={p}, kernel_size={k} and dilation=1"
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
+                "dilation=1"
             )
     counts = windows.counts(x.shape[2:])
     if min(counts) < 1:
         channels = x.shape[1]
-        before, after = (
-            f"({channels}x{height}x{width})"
-            for height, width in (x.shape[2:], counts)
-        )
-        raise RuntimeError(
-            f"Given input size: {before}. Calculated output size: {after}. "
-            "Output size is too small"
-        )
+        before, after = (f"({channels}x{height}x{width})" for height, width in (x.shape[2:], counts))
+        raise RuntimeError(f"Given input size: {before}. Calculated output size: {after}. Output size is too small")
     return x
 
 
 @public
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1) -> Tensor:
     """The largest element of each window; stride None is the kernel's size."""
     windows = _windows(kernel_size, stride, padding, dilation)
     x = _pooled("max_pool2d", input, windows)
@@ -507,9 +408,7 @@ def max_pool2d(
 
 
 @public
-def avg_pool2d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
-) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Tensor:
     """The mean of each window; stride None is the kernel's size."""
     windows = _windows(kernel_size, stride, padding)
     x = _pooled("avg_pool2d", input, windows)
@@ -518,39 +417,16 @@ def avg_pool2d(
 
 
 @public
-def unfold(
-    input: Tensor,
-    kernel_size: Any,
-    dilation: Any = 1,
-    padding: Any = 0,
-    stride: Any = 1,
-) -> Tensor:
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
-    x = _batched(
-        input,
-        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and "
-        "other non-zero dimensions for input, but got: {}",
-    )
     windows = _windows(kernel_size, stride, padding, dilation)
-    counts = windows.counts(x.shape[2:])
-    if min(counts) < 1:
-        raise RuntimeError(
-            f"Given input with spatial size {tuple(x.shape[2:])}, kernel_size="
-            f"{windows.kernel}, dilation={windows.dilation}, padding="
-            f"{windows.padding}, calculated shape of the array of sliding "
-            f"blocks as {counts}, but its components must be at least one."
-        )
+    x = _pooled("unfold", input, windows)
     out = table.unfold(x, windows)
     return out if input.ndim == 4 else out.squeeze(0)
 
 
 @public
-def pad(
-    input: Tensor,
-    pad: Sequence[int],
-    mode: str = "constant",
-    value: float | None = None,
-) -> Tensor:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Elements around the last dimensions; negative widths cut off.
 
     `pad` says how many before and after the last dimension, before and after
@@ -563,9 +439,8 @@ def pad(
     n = len(pad) // 2
     if n > input.ndim:
         raise RuntimeError(
-            "Padding length should be less than or equal to two times the "
-            f"input dimension but got padding length {len(pad)} and input of "
-            f"dimension {input.ndim}"
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {input.ndim}"
         )
     pairs = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n))]
     widths = ((0, 0),) * (input.ndim - n) + tuple(pairs)
@@ -586,57 +461,42 @@ def _reduced(loss: Tensor, reduction: str) -> Tensor:
     return loss.sum() if reduction == "sum" else loss
 
 
-def _same_shape(
-    input: Tensor, target: Tensor, reduction: str
-) -> tuple[Tensor, Tensor]:
+def _same_shape(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, Tensor]:
     """Both in their common shape, with PyTorch's warning where they differ."""
     _check_reduction(reduction)
     if input._data.shape == target._data.shape:
         return input, target
     warnings.warn(
-        f"Using a target size ({target.size()}) that is different to the input "
-        f"size ({input.size()}). This will likely lead to incorrect results "
-        "due to broadcasting. Please ensure they have the same size.",
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+        "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         stacklevel=4,
     )
-    first, second = mg.broadcast_tensors(input, target)
+    first, second = broadcast_tensors(input, target)
     return first, second
 
 
 @public
-def mse_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean"
-) -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The mean (or the sum, or each) of (input - target)²."""
     input, target = _same_shape(input, target, reduction)
     return table.mse_loss(input, target, reduction)
 
 
 @public
-def l1_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean"
-) -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The mean (or the sum, or each) of |input - target|."""
     input, target = _same_shape(input, target, reduction)
     return _reduced((input - target).abs(), reduction)
 
 
 @public
-def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
-    *,
-    reduction: str = "mean",
-    beta: float = 1.0,
-) -> Tensor:
+def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d² / (2 beta) where |d| < beta, else |d| - beta / 2.
 
     d is input - target; beta 0 gives `l1_loss`.
     """
     if beta < 0:
-        raise RuntimeError(
-            "smooth_l1_loss does not support negative values for beta."
-        )
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_shape(input, target, reduction)
@@ -644,20 +504,13 @@ def smooth_l1_loss(
 
 
 @public
-def huber_loss(
-    input: Tensor,
-    target: Tensor,
-    reduction: str = "mean",
-    delta: float = 1.0,
-) -> Tensor:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """d² / 2 where |d| <= delta, else delta * (|d| - delta / 2).
 
     d is input - target.
     """
     if delta <= 0:
-        raise RuntimeError(
-            "huber_loss does not support non-positive values for delta."
-        )
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _same_shape(input, target, reduction)
     return table.huber_loss(input, target, reduction, delta)
 
@@ -707,18 +560,12 @@ def cross_entropy(
 
 
 def _soft(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: str,
-    smoothing: float,
-    dim: int,
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int
 ) -> Tensor:
     """`cross_entropy` with the probabilities of the classes as targets."""
     if not target.is_floating_point():
         raise RuntimeError(
-            "Expected floating point type for target with class "
-            f"probabilities, got {target.dtype.tensor_name}"
+            f"Expected floating point type for target with class probabilities, got {target.dtype.tensor_name}"
         )
     classes = input.shape[dim]
     if smoothing:
@@ -756,13 +603,7 @@ def nll_loss(
     return _nll(input, target, weight, ignore_index, reduction)
 
 
-def _nll(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    ignore_index: int,
-    reduction: str,
-) -> Tensor:
+def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
     _check_classes(input, target)
     rows, index = input, target
     if input._data.ndim == 1:
@@ -776,14 +617,14 @@ def _nll(
         if (wrong & counted).any():
             worst = classes[wrong & counted][0]
             raise IndexError(f"Target {worst} is out of bounds.")
-        index = classes = np.where(counted, classes, 0)
+        classes = np.where(counted, classes, 0)
+        index = wrap(classes)
         share = counted.astype(rows._data.dtype)
     if weight is not None:
         if weight.shape != (number,):
             raise RuntimeError(
-                "weight tensor should be defined either for all "
-                f"{number} classes or no classes but got weight tensor of "
-                f"shape: {list(weight.shape)}"
+                f"weight tensor should be defined either for all {number} classes or no classes but got weight "
+                f"tensor of shape: {list(weight.shape)}"
             )
         share = share * weight._data[classes]
     total: Any = None if reduction == "none" else 1
@@ -800,38 +641,21 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
     have, want = input._data.shape, target._data.shape
     if len(have) > 1 and have[0] != (want[0] if want else 0):
         batch = want[0] if want else 0
-        raise ValueError(
-            f"Expected input batch_size ({have[0]}) to match target "
-            f"batch_size ({batch})."
-        )
+        raise ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
     if len(have) <= 2 and len(want) > 1:
-        raise RuntimeError(
-            "0D or 1D target tensor expected, multi-target not supported"
-        )
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target._data.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(
-            "expected target dtype to be Long or Byte, but got "
-            f"{target.dtype.tensor_name}"
-        )
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
     if len(have) == 1 and want not in ((), (1,)):
-        raise ValueError(
-            "For 1D input, 1D target must have size 1, but got target size: "
-            f"{want[0]}"
-        )
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
     if len(have) > 1 and want[1:] != have[2:]:
         expected = [have[0], *have[2:]]
-        raise RuntimeError(
-            f"Expected target size {expected}, got {list(want)}"
-        )
+        raise RuntimeError(f"Expected target size {expected}, got {list(want)}")
 
 
 @public
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
     """-(y log x + (1 - y) log(1 - x)) for probabilities x and targets y.
 
@@ -840,20 +664,14 @@ def binary_cross_entropy(
     _check_reduction(reduction)
     if input.shape != target.shape:
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the "
-            f"input size ({input.size()}) is deprecated. Please ensure they "
-            "have the same size."
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+            "deprecated. Please ensure they have the same size."
         )
     if input.dtype is not target.dtype:
-        raise RuntimeError(
-            f"Found dtype {target.dtype.tensor_name} but expected "
-            f"{input.dtype.tensor_name}"
-        )
+        raise RuntimeError(f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}")
     for name, x in (("input", input._data), ("target", target._data)):
         if not ((x >= 0) & (x <= 1)).all():
-            raise RuntimeError(
-                f"all elements of {name} should be between 0 and 1"
-            )
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     return table.bce_loss(input, target, weight, reduction)
 
 
@@ -872,14 +690,11 @@ def binary_cross_entropy_with_logits(
     """
     _check_reduction(reduction)
     if target.shape != input.shape:
-        raise ValueError(
-            f"Target size ({target.size()}) must be the same as input size "
-            f"({input.size()})"
-        )
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     if input.is_floating_point() and not target.is_floating_point():
         raise RuntimeError(
-            f"result type {input.dtype.tensor_name} can't be cast to the "
-            f"desired output type {target.dtype.tensor_name}"
+            f"result type {input.dtype.tensor_name} can't be cast to the desired output type "
+            f"{target.dtype.tensor_name}"
         )
     row = table.bce_with_logits_loss
     return row(input, target, weight, pos_weight, reduction)

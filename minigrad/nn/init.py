@@ -19,14 +19,7 @@ from minigrad.ops.random import Generator
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
 
-GAINS = {
-    "linear": 1,
-    "conv2d": 1,
-    "sigmoid": 1,
-    "tanh": 5 / 3,
-    "relu": math.sqrt(2),
-    "selu": 3 / 4,
-}
+GAINS = {"linear": 1, "conv2d": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
 
 
 @public
@@ -66,24 +59,14 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 @public
-def uniform_(
-    tensor: Tensor,
-    a: float = 0.0,
-    b: float = 1.0,
-    generator: Generator | None = None,
-) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers in [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 @public
-def normal_(
-    tensor: Tensor,
-    mean: float = 0.0,
-    std: float = 1.0,
-    generator: Generator | None = None,
-) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal numbers."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
@@ -92,27 +75,20 @@ def normal_(
 def fans(tensor: Tensor) -> tuple[int, int]:
     """How many inputs an output of a weight has, and an input outputs."""
     if tensor.ndim < 2:
-        raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer "
-            "than 2 dimensions"
-        )
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
 @public
-def xavier_uniform_(
-    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
-) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform in ± gain * sqrt(6 / (fan in + fan out))."""
     bound = math.sqrt(3) * gain * math.sqrt(2 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 @public
-def xavier_normal_(
-    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
-) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal with standard deviation gain * sqrt(2 / (fan in + fan out))."""
     std = gain * math.sqrt(2 / sum(fans(tensor)))
     return normal_(tensor, 0.0, std, generator)
@@ -158,16 +134,12 @@ def kaiming_normal_(
 def _fan(tensor: Tensor, mode: str) -> int:
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
-        raise ValueError(
-            f"Mode {mode.lower()} not supported, please use one of {modes}"
-        )
+        raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
     return fans(tensor)[modes.index(mode.lower())]
 
 
 def _nothing_to_fill(tensor: Tensor) -> Tensor:
-    warnings.warn(
-        "Initializing zero-element tensors is a no-op", stacklevel=3
-    )
+    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
     return tensor
 
 

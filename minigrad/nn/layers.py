@@ -14,6 +14,7 @@ import math
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, Self
 
 import minigrad as mg
@@ -26,67 +27,59 @@ from minigrad.tensor import Tensor
 
 
 class _Row(Module):
-    """What Sequential and ModuleList share: modules in a row, counted from 0."""
+    """What Sequential, ModuleList and ParameterList share: members in a row, named 0, 1, ..."""
+
+    home = "_modules"
+
+    def _members_of_row(self) -> dict[str, Any]:
+        return self.__dict__[self.home]
 
     def _key(self, index: Any) -> str:
         place = operator.index(index)
         if not -len(self) <= place < len(self):
             raise IndexError(f"index {place} is out of range")
-        return list(self._modules)[place]
-
-    def _fill(self, modules: Iterable[Any]) -> None:
-        self._modules.clear()
-        for index, module in enumerate(modules):
-            self.add_module(str(index), module)
+        return list(self._members_of_row())[place]
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return self._part(list(self._modules.items())[index])
-        return self._modules[self._key(index)]
+            return self._part(list(self._members_of_row().items())[index])
+        return self._members_of_row()[self._key(index)]
 
     def _part(self, items: list[tuple[str, Any]]) -> Any:
-        return type(self)([module for _, module in items])  # type: ignore[call-arg]
+        return type(self)([member for _, member in items])  # type: ignore[call-arg]
 
-    def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._key(index), module)
+    def __setitem__(self, index: int, member: Any) -> None:
+        setattr(self, self._key(index), member)
 
     def __delitem__(self, index: Any) -> None:
-        modules = list(self)
-        del modules[index]
-        self._fill(modules)
+        rest = list(self)
+        del rest[index]
+        self._members_of_row().clear()
+        self.extend(rest)
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._members_of_row())
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+        return iter(self._members_of_row().values())
 
-    def __iadd__(self, modules: Iterable[Any]) -> Self:
-        return self.extend(modules)
-
-    def append(self, module: Module | None) -> Self:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
+    def append(self, member: Any) -> Self:
+        """Add one at the end."""
+        self.add_module(str(len(self)), member)
         return self
 
-    def extend(self, modules: Iterable[Any]) -> Self:
-        """Add several modules at the end."""
-        for module in modules:
-            self.append(module)
+    def extend(self, members: Iterable[Any]) -> Self:
+        """Add several at the end."""
+        for member in members:
+            self.append(member)
         return self
 
-    def insert(self, index: int, module: Module) -> Self:
-        """Add a module before the one at `index`."""
-        modules = list(self)
-        modules.insert(index, module)
-        self._fill(modules)
-        return self
-
-    def pop(self, key: int) -> Any:
-        """Remove a module and return it."""
-        module = self[key]
-        del self[key]
-        return module
+    def insert(self, index: int, member: Any) -> Self:
+        """Add one before the one at `index`."""
+        rest = list(self)
+        rest.insert(index, member)
+        self._members_of_row().clear()
+        return self.extend(rest)
 
 
 class Sequential(_Row):
@@ -113,34 +106,47 @@ class Sequential(_Row):
     def _part(self, items: list[tuple[str, Any]]) -> Any:
         return type(self)(OrderedDict(items))
 
-    def __add__(self, other: Sequential) -> Sequential:
-        return Sequential(*self, *other)
-
 
 class ModuleList(_Row):
     """A list of modules that registers them: the parameters in a plain list are not found."""
 
     def __init__(self, modules: Iterable[Any] = ()) -> None:
         super().__init__()
-        self._fill(modules)
-
-    def __add__(self, other: Iterable[Any]) -> ModuleList:
-        return ModuleList([*self, *other])
+        self.extend(modules)
 
     def __repr__(self) -> str:
         """Neighbours that print alike are counted: `(0-2): 3 x ReLU()`."""
-        runs: list[list[Any]] = []
-        for index, module in enumerate(self):
-            text = indented(module)
-            if runs and runs[-1][2] == text:
-                runs[-1][1] = index
-            else:
-                runs.append([index, index, text])
-        parts = [
-            f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
-            for first, last, text in runs
-        ]
+        parts, first = [], 0
+        for text, same in groupby(map(indented, self)):
+            last = first + len(list(same)) - 1
+            parts.append(
+                f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
+            )
+            first = last + 1
         return bracketed(self._get_name(), [], parts)
+
+
+class ParameterList(_Row):
+    """A list of parameters that registers them; tensors become parameters."""
+
+    home = "_parameters"
+
+    def __init__(self, values: Iterable[Tensor] = ()) -> None:
+        super().__init__()
+        self.extend(values)
+
+    def append(self, member: Tensor) -> Self:
+        """Add a parameter at the end."""
+        parameter = member if isinstance(member, Parameter) else Parameter(member)
+        self.register_parameter(str(len(self)), parameter)
+        return self
+
+    def extra_repr(self) -> str:
+        lines = []
+        for i, p in enumerate(self):
+            sizes = "x".join(map(str, p.shape))
+            lines.append(f"  ({i}): Parameter containing: [{p.dtype} of size {sizes}]")
+        return "\n".join(lines)
 
 
 class ModuleDict(Module):
@@ -168,10 +174,6 @@ class ModuleDict(Module):
     def __contains__(self, key: str) -> bool:
         return key in self._modules
 
-    def pop(self, key: str) -> Any:
-        """Remove a module and return it."""
-        return self._modules.pop(key)
-
     def keys(self) -> Any:
         """The names."""
         return self._modules.keys()
@@ -186,61 +188,20 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Add the modules of a mapping, or of pairs of name and module."""
-        pairs = modules.items() if hasattr(modules, "items") else modules
-        for key, module in pairs:
+        for key, module in modules.items() if hasattr(modules, "items") else modules:
             self[key] = module
 
 
-class ParameterList(Module):
-    """A list of parameters that registers them; tensors become parameters."""
+# ------------------------------------------------------------------------- linear, and of shapes
 
-    def __init__(self, values: Iterable[Any] = ()) -> None:
-        super().__init__()
-        self._size = 0
-        self.extend(values)
 
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return type(self)(list(self)[index])
-        place = operator.index(index)
-        if not -self._size <= place < self._size:
-            raise IndexError(f"index {place} is out of range")
-        return getattr(self, str(place % self._size))
+class _Layer(Module):
+    """A layer that prints its settings by name."""
 
-    def __setitem__(self, index: int, value: Any) -> None:
-        bare = isinstance(value, Tensor) and not isinstance(value, Parameter)
-        setattr(self, str(index % self._size), Parameter(value) if bare else value)
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(self._size))
-
-    def append(self, value: Any) -> Self:
-        """Add a parameter at the end."""
-        self._size += 1
-        self[self._size - 1] = value
-        return self
-
-    def extend(self, values: Iterable[Any]) -> Self:
-        """Add several parameters at the end."""
-        for value in values:
-            self.append(value)
-        return self
+    settings: tuple[str, ...] = ()
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({i}): {_described(value)}" for i, value in enumerate(self))
-
-
-def _described(value: Any) -> str:
-    if not isinstance(value, Tensor):
-        return f"Object of type: {type(value).__name__}"
-    sizes = "x".join(map(str, value.shape))
-    return f"{type(value).__name__} containing: [{value.dtype} of size {sizes}]"
-
-
-# ------------------------------------------------------------------------- linear, and of shapes
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.settings)
 
 
 class Identity(Module):
@@ -253,8 +214,10 @@ class Identity(Module):
         return input
 
 
-class Flatten(Module):
+class Flatten(_Layer):
     """Several dimensions to one, by default all but the first."""
+
+    settings = ("start_dim", "end_dim")
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -263,9 +226,6 @@ class Flatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
 
 class _Weighted(Module):
     """What Linear and Conv2d share: a weight, perhaps a bias, and how they begin."""
@@ -273,7 +233,7 @@ class _Weighted(Module):
     weight: Parameter
     bias: Parameter | None
 
-    def _make(self, shape: tuple[int, ...], bias: bool, options: dict[str, Any]) -> None:
+    def _begin(self, shape: tuple[int, ...], bias: bool, options: dict[str, Any]) -> None:
         self.weight = Parameter(mg.empty(shape, **options))
         made = Parameter(mg.empty(shape[0], **options)) if bias else None
         self.register_parameter("bias", made)
@@ -299,10 +259,11 @@ class Linear(_Weighted):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self._make((out_features, in_features), bias, {"device": device, "dtype": dtype})
+        self._begin((out_features, in_features), bias, {"device": device, "dtype": dtype})
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.linear(input, self.weight, self.bias)
+        own = self._parameters  # a lookup is faster than self.weight
+        return F.linear(input, own["weight"], own["bias"])  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
@@ -380,12 +341,10 @@ class Conv2d(_Weighted):
         self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
         self.padding = padding if isinstance(padding, str) else _pair(padding)
         shape = out_channels, in_channels // groups, *self.kernel_size
-        self._make(shape, bias, {"device": device, "dtype": dtype})
+        self._begin(shape, bias, {"device": device, "dtype": dtype})
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.conv2d(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
+        return F.conv2d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
@@ -416,8 +375,10 @@ class MaxPool2d(Module):
         )
 
 
-class AvgPool2d(Module):
+class AvgPool2d(_Layer):
     """The mean of each window of (batch, channels, height, width)."""
+
+    settings = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -426,9 +387,6 @@ class AvgPool2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 # ------------------------------------------------------------------- normalisation and dropout
@@ -529,8 +487,10 @@ class BatchNorm2d(_BatchNorm):
     ranks = (4,)
 
 
-class Dropout(Module):
+class Dropout(_Layer):
     """In training zeros with probability p, the others divided by 1 - p; in evaluation its input."""
+
+    settings = ("p", "inplace")
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -540,9 +500,6 @@ class Dropout(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
 
 
 # ----------------------------------------------------------------------------------- activations
@@ -576,8 +533,10 @@ class LeakyReLU(Module):
         return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
 
 
-class GELU(Module):
+class GELU(_Layer):
     """x times the probability that a normal number is below x."""
+
+    settings = ("approximate",)
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -585,9 +544,6 @@ class GELU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
 
 
 class Sigmoid(Module):
@@ -604,8 +560,10 @@ class Tanh(Module):
         return F.tanh(input)
 
 
-class Softplus(Module):
+class Softplus(_Layer):
     """log(1 + exp(beta * x)) / beta."""
+
+    settings = ("beta", "threshold")
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -614,12 +572,11 @@ class Softplus(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class Softmax(Module):
+class Softmax(_Layer):
     """exp(x) / sum(exp(x)) along a dimension."""
+
+    settings = ("dim",)
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -627,9 +584,6 @@ class Softmax(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
 
 
 class LogSoftmax(Softmax):
@@ -697,16 +651,12 @@ class HuberLoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """Minus the log-probability of the target class."""
 
-    def __init__(
-        self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
-    ) -> None:
+    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(weight, reduction=reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(
-            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
+        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):

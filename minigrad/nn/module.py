@@ -37,10 +37,7 @@ class Parameter(Tensor):
             kind = type(source).__name__
             raise TypeError(f"Parameter data must be a Tensor, but got {kind}")
         if requires_grad and not source.is_floating_point():
-            raise RuntimeError(
-                "Only Tensors of floating point and complex dtype can require "
-                "gradients"
-            )
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         self = object.__new__(cls)
         self._data = source._writable()
         self._node = None
@@ -68,9 +65,7 @@ def typename(thing: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-class _IncompatibleKeys(
-    namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
-):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict` returns."""
 
     __slots__ = ()
@@ -134,10 +129,7 @@ class Module:
 
     def _forward_unimplemented(self, *_: Any) -> Any:
         """What calling the module computes; each subclass defines it."""
-        raise NotImplementedError(
-            f"Module [{type(self).__name__}] is missing the required "
-            '"forward" function'
-        )
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     forward: Callable[..., Any] = _forward_unimplemented
 
@@ -207,9 +199,7 @@ class Module:
             own = self.__dict__.get(home)
             if isinstance(value, kind):
                 if own is None:
-                    raise AttributeError(
-                        f"cannot assign {many} before Module.__init__() call"
-                    )
+                    raise AttributeError(f"cannot assign {many} before Module.__init__() call")
                 self._forget(name, home)
                 if home == "_parameters":
                     self.register_parameter(name, value)
@@ -219,8 +209,7 @@ class Module:
                 fits = home == "_buffers" and isinstance(value, Tensor)
                 if value is not None and not fits:
                     raise TypeError(
-                        f"cannot assign '{typename(value)}' as {one} "
-                        f"'{name}' ({expected} or None expected)"
+                        f"cannot assign '{typename(value)}' as {one} '{name}' ({expected} or None expected)"
                     )
                 own[name] = value
                 return
@@ -246,13 +235,9 @@ class Module:
     def _check_name(self, kind: str, name: Any) -> None:
         home = f"_{kind}s"
         if home not in self.__dict__:
-            raise AttributeError(
-                f"cannot assign {kind} before Module.__init__() call"
-            )
+            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
         if not isinstance(name, str):
-            raise TypeError(
-                f"{kind} name should be a string. Got {typename(name)}"
-            )
+            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
         if "." in name:
             got = f", got: {name}" if kind == "module" else ""
             raise KeyError(f'{kind} name can\'t contain "."{got}')
@@ -266,21 +251,18 @@ class Module:
         self._check_name("parameter", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter "
-                f"'{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None "
+                "required)"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
-                "parameters must be created explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value "
-                "in the forward() method."
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                f"explicitly. To express '{name}' as a function of another Tensor, compute the value in the "
+                "forward() method."
             )
         self._parameters[name] = param
 
-    def register_buffer(
-        self, name: str, tensor: Tensor | None, persistent: bool = True
-    ) -> None:
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Store a tensor that is not trained, such as a running mean.
 
         A buffer that is not `persistent` is no part of the state dict.
@@ -288,8 +270,7 @@ class Module:
         self._check_name("buffer", name)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer "
-                f"'{name}' (torch Tensor or None required)"
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         self._buffers[name] = tensor
         self._non_persistent_buffers_set.discard(name)
@@ -307,23 +288,16 @@ class Module:
 
     # ------------------------------------------------------- walking the tree
 
-    def named_modules(
-        self,
-        memo: set[Module] | None = None,
-        prefix: str = "",
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Module]]:
+    def named_modules(self, memo: set[Module] | None = None, prefix: str = "") -> Iterator[tuple[str, Module]]:
         """This module and all below it, with dotted names; each one once."""
         memo = set() if memo is None else memo
         if self in memo:
             return
-        if remove_duplicate:
-            memo.add(self)
+        memo.add(self)
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                below = _joined(prefix, name)
-                yield from module.named_modules(memo, below, remove_duplicate)
+                yield from module.named_modules(memo, _joined(prefix, name))
 
     def modules(self) -> Iterator[Module]:
         """This module and all below it."""
@@ -343,43 +317,26 @@ class Module:
         for _, module in self.named_children():
             yield module
 
-    def _members(
-        self, home: str, prefix: str, recurse: bool, unique: bool
-    ) -> Iterator[tuple[str, Any]]:
+    def _members(self, home: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
         seen = set()
-        everything = self.named_modules(None, prefix, unique)
-        for path, module in everything if recurse else [(prefix, self)]:
+        for path, module in self.named_modules(None, prefix) if recurse else [(prefix, self)]:
             for name, member in getattr(module, home).items():
-                if member is None or member in seen:
-                    continue
-                if unique:
+                if member is not None and member not in seen:
                     seen.add(member)
-                yield _joined(path, name), member
+                    yield _joined(path, name), member
 
-    def named_parameters(
-        self,
-        prefix: str = "",
-        recurse: bool = True,
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Parameter]]:
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Parameter]]:
         """All parameters, with dotted names; each one once."""
-        yield from self._members(
-            "_parameters", prefix, recurse, remove_duplicate
-        )
+        return self._members("_parameters", prefix, recurse)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters: what an optimizer is given."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
-    def named_buffers(
-        self,
-        prefix: str = "",
-        recurse: bool = True,
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers, with dotted names; each one once."""
-        yield from self._members("_buffers", prefix, recurse, remove_duplicate)
+        return self._members("_buffers", prefix, recurse)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers."""
@@ -430,8 +387,7 @@ class Module:
         asked = mg.empty(0).to(*args, **kwargs)
         if not asked.is_floating_point():
             raise TypeError(
-                "nn.Module.to only accepts floating point or complex dtypes, "
-                f"but got desired dtype={asked.dtype}"
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={asked.dtype}"
             )
         for tensor in (*self.parameters(), *self.buffers()):
             if tensor.is_floating_point():
@@ -460,9 +416,7 @@ class Module:
 
     # ----------------------------------------------------- saving and loading
 
-    def state_dict(
-        self, *, prefix: str = "", keep_vars: bool = False
-    ) -> OrderedDict[str, Tensor]:
+    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """Parameters and persistent buffers by dotted name.
 
         The tensors share their memory with the module: nothing is copied.
@@ -480,9 +434,7 @@ class Module:
         return state
 
     @public
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True
-    ) -> _IncompatibleKeys:
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> _IncompatibleKeys:
         """Copy tensors into the parameters and buffers of the same names.
 
         Returns the missing and the unexpected names.  RuntimeError for a
@@ -505,10 +457,7 @@ class Module:
                 problems += [problem] if problem else []
         if problems:
             kind = type(self).__name__
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {kind}:\n\t"
-                + "\n\t".join(problems)
-            )
+            raise RuntimeError(f"Error(s) in loading state_dict for {kind}:\n\t" + "\n\t".join(problems))
         return _IncompatibleKeys(missing, unexpected)
 
     # ------------------------------------------------------------ how it looks
@@ -575,9 +524,8 @@ def _copied(key: str, current: Tensor, given: Any) -> str | None:
         )
     if given.shape != current.shape:
         return (
-            f"size mismatch for {key}: copying a param with shape "
-            f"{given.shape} from checkpoint, the shape in current model is "
-            f"{current.shape}."
+            f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
+            f"current model is {current.shape}."
         )
     with no_grad():
         current.copy_(given)
@@ -597,25 +545,25 @@ def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
 
 
 class BackwardHookFunction(Function):
-    """The identity, recorded: its node sees the gradients that pass."""
+    """The identity, recorded: `seen` is called with the gradients that pass, and may replace them."""
 
     @staticmethod
-    def forward(ctx: Any, *tensors: Tensor) -> Any:
-        fixed = [t for t in tensors if not t.requires_grad]
-        ctx.mark_non_differentiable(*fixed)
+    def forward(ctx: Any, seen: Hook, *tensors: Tensor) -> Any:
+        ctx.seen = seen
+        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
         return tensors
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return gradients
+        changed = ctx.seen(gradients)
+        return None, *(gradients if changed is None else changed)
 
 
 class Boundary:
     """The two identities around one call of a module with backward hooks.
 
-    The one behind the outputs sees grad_output.  The one before the inputs
-    sees grad_input, and calls the hooks.  Where no input requires grad there
-    is no such node: the hooks are called at the other one.
+    The one behind the outputs sees grad_output.  The one before the inputs sees grad_input, and calls the hooks.
+    Where no input requires grad, the hooks are called at the outputs.
     """
 
     def __init__(self, module: Module) -> None:
@@ -624,42 +572,24 @@ class Boundary:
 
     def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, their tensors passed through the first identity."""
-        self.args = list(map(_kind, args))
-        passed, self.inputs = _passed(args)
-        if self.inputs is not None:
-            self.inputs.register_hook(self._arrived_at_inputs)
+        self.inputs, passed, self.at_inputs = _passed(args, self._at_inputs)
         return passed
 
     def left(self, result: Any) -> Any:
         """The result, its tensors passed through the second identity."""
-        outputs = _tuple(result)
-        self.outputs = list(map(_kind, outputs))
-        passed, node = _passed(outputs)
-        if node is not None:
-            node.register_prehook(self._arrived_at_outputs)
+        self.outputs, passed, _ = _passed(_tuple(result), self._at_outputs)
         return passed if isinstance(result, tuple) else passed[0]
 
-    def _arrived_at_outputs(self, gradients: tuple[Any, ...]) -> None:
-        rest = iter(gradients)
-        self.grad_output = tuple(k and next(rest) for k in self.outputs)
-        if self.inputs is None:
-            self._call((None,) * len(self.args))
+    def _at_outputs(self, gradients: tuple[Any, ...]) -> None:
+        self.grad_output = _placed(gradients, self.outputs)
+        if not self.at_inputs:
+            self._call((None,) * len(self.inputs))
 
-    def _arrived_at_inputs(self, gradients: tuple[Any, ...], _: Any) -> Any:
-        if self.grad_output is None:  # a pass that has not met the outputs
+    def _at_inputs(self, gradients: tuple[Any, ...]) -> Any:
+        if self.grad_output is None:  # a backward pass that has not met the outputs
             return None
-        rest = iter(gradients)
-        given = [k and next(rest) for k in self.args]
-        shown = [  # a tensor that wants no gradient is shown zeros
-            mg.zeros(k[0], dtype=k[1]) if k and g is None else g
-            for k, g in zip(self.args, given, strict=True)
-        ]
-        found = self._call(tuple(shown))
-        return tuple(
-            None if g is None else f
-            for k, g, f in zip(self.args, given, found, strict=True)
-            if k
-        )
+        found = self._call(_placed(gradients, self.inputs))
+        return tuple(g for g, is_tensor in zip(found, self.inputs, strict=True) if is_tensor)
 
     def _call(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
         for hook in list(self.module._backward_hooks.values()):
@@ -669,31 +599,31 @@ class Boundary:
             changed = _tuple(changed)
             if len(changed) != len(grad_input):
                 raise RuntimeError(
-                    "Backward hook returned an invalid number of grad_input, "
-                    f"got {len(changed)}, but expected {len(grad_input)}"
+                    f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
+                    f"{len(grad_input)}"
                 )
-            if self.inputs is None and any(g is not None for g in changed):
+            if not self.at_inputs and any(g is not None for g in changed):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires "
-                    "gradient should always return None or None for all "
-                    "gradients."
+                    "Backward hook for Modules where no input requires gradient should always return None or None "
+                    "for all gradients."
                 )
             grad_input = changed
         self.grad_output = None
         return grad_input
 
 
-def _kind(value: Any) -> Any:
-    return (value.shape, value.dtype) if isinstance(value, Tensor) else None
-
-
-def _passed(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-    """The values, their tensors through a recorded identity; and its node."""
+def _passed(values: tuple[Any, ...], seen: Hook) -> tuple[list[bool], tuple[Any, ...], bool]:
+    """Which values are tensors; the values, their tensors through a recorded identity; whether it was recorded."""
+    places = [isinstance(v, Tensor) for v in values]
     tensors = [v for v in values if isinstance(v, Tensor)]
     if not is_grad_enabled() or not any(t.requires_grad for t in tensors):
-        return values, None
-    passed = BackwardHookFunction.apply(*tensors)
-    node = next(t.grad_fn for t in passed if t.requires_grad)
-    rest = iter(passed)
-    changed = (next(rest) if _kind(v) else v for v in values)
-    return tuple(changed), node
+        return places, values, False
+    rest = iter(BackwardHookFunction.apply(seen, *tensors))
+    changed = (next(rest) if isinstance(v, Tensor) else v for v in values)
+    return places, tuple(changed), True
+
+
+def _placed(gradients: tuple[Any, ...], places: list[bool]) -> tuple[Any, ...]:
+    """The gradients, with None in the places of what is no tensor."""
+    rest = iter(gradients)
+    return tuple(next(rest) if is_tensor else None for is_tensor in places)

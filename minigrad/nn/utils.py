@@ -10,6 +10,7 @@ from typing import Any
 import minigrad as mg
 from minigrad import errors
 from minigrad.operation import public
+from minigrad.ops.shapes import cat, stack
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
 
@@ -21,10 +22,7 @@ def _gradients(parameters: Any) -> list[Tensor]:
 
 @public
 def clip_grad_norm_(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
     """Scale all gradients in place, so that their norm is at most max_norm.
 
@@ -37,13 +35,12 @@ def clip_grad_norm_(
     order = float(norm_type)
     with no_grad():
         norms = [mg.linalg.vector_norm(g, order) for g in grads]
-        total = mg.linalg.vector_norm(mg.stack(norms), order)
+        total = mg.linalg.vector_norm(stack(norms), order)
         if error_if_nonfinite and not total.isfinite():
             raise RuntimeError(
-                f"The total norm of order {order} for gradients from "
-                "`parameters` is non-finite, so it cannot be clipped. To "
-                "disable this error and scale the gradients by the "
-                "non-finite norm anyway, set `error_if_nonfinite=False`"
+                f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be "
+                "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
+                "`error_if_nonfinite=False`"
             )
         factor = (max_norm / (total + 1e-6)).clamp(max=1.0)
         for g in grads:
@@ -62,7 +59,7 @@ def clip_grad_value_(parameters: Any, clip_value: float) -> None:
 @public
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """All parameters, one after the other, as one vector (differentiable)."""
-    return mg.cat([p.reshape(-1) for p in parameters])
+    return cat([p.reshape(-1) for p in parameters])
 
 
 @public

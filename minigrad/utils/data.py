@@ -18,6 +18,7 @@ from minigrad import errors
 from minigrad.operation import public
 from minigrad.ops import random
 from minigrad.ops.random import Generator
+from minigrad.ops.shapes import stack
 from minigrad.tensor import Tensor
 
 
@@ -142,7 +143,7 @@ def collated(batch: list[Any]) -> Any:
     """A list of items as one batch.  TypeError for items that are no tensors, arrays, numbers, tuples or dictionaries."""
     first = batch[0]
     if isinstance(first, Tensor):
-        return mg.stack(batch)
+        return stack(batch)
     if isinstance(first, (np.ndarray, np.generic)):
         return mg.as_tensor(np.stack(batch))
     if isinstance(first, float):
@@ -158,8 +159,7 @@ def collated(batch: list[Any]) -> Any:
             raise RuntimeError("each element in list of batch should be of equal size")
         return [collated(list(column)) for column in zip(*batch, strict=True)]
     raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
-        f"{type(first)}"
+        f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {type(first)}"
     )
 
 
