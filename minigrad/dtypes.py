@@ -15,6 +15,8 @@ from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
+from minigrad import errors
+
 Array = np.ndarray[Any, np.dtype[Any]]
 BOOLEAN, INTEGER, FLOATING = range(3)
 
@@ -223,21 +225,11 @@ def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
-BOOLEAN_SUBTRACTION = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. "
-    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-)
-TWO_BOOLEANS = (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. "
-    "Use the `^` or `logical_xor()` operator instead."
-)
-
-
 def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for subtraction; RuntimeError for booleans."""
     booleans = [getattr(n, "dtype", None) is bool_.numpy for n in (x, y)]
     if any(booleans):
-        raise RuntimeError(TWO_BOOLEANS if all(booleans) else BOOLEAN_SUBTRACTION)
+        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else errors.BOOLEAN_SUBTRACTION)
     return promote(x, y)
 
 

@@ -1,8 +1,8 @@
-"""PyTorch's sentences, each written once.
+"""PyTorch's sentences, each written once, and those for what minigrad leaves out.
 
-A function here checks something and returns quietly, or raises PyTorch's exception with PyTorch's words; one that
-cannot go on returns the exception for its caller to raise. Shapes are tuples of integers, `dim` counts from the
-left or, negative, from the right.
+A function here checks something and returns quietly, or raises PyTorch's exception with PyTorch's words; one whose
+name is that of an error returns it for its caller to raise. Shapes are tuples of integers; `dim` counts from the left
+or, negative, from the right.
 """
 
 from __future__ import annotations
@@ -15,72 +15,148 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Shape = tuple[int, ...]
+Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
-    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
-    "leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
+    "Its .grad attribute won't be populated during autograd.backward(). "
+    "If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. "
+    "If you access the non-leaf Tensor by mistake, "
+    "make sure you access the leaf Tensor instead. "
+    "See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 FREED = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
+    "Trying to backward through the graph a second time "
+    "(or directly access saved tensors after they have already been freed). "
+    "Saved intermediate values of the graph are freed "
+    "when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time "
+    "or if you need to access saved tensors after calling backward."
 )
 INFERENCE_SAVED = (
-    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
-    "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
-    "`torch.no_grad()` instead of `torch.inference_mode()`."
+    "Inference tensors cannot be saved for backward. "
+    "Please do not use Tensors created in inference mode in computation tracked by autograd. "
+    "To work around this, you can make a clone to get a normal tensor and use it in autograd, "
+    "or use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
 DEEPCOPY = (
-    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
-    "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-    "https://github.com/pytorch/pytorch/pull/103001"
+    "Only Tensors created explicitly by the user (graph leaves) "
+    "support the deepcopy protocol at the moment.  "
+    "If you were attempting to deepcopy a module, "
+    "this may be because of a torch.nn.utils.weight_norm usage, "
+    "see https://github.com/pytorch/pytorch/pull/103001"
 )
 CYCLE = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which "
-    "can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use "
-    "this function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and "
-    "avoid the leak."
+    "Using backward() with create_graph=True will create a reference cycle "
+    "between the parameter and its gradient which can cause a memory leak. "
+    "We recommend using autograd.grad when creating the graph to avoid this. "
+    "If you have to use this function, make sure to reset the .grad fields "
+    "of your parameters to None after use to break the cycle and avoid the leak."
 )
 BOTH_GRADIENTS = (
-    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`."
+    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+    "Please only use `grad_tensors`."
 )
 DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
-    "inplace must all be outputs of the Function."
+    "Some elements marked as dirty during the forward method were not returned as output. "
+    "The inputs that are modified inplace must all be outputs of the Function."
 )
 DIRTY_VIEW = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one "
-    "Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view (using "
-    ".clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: one "
-    "doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the "
-    "forum https://discuss.pytorch.org/ if you need help to do this change."
+    "If your Function modifies inplace an input that is a view of another Tensor, "
+    "your Function cannot return more than one Tensor. "
+    "This is not supported by the current autograd engine. "
+    "You should either make sure the input is not a view (using .clone() for example) "
+    "or make your Function only return one Tensor (potentially splitting it into two Functions: "
+    "one doing the inplace that returns a single Tensor and a second one "
+    "that does the other operations). "
+    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
 )
 NOT_AN_INPUT = (
-    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed "
-    "to ctx.mark_dirty()."
+    "ctx.mark_dirty() received a tensor that was not an input. "
+    "Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
 )
+SAVED_AS_IS = (
+    "An input that has been returned as-is as output is being saved for backward. "
+    "This is not supported if you override setup_context. "
+    "You should return and save a view of the input instead, e.g. with x.view_as(x) "
+    "or setup ctx inside the forward function itself."
+)
+BOOLEAN_SUBTRACTION = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. "
+    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+)
+TWO_BOOLEANS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. "
+    "Use the `^` or `logical_xor()` operator instead."
+)
+MODES = (
+    ("no_grad", "with grad mode enabled", "no_grad"),
+    ("inference", "in normal mode", "inference_mode"),
+)
+
+
+def view_without_graph(inference: bool) -> str:
+    """What PyTorch advises where a view made without recording meets a write."""
+    return (
+        "Given that this use case is ambiguous and error-prone, it is forbidden. "
+        "You can clarify your code by moving both the view and the inplace "
+        f"either both inside the {MODES[inference][2]} block "
+        "(if you don't want the inplace to be tracked) "
+        "or both outside (if you want the inplace to be tracked)."
+    )
+
+
+def resized(shape: Shape, needed: Shape) -> str:
+    """The warning for a result written into a tensor of another shape."""
+    return (
+        "An output with one or more elements was resized "
+        f"since it had shape {list(shape)}, "
+        f"which does not match the required output shape {list(needed)}. "
+        "This behavior is deprecated, and in a future PyTorch release "
+        "outputs will not be resized unless they have zero elements. "
+        "You can explicitly reuse an out tensor t by resizing it, inplace, "
+        "to zero elements with t.resize_(0)."
+    )
+
+
+# ------------------------------------------------------------------ arguments
 
 
 def type_name(value: Any) -> str:
-    """What PyTorch calls the type of a value: int, numpy.ndarray."""
+    """What PyTorch calls the type of a value: int, numpy.ndarray, torch.dtype."""
     kind = type(value)
-    if kind.__name__ in ("DType", "Size"):
-        return {"DType": "torch.dtype", "Size": "torch.Size"}[kind.__name__]
+    if kind.__module__ == "minigrad" and kind.__name__ != "Tensor":
+        return f"torch.{kind.__qualname__}"
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def sized_dim(dim: int, ndim: int) -> int:
-    """The dimension whose size is asked for."""
-    if not ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return check_dim(dim, ndim)
+def must_be_tensor(function: str, argument: str, place: int, value: Any) -> TypeError:
+    kind = type_name(value)
+    return TypeError(f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}")
+
+
+def must_be_sequence_of_tensors(function: str, argument: str, place: int, value: Any) -> TypeError:
+    kind = type_name(value)
+    return TypeError(f"{function}(): argument '{argument}' (position {place}) must be tuple of Tensors, not {kind}")
+
+
+def element_must_be_tensor(function: str, index: int, value: Any) -> TypeError:
+    return TypeError(f"expected Tensor as element {index} in argument 0, but got {type_name(value)}")
+
+
+def must_be_bool(function: str, argument: str, value: Any) -> str:
+    return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
+
+
+def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
+    """A function that does not take this number type."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
 
 
 def cannot_save(i: int, value: Any) -> TypeError:
-    return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type_name(value)}")
+    kind = type_name(value)
+    return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")
 
 
 def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
@@ -89,45 +165,7 @@ def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
     )
 
 
-def must_be_bool(function: str, argument: str, value: Any) -> str:
-    return f"{function}(): argument '{argument}' (position 1) must be bool, not {type_name(value)}"
-
-
-def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
-    """What to raise when these shapes do not broadcast, or None when they do."""
-    longest = max(len(a), len(b))
-    for back in range(1, longest + 1):
-        m = a[-back] if back <= len(a) else 1
-        n = b[-back] if back <= len(b) else 1
-        if m != n and m != 1 and n != 1:
-            return RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) "
-                f"at non-singleton dimension {longest - back}"
-            )
-    return None
-
-
-def refused(error: Exception, a: Shape, b: Shape) -> Exception:
-    """PyTorch's words for what numpy refused to do with two operands."""
-    if "boolean subtract" in str(error):
-        return RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
-            "operator instead."
-        )
-    return broadcast_mismatch(a, b) or error
-
-
-def broadcast_shapes(*shapes: Shape) -> Shape:
-    """The common shape of shapes that broadcast; else RuntimeError."""
-    result: Shape = ()
-    for shape in shapes:
-        problem = broadcast_mismatch(result, shape)
-        if problem is not None:
-            raise problem
-        longest = max(len(result), len(shape))
-        a, b = (1,) * (longest - len(result)) + result, (1,) * (longest - len(shape)) + tuple(shape)
-        result = tuple(n if m == 1 else m for m, n in zip(a, b, strict=True))
-    return result
+# ------------------------------------------------------------------ dimensions and shapes
 
 
 def check_dim(dim: int, ndim: int) -> int:
@@ -140,17 +178,22 @@ def check_dim(dim: int, ndim: int) -> int:
     count = ndim or 1
     if not -count <= dim < count:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
-    return dim + count if dim < 0 else dim
+    return dim % count
 
 
-def check_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+def sized_dim(dim: int, ndim: int) -> int:
+    """The dimension whose size is asked for."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return check_dim(dim, ndim)
+
+
+def check_dims(dims: int | Sequence[int] | None, ndim: int) -> Shape:
     """Dimensions counted from the left and without repeats; None and () mean all of them."""
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
-    if not isinstance(dims, (tuple, list)):
-        dims = (dims,)  # type: ignore[assignment]
     found: list[int] = []
-    for dim in dims:  # type: ignore[union-attr]
+    for dim in dims if isinstance(dims, (tuple, list)) else [dims]:
         positive = check_dim(dim, ndim)
         if positive in found:
             raise RuntimeError(f"dim {positive} appears multiple times in the list of dims")
@@ -158,31 +201,56 @@ def check_dims(dims: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     return tuple(found) if ndim else ()
 
 
+def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
+    """What to raise when these shapes do not broadcast, or None when they do."""
+    longest = max(len(a), len(b))
+    for back in range(1, min(len(a), len(b)) + 1):
+        m, n = a[-back], b[-back]
+        if m != n and 1 not in (m, n):
+            return RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) "
+                f"at non-singleton dimension {longest - back}"
+            )
+    return None
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The common shape of shapes that broadcast; else RuntimeError."""
+    result: Shape = ()
+    for shape in shapes:
+        problem = broadcast_mismatch(result, shape)
+        if problem is not None:
+            raise problem
+        longest = max(len(result), len(shape))
+        a, b = ((1,) * (longest - len(s)) + tuple(s) for s in (result, shape))
+        result = tuple(n if m == 1 else m for m, n in zip(a, b, strict=True))
+    return result
+
+
+def refused(error: Exception, a: Shape, b: Shape) -> Exception:
+    """PyTorch's words for what numpy refused to do with two operands."""
+    if "boolean subtract" in str(error):
+        return RuntimeError(TWO_BOOLEANS)
+    return broadcast_mismatch(a, b) or error
+
+
 def infer_size(shape: Sequence[int], size: int) -> Shape:
     """`shape` with its -1 replaced, for a tensor of `size` elements."""
     shape = tuple(shape)
-    if math.prod(shape) == size and min(shape, default=0) >= 0:
-        return shape
-    known, unknown = 1, -1
-    for position, n in enumerate(shape):
-        if n == -1:
-            if unknown >= 0:
-                raise RuntimeError("only one dimension can be inferred")
-            unknown = position
-        elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n} at index {position} of shape {list(shape)}")
-        else:
-            known *= n
-    if unknown >= 0 and known > 0 and size % known == 0:
-        return (*shape[:unknown], size // known, *shape[unknown + 1 :])
-    if unknown >= 0 and known == 0 and size == 0:
+    for place, n in enumerate(shape):
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(shape)}")
+    if shape.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    known = math.prod(n for n in shape if n != -1)
+    if -1 in shape and known == size == 0:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension "
-            "size -1 can be any value and is ambiguous"
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because "
+            "the unspecified dimension size -1 can be any value and is ambiguous"
         )
-    if unknown >= 0 or known != size:
+    if size % known if -1 in shape and known else known != size:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
-    return shape
+    return tuple(size // known if n == -1 else n for n in shape)
 
 
 def expand_shape(shape: Shape, sizes: Sequence[int], tensor_type: str) -> Shape:
@@ -195,199 +263,35 @@ def expand_shape(shape: Shape, sizes: Sequence[int], tensor_type: str) -> Shape:
             f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
     result = []
-    for position, n in enumerate(sizes):
-        own = shape[position - extra] if position >= extra else None
+    for place, n in enumerate(sizes):
+        own = shape[place - extra] if place >= extra else None
         if n == -1 and own is None:
             raise RuntimeError(
-                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {position}"
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {place}"
             )
-        if n == -1:
-            n = own  # type: ignore[assignment]
-        elif own is not None and own != 1 and own != n:
-            raise RuntimeError(expanded_size(n, own, position, sizes, shape))
-        elif n < 0:
+        if own not in (None, 1, n) and n != -1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at "
+                f"non-singleton dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
+            )
+        if n < -1:
             raise RuntimeError(f"invalid shape dimension {n}")
-        result.append(n)
+        result.append(n if own is None or n != -1 else own)
     return tuple(result)
 
 
-def expanded_size(target: int, own: int, dim: int, sizes: Sequence[int], shape: Shape) -> str:
-    return (
-        f"The expanded size of the tensor ({target}) must match the existing size ({own}) at non-singleton "
-        f"dimension {dim}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-    )
-
-
-# ------------------------------------------------------------------------------------------- arguments
-
-
-def must_be_tensor(function: str, argument: str, position: int, value: Any) -> TypeError:
-    return TypeError(f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type_name(value)}")
-
-
-def must_be_sequence_of_tensors(function: str, argument: str, position: int, value: Any) -> TypeError:
-    return TypeError(
-        f"{function}(): argument '{argument}' (position {position}) must be tuple of Tensors, "
-        f"not {type(value).__name__}"
-    )
-
-
-def element_must_be_tensor(function: str, index: int, value: Any, argument: str = "tensors") -> TypeError:
-    return TypeError(
-        f"expected Tensor as element {index} in argument 0, but got {type_name(value)}"
-        if argument == "tensors"
-        else f"{function}(): argument '{argument}' must be tuple of Tensors, but found element of type "
-        f"{type(value).__name__} at pos {index}"
-    )
-
-
-def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
-    """PyTorch's way to say that a function does not take this number type."""
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
-
-
-# ------------------------------------------------------------------------------------------- matmul
-
-
-def _by(shape: Shape) -> str:
-    return "x".join(map(str, shape))
-
-
-def check_dot(a: Shape, b: Shape, name: str = "dot") -> None:
-    if len(a) != 1 or len(b) != 1:
-        raise RuntimeError(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
-    if a != b:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
-            f"elements, but got {a[0]} and {b[0]} elements respectively"
-        )
-
-
-def check_mv(a: Shape, b: Shape) -> None:
-    if len(a) != 2 or len(b) != 1:
-        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
-    if a[1] != b[0]:
-        raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
-
-
-def check_addmm_dtypes(a: Any, b: Any, c: Any) -> None:
-    """The `DType`s of a + b @ c must be the same."""
-    if a is not c:
-        raise RuntimeError(f"self and mat2 must have the same dtype, but got {a.tensor_name} and {c.tensor_name}")
-    if b is not c:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {b.tensor_name} and {c.tensor_name}")
-
-
-def check_mm(a: Shape, b: Shape, first: str = "self", second: str = "mat2") -> None:
-    if len(a) != 2:
-        raise RuntimeError(f"{first} must be a matrix")
-    if len(b) != 2:
-        raise RuntimeError(f"{second} must be a matrix")
-    if a[1] != b[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
-
-
-def check_bmm(a: Shape, b: Shape) -> None:
-    if len(a) != 3:
-        raise RuntimeError("batch1 must be a 3D tensor")
-    if len(b) != 3:
-        raise RuntimeError("batch2 must be a 3D tensor")
-    if a[0] != b[0] or a[2] != b[1]:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] "
-            f"but got: [{b[0]}, {b[1]}]."
-        )
-
-
-def matmul_mismatch(a: Shape, b: Shape) -> RuntimeError:
-    """Why `a @ b` cannot be, for every pair of ranks."""
-    try:
-        if not a or not b:
-            raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
-        if len(a) == len(b) == 1:
-            check_dot(a, b)
-        elif len(a) == 2 and len(b) == 1:
-            check_mv(a, b)
-        elif len(a) <= 2 and len(b) <= 2:
-            check_mm((1, a[0]) if len(a) == 1 else a, b)
-        elif len(a) > 2 and len(b) <= 2:
-            rows = (int(_product(a[:-1])), a[-1])
-            if len(b) == 1:
-                check_mv(rows, b)
-            check_mm(rows, b)
-        else:
-            a = (1, *a) if len(a) == 1 else a
-            problem = broadcast_mismatch(a[:-2], b[:-2])
-            if problem is not None:
-                raise problem
-            batch = int(_product(broadcast_shapes(a[:-2], b[:-2])))
-            check_bmm((batch, *a[-2:]), (batch, *b[-2:]))
-    except RuntimeError as error:
-        return error
-    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
-
-
-def matmul_dtypes(a: Any, b: Any, a_ndim: int = 2, b_ndim: int = 2) -> RuntimeError:
-    """Two `DType`s that a matrix product refuses, for it does not promote."""
-    if a_ndim == b_ndim == 1:
-        return RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {a.tensor_name} and {b.tensor_name}"
-        )
-    if b_ndim == 1:
-        names = f"{b.tensor_name}, {a.tensor_name}, and {b.tensor_name}"
-        return RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
-    if b_ndim > 2:
-        return RuntimeError(f"expected scalar type {a.tensor_name} but found {b.tensor_name}")
-    return RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.c_name} != {b.c_name}")
-
-
-def _product(sizes: Sequence[int]) -> int:
-    result = 1
-    for n in sizes:
-        result *= n
-    return result
-
-
-def resized(shape: tuple[int, ...], needed: tuple[int, ...]) -> str:
-    return (
-        f"An output with one or more elements was resized since it had shape {list(shape)}, which does not match the required "
-        f"output shape {list(needed)}. This behavior is deprecated, and in a future PyTorch release outputs will not be "
-        "resized unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero "
-        "elements with t.resize_(0)."
-    )
-
-
-SAVED_AS_IS = (
-    "An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
-    "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the "
-    "forward function itself."
-)
-MODES = ("no_grad", "with grad mode enabled", "no_grad"), ("inference", "in normal mode", "inference_mode")
-
-
-def view_without_graph(inference: bool) -> str:
-    """What PyTorch advises where a view made without recording meets a write."""
-    return (
-        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
-        f"view and the inplace either both inside the {MODES[inference][2]} block (if you don't want the inplace to be "
-        "tracked) or both outside (if you want the inplace to be tracked)."
-    )
-
-
-# ---------------------------------------------------------------------------------------- wrong calls of public functions
+# ------------------------------------------------------------------ wrong calls of public functions
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
 
 
-def first_tensor(
-    function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The call with its first tensor, given as `input=` or `self=`, in front; TypeError where that is no tensor."""
-    first = next(iter(inspect.signature(function).parameters))
+def first_tensor(function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
+    """The call with its first tensor, given by name, in front; TypeError where that is no tensor."""
     name = function.__name__
     if args:
         raise must_be_tensor(name, "input", 1, args[0])
     rest = dict(keywords)
+    first = next(iter(inspect.signature(function).parameters))
     for known in (first, "input", "self", "x", "a"):
         if isinstance(rest.get(known), tensor):
             return (rest.pop(known),), rest
@@ -396,21 +300,21 @@ def first_tensor(
 
 def other_names(
     function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any], error: Exception
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, where that is not it."""
-    parameters = inspect.signature(function).parameters
-    renamed = {NUMPY_NAMES.get(k, k) if k not in parameters else k: v for k, v in keywords.items()}
-    if renamed.keys() != keywords.keys() and renamed.keys() <= parameters.keys():
+) -> Call:
+    """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
+    known = inspect.signature(function).parameters
+    renamed = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items()}
+    if renamed.keys() != keywords.keys() and renamed.keys() <= known.keys():
         return args, renamed
     for name in keywords:
-        slip = name in parameters or difflib.get_close_matches(name, parameters, 1, 0.8)
+        slip = name in known or difflib.get_close_matches(name, known, 1, 0.8)
         if not slip and "unexpected keyword" in str(error):
             own = function.__qualname__.removesuffix(".__init__")
             raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None
     raise error
 
 
-# ---------------------------------------------------------------------------------------- names that are not there
+# ------------------------------------------------------------------ names that are not there
 
 LEFT_OUT = "minigrad leaves out what its course does not use"
 

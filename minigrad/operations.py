@@ -427,7 +427,7 @@ def number(value: Any) -> Any:
 def countable(value: Any) -> Any:
     """`number` for subtraction, which takes no booleans."""
     if isinstance(value, bool):
-        raise RuntimeError(dtypes.BOOLEAN_SUBTRACTION)
+        raise RuntimeError(errors.BOOLEAN_SUBTRACTION)
     return number(value)
 
 

@@ -136,6 +136,14 @@ class Tensor:
         steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[errors.sized_dim(dim, self.ndim)]
 
+    def storage_offset(self) -> int:
+        """How many elements of its memory stand before its first one."""
+        array = base = np.asarray(self._data)
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        start, first = (x.__array_interface__["data"][0] for x in (base, array))
+        return int(first - start) // array.itemsize
+
     def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
         return bool(np.asarray(self._data).flags.c_contiguous)

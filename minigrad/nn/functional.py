@@ -24,6 +24,7 @@ from minigrad.operation import in_place, public
 from minigrad.ops import random
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
+from minigrad.ops.matmul import check_addmm_dtypes
 from minigrad.ops.shapes import broadcast_tensors
 from minigrad.tensor import Tensor, wrap
 
@@ -104,7 +105,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     fits = w.ndim == 2 and x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]
     if fits and b.dtype is x.dtype is w.dtype:
         return (table.linear if x.ndim == 2 else table.linear_nd)(bias, input, weight)
-    errors.check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
+    check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
     return input @ weight.t() + bias
 
 

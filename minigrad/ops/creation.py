@@ -441,6 +441,11 @@ def to_int(self: Tensor) -> Tensor:
     return converted(self, dtypes.int32)
 
 
+def short(self: Tensor) -> Tensor:
+    """The tensor as int16; itself if it is."""
+    return converted(self, dtypes.int16)
+
+
 def long(self: Tensor) -> Tensor:
     """The tensor as int64; itself if it is."""
     return converted(self, dtypes.int64)
@@ -543,7 +548,7 @@ def __new__(cls: type[Tensor], *data: Any) -> Tensor:
     return rebuild(cls, array, False)
 
 
-attach(new_zeros, new_ones, new_tensor, to, half, double, long, type_as, cpu, cuda, is_floating_point)
+attach(new_zeros, new_ones, new_tensor, to, half, double, short, long, type_as, cpu, cuda, is_floating_point)
 attach(element_size, nbytes=property(nbytes))
 attach(float=to_float, int=to_int, bool=to_bool, type=to_type, numpy=to_numpy)
 attach(__new__, __deepcopy__, __reduce_ex__)

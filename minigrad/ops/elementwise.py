@@ -17,7 +17,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors, inplace
 from minigrad.operation import attach, in_place, public
-from minigrad.public import converted
+from minigrad.ops.creation import converted
 from minigrad.tensor import Tensor, plain, wrap
 
 NUMBER = (bool, int, float, np.generic)

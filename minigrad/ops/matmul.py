@@ -22,6 +22,99 @@ from minigrad.tensor import Tensor
 Shape = tuple[int, ...]
 
 
+# ------------------------------------------------------------------ what does not fit together
+
+
+def _by(shape: Shape) -> str:
+    return "x".join(map(str, shape))
+
+
+def check_dot(a: Shape, b: Shape) -> None:
+    """RuntimeError unless both are vectors of one length."""
+    if len(a) != 1 or len(b) != 1:
+        raise RuntimeError(f"1D tensors expected, but got {len(a)}D and {len(b)}D tensors")
+    if a != b:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of "
+            f"elements, but got {a[0]} and {b[0]} elements respectively"
+        )
+
+
+def check_mv(a: Shape, b: Shape) -> None:
+    """RuntimeError unless a matrix and a vector fit."""
+    if len(a) != 2 or len(b) != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {len(a)}, {len(b)}")
+    if a[1] != b[0]:
+        raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
+
+
+def check_mm(a: Shape, b: Shape, first: str = "self", second: str = "mat2") -> None:
+    """RuntimeError unless two matrices fit."""
+    for name, shape in ((first, a), (second, b)):
+        if len(shape) != 2:
+            raise RuntimeError(f"{name} must be a matrix")
+    if a[1] != b[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
+
+
+def check_bmm(a: Shape, b: Shape) -> None:
+    """RuntimeError unless two batches of matrices fit."""
+    for name, shape in (("batch1", a), ("batch2", b)):
+        if len(shape) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if a[0] != b[0] or a[2] != b[1]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] "
+            f"but got: [{b[0]}, {b[1]}]."
+        )
+
+
+def check_matmul(a: Shape, b: Shape) -> None:
+    """RuntimeError unless `a @ b` can be, in the words of the product that it would be."""
+    if not a or not b:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
+    rows = a if len(a) < 2 else (math.prod(a[:-1]), a[-1])
+    if len(b) == 1:
+        (check_dot if len(a) == 1 else check_mv)(rows, b)
+    elif len(b) == 2:
+        check_mm((1, *a) if len(a) == 1 else rows, b)
+    else:
+        a = (1, *a) if len(a) == 1 else a
+        batch = math.prod(errors.broadcast_shapes(a[:-2], b[:-2]))
+        check_bmm((batch, *a[-2:]), (batch, *b[-2:]))
+
+
+def check_addmm_dtypes(a: Any, b: Any, c: Any) -> None:
+    """RuntimeError unless the number types of a + b @ c are the same."""
+    for name, kind in (("self", a), ("mat1", b)):
+        if kind is not c:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {kind.tensor_name} and {c.tensor_name}"
+            )
+
+
+def _check_types(x: Tensor, y: Tensor) -> None:
+    """RuntimeError unless both have one number type; NotImplementedError for booleans."""
+    a, b = x.dtype, y.dtype
+    if a is b:
+        if a is dtypes.bool_:
+            raise errors.not_implemented("addmm_impl_cpu_", "Bool")
+    elif x.ndim == y.ndim == 1:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {a.tensor_name} and {b.tensor_name}"
+        )
+    elif y.ndim == 1:
+        names = f"{b.tensor_name}, {a.tensor_name}, and {b.tensor_name}"
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
+    elif y.ndim > 2:
+        raise RuntimeError(f"expected scalar type {a.tensor_name} but found {b.tensor_name}")
+    else:
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.c_name} != {b.c_name}")
+
+
+# ------------------------------------------------------------------ products
+
+
 @public
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product of vectors, matrices and batches of matrices; batches broadcast.
@@ -40,7 +133,7 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
         _check_types(x, y)
     m, n = a.ndim, b.ndim
     if not m or not n or a.shape[-1] != b.shape[max(-2, -n)]:
-        raise errors.matmul_mismatch(a.shape, b.shape)
+        check_matmul(a.shape, b.shape)
     if m == n == 2:
         return table.mm(x, y)
     if n == 1 and m <= 2:
@@ -65,13 +158,6 @@ def _rows(x: Tensor) -> Tensor:
     return x.reshape(math.prod(shape[:-1]), shape[-1])
 
 
-def _check_types(x: Tensor, y: Tensor) -> None:
-    if x._data.dtype is not y._data.dtype:
-        raise errors.matmul_dtypes(x.dtype, y.dtype, x.ndim, y.ndim)
-    if x.dtype is dtypes.bool_:
-        raise errors.not_implemented("addmm_impl_cpu_", "Bool")
-
-
 def __matmul__(self: Tensor, other: Any) -> Tensor:
     if not isinstance(other, Tensor):
         return NotImplemented
@@ -85,7 +171,7 @@ def __rmatmul__(self: Tensor, other: Any) -> Any:
 @public
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, (n, m) and (m, p): (n, p)."""
-    errors.check_mm(input._data.shape, mat2._data.shape)
+    check_mm(input._data.shape, mat2._data.shape)
     _check_types(input, mat2)
     return table.mm(input, mat2)
 
@@ -93,7 +179,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 @public
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices, (b, n, m) and (b, m, p): (b, n, p)."""
-    errors.check_bmm(input._data.shape, mat2._data.shape)
+    check_bmm(input._data.shape, mat2._data.shape)
     _check_types(input, mat2)
     return table.bmm(input, mat2)
 
@@ -101,7 +187,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 @public
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix (n, m) and a vector (m,): (n,)."""
-    errors.check_mv(input._data.shape, vec._data.shape)
+    check_mv(input._data.shape, vec._data.shape)
     _check_types(input, vec)
     return table.mv(input, vec)
 
@@ -109,7 +195,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 @public
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of products of two vectors."""
-    errors.check_dot(input._data.shape, tensor._data.shape)
+    check_dot(input._data.shape, tensor._data.shape)
     _check_types(input, tensor)
     return table.dot(input, tensor)
 
@@ -142,8 +228,8 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     for name, matrix in (("mat1", mat1), ("mat2", mat2)):
         if matrix.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
-    errors.check_mm(mat1._data.shape, mat2._data.shape, "mat1", "mat2")
-    errors.check_addmm_dtypes(input.dtype, mat1.dtype, mat2.dtype)
+    check_mm(mat1._data.shape, mat2._data.shape, "mat1", "mat2")
+    check_addmm_dtypes(input.dtype, mat1.dtype, mat2.dtype)
     target = mat1.shape[0], mat2.shape[1]
     kind = f"torch.{input.dtype.tensor_name}Tensor"
     errors.expand_shape(input._data.shape, target, kind)
