@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from . import misconceptions
 from .verdict import Verdict
 
 __all__ = ["Card", "heading", "hush_blanks", "show", "verdict_card"]
 
 WIDTH = 96
-BARS = {"passed": "#0072B2", "not yet": "#C75000", "not attempted": "#767676", "": "#767676"}
+BARS = {"passed": "#009E73", "not yet": "#C75000", "not attempted": "#767676", "": "#767676"}
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,12 @@ def heading(verdict: Verdict) -> str:
     return verdict.status if verdict.status in ("passed", "not attempted", "not graded") else "not yet"
 
 
+def named(verdict: Verdict) -> str:
+    """The misconception behind a verdict, in brackets: its number and its words."""
+    found = misconceptions.CATALOGUE.get(verdict.misconception)
+    return f" ({found.id}, {found.name})" if found else ""
+
+
 def verdict_card(title: str, verdict: Verdict, hint: str = "", note: str = "") -> Card:
     """The card of a verdict. `hint` names the next rung; `note` is the last line."""
     code = [("you wrote" if not verdict.call else "it gave", verdict.got)] if verdict.got else []
@@ -122,8 +129,8 @@ def verdict_card(title: str, verdict: Verdict, hint: str = "", note: str = "") -
     if verdict.expected:
         code.append(("expected", verdict.expected))
     lines = list(verdict.lines)
-    if verdict.misconception and lines:
-        lines[-1] += f" ({verdict.misconception})"
+    if lines:
+        lines[-1] += named(verdict)
     if verdict.status in ("passed", "not attempted", "missing"):
         code = []
     paragraphs = [*lines, *([f"Next: {hint}"] if hint else [])]

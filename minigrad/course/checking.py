@@ -16,13 +16,13 @@ import sys
 from types import FrameType
 from typing import Any
 
-from . import lessons, locks, misconceptions, progress_store, wire, worker
-from .card import Card, heading, hush_blanks, in_notebook, verdict_card
+from . import forms, lessons, locks, misconceptions, progress_store, wire, worker
+from .card import Card, heading, hush_blanks, in_notebook, named, verdict_card
 from .card import show as show_card
 from .child import examine
 from .exercise import Exercise
 from .student import Local
-from .verdict import Verdict, judge, option, shown_answer
+from .verdict import Verdict, judge, shown_answer
 
 __all__ = ["NotPassed", "check", "examine", "hint", "ladder", "predict", "progress", "progress_card"]
 
@@ -59,9 +59,14 @@ def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     """Judge, note the progress, show the card."""
     verdict = examine(exercise, namespace)
     record = remember(exercise, verdict)
-    show(card_of(exercise, verdict, record))
+    card = card_of(exercise, verdict, record)
+    show(card)
     if verdict.status == "not attempted" or (not verdict.passed and (exercise.options or exercise.items)):
-        offer_controls(exercise, namespace)
+        offer_controls(exercise, namespace, card)
+    elif card.state == "not yet" and live() and ladder(exercise, record):
+        from . import controls
+
+        controls.offer_hint(exercise, lambda: hint_card(exercise))
     return verdict
 
 
@@ -69,8 +74,9 @@ def lock(exercise: Exercise, answer: Any) -> tuple[Verdict, Card]:
     """Judge a prediction and note it; the first answer stays the one that is counted."""
     worker.predictions[exercise.id] = answer
     verdict = judge(exercise, Local({}))
-    if not could_be_right(exercise, answer):  # a slip of the finger, not a belief
-        return verdict, Card(f"{exercise.id} {exercise.title}", "not yet", (), (*verdict.lines, "Nothing is locked in yet."))
+    slip = slipped(exercise, answer, verdict)
+    if slip:
+        return verdict, Card(f"{exercise.id} {exercise.title}", "not yet", (), (slip, "Nothing is locked in yet."))
     record = progress_store.load().get(exercise.id, {})
     now = plain_text(answer)
     first = str(record.get("answer", now))
@@ -88,7 +94,11 @@ def hint(exercise: str) -> None:
     Raises:
         KeyError: there is no such exercise.
     """
-    found = asked_for(exercise, names_of(sys._getframe(1)))
+    show(hint_card(asked_for(exercise, names_of(sys._getframe(1)))))
+
+
+def hint_card(found: Exercise) -> Card:
+    """The next hint for an exercise, which counts as given; or why there is none yet."""
     record = progress_store.load().get(found.id, {})
     rungs = ladder(found, record)
     given = rung_reached(found, record)
@@ -98,17 +108,15 @@ def hint(exercise: str) -> None:
         left = tries_left(record)
         if last and left:
             words = f"The worked solution opens after {tries(left)} with check()."
-            show(Card(title, paragraphs=(f"So far: {rungs[given - 1]}" if given else "", words)))
-            return
+            return Card(title, paragraphs=(f"So far: {rungs[given - 1]}" if given else "", words))
         progress_store.note(
             found.id, rung=given + 1, ladder=ladder_key(found, record), hints=record.get("hints", 0) + 1,
             tries_at_rung=record.get("tries", 0),
         )  # fmt: skip
         name = "worked solution" if last else f"hint {given + 1} of {len(rungs) - bool(found.worked)}"
-        show(Card(f"{title}: {name}", paragraphs=(rungs[given],)))
-    else:
-        numbered = tuple(f"{number}. {rung}" for number, rung in enumerate(rungs, 1))
-        show(Card(f"{title}: all hints", paragraphs=numbered or ("There is no hint for this one.",)))
+        return Card(f"{title}: {name}", paragraphs=(rungs[given],))
+    numbered = tuple(f"{number}. {rung}" for number, rung in enumerate(rungs, 1))
+    return Card(f"{title}: all hints", paragraphs=numbered or ("There is no hint for this one.",))
 
 
 def predict(exercise: str, answer: Any = ...) -> None:
@@ -126,27 +134,29 @@ def predict(exercise: str, answer: Any = ...) -> None:
     found = lessons.find(exercise)
     reading = found.points == 0 or progress_store.here().name == "notebooks"
     if worker.unanswered(answer):
-        show(Card(f"Predict {found.id} first: put your answer where the ... stands, then run this cell again."))
-        offer_controls(found, {})
+        invitation = Card(
+            f"Your turn, {found.id}: {found.title}",
+            paragraphs=(f"Put {forms.asked(found)} in the place of the dots, and run this cell again.",),
+        )
+        if live():
+            offer_controls(found, {}, invitation)
+        else:
+            show(invitation)
         keep_locked(found)
         if not reading:
             refuse([Verdict(found.id, "not attempted", 0.0, found.points, ("No answer yet.",))])
         return
     verdict, card = lock(found, answer)
     show(card)
-    if not could_be_right(found, answer):
+    if slipped(found, answer, verdict):
         keep_locked(found)
     if not verdict.passed and not reading:
         refuse([verdict])
 
 
-def could_be_right(exercise: Exercise, answer: Any) -> bool:
-    """False for what is no answer at all: no plain value, or none of the options."""
-    try:
-        plain = wire.unpack(wire.pack(answer))
-    except wire.WireError:
-        return False
-    return not exercise.options or option(plain) in exercise.options
+def slipped(exercise: Exercise, answer: Any, verdict: Verdict) -> str:
+    """What is wrong with the form of an answer, which is then a slip of the finger and no belief; "" if it has one."""
+    return "" if verdict.passed or verdict.mistake else forms.slip(exercise, answer)
 
 
 def keep_locked(exercise: Exercise) -> None:
@@ -289,11 +299,8 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
     if verdict.passed:
         lines.append("That is what happens. Run on and see.")
     else:
-        vague = not verdict.lines or verdict.lines[-1].startswith(
-            ("The value", "The shape", "The numbers", "That is not")
-        )
-        says = "Something else happens. Run on and compare." if vague and not verdict.mistake else verdict.lines[-1]
-        lines.append(says + (f" ({verdict.misconception})" if verdict.misconception else ""))
+        says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
+        lines.append(says + named(verdict))
     return Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
 
 
@@ -334,19 +341,20 @@ def live() -> bool:
     return in_notebook() and not progress_store.judged() and os.environ.get("MINIGRAD_DISPLAY") != "static"
 
 
-def offer_controls(exercise: Exercise, namespace: dict[str, Any]) -> None:
+def offer_controls(exercise: Exercise, namespace: dict[str, Any], instead: Card) -> None:
     """Buttons and fields for a question, where there is a front end to show them."""
-    if not live():
-        return
-    from . import controls
+    if live() and exercise.kind in ("value", "choice", "ordering", "prediction"):
+        from . import controls
 
-    controls.offer(exercise, lambda answer: answered(exercise, namespace, answer))
+        controls.offer(
+            exercise, lambda answer: answered(exercise, namespace, answer), lambda: hint_card(exercise), instead
+        )
 
 
-def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> str:
-    """What a control does with an answer: put it where the code would, and check; the card's HTML."""
+def answered(exercise: Exercise, namespace: dict[str, Any], answer: Any) -> Card:
+    """What a control does with an answer: put it where the code would, and check; the card."""
     if exercise.kind == "prediction":
-        return lock(exercise, answer)[1].html()
+        return lock(exercise, answer)[1]
     namespace[exercise.name] = answer
     verdict = examine(exercise, namespace)
-    return card_of(exercise, verdict, remember(exercise, verdict)).html()
+    return card_of(exercise, verdict, remember(exercise, verdict))

@@ -1,9 +1,8 @@
-"""Controls for a question that is answered by a choice, an order or a few numbers.
+"""Controls for a question that is answered by a choice, an order or a few numbers, and the button for a hint.
 
 They save typing and nothing else: pressing the button does what the line of code shown beneath it does, and
 that line can be typed instead. Every control has a label; nothing is sent anywhere; without a front end they
-are not offered. Pressing the button puts the answer into the student's variable and shows the check's card
-below.
+are not offered. A page that is read without its kernel shows what was answered, and says how to go on.
 """
 
 from __future__ import annotations
@@ -16,24 +15,39 @@ from typing import Any
 import ipywidgets
 from IPython.display import display
 
+from minigrad.viz.live import Live
+
+from . import forms
+from .card import Card
 from .exercise import Exercise
 
-__all__ = ["offer", "panel"]
+__all__ = ["offer", "offer_hint", "panel"]
 
 
-def offer(exercise: Exercise, judged: Callable[[Any], str]) -> None:
-    """Show the controls of an exercise that has any. `judged` takes an answer and gives the card's HTML."""
-    if exercise.kind in ("value", "choice", "ordering", "prediction"):
-        display(panel(exercise, judged))
+def offer(exercise: Exercise, judged: Callable[[Any], Card], hint: Callable[[], Card], instead: Card) -> None:
+    """Show the controls of an exercise that has any, and `instead` where there are no widgets.
+
+    `judged` takes an answer and gives its card, `hint` gives the next hint's.
+    """
+    display(panel(exercise, judged, hint, instead))
 
 
-def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
-    """A question's controls, the code that does the same, and room for the card."""
+def offer_hint(exercise: Exercise, hint: Callable[[], Card]) -> None:
+    """Show a button for the next hint."""
+    display(hints(exercise, hint))
+
+
+def panel(
+    exercise: Exercise, judged: Callable[[Any], Card], hint: Callable[[], Card], instead: Card
+) -> Live:
+    """A question, its controls, the code that does the same, and room for the card."""
     field = choices(exercise) if exercise.options else written(exercise)
     words = "Lock this answer in" if exercise.kind == "prediction" else "Check this answer"
-    button = ipywidgets.Button(description=words, tooltip=f"{words}: {exercise.id}")
+    button = ipywidgets.Button(description=words, tooltip=f"{words}: {exercise.id}", layout={"width": "max-content"})
     same_as = ipywidgets.HTML()
     card = ipywidgets.HTML()
+    more = hints(exercise, hint)
+    more.layout.display = "none"
 
     def answer() -> Any:
         return field.value if exercise.options else read(field.value)
@@ -42,14 +56,42 @@ def panel(exercise: Exercise, judged: Callable[[Any], str]) -> ipywidgets.VBox:
         same_as.value = kept(exercise, answer())
 
     def pressed(_: Any) -> None:
-        if field.value is not None and field.value.strip():
-            card.value = judged(answer())
+        if open_still(exercise, answer()):
+            card.value = Card(title(exercise), "empty", (), (f"The answer is {forms.asked(exercise)}.",)).html()
+            return
+        made = judged(answer())
+        card.value = made.html()
+        more.layout.display = "" if made.state == "not yet" and exercise.kind != "prediction" else "none"
 
     field.observe(show_code, names="value")
     button.on_click(pressed)
     show_code()
-    parts = [ipywidgets.HTML(listing(exercise))] if exercise.items else []
-    return ipywidgets.VBox([*parts, field, button, same_as, card])
+    parts = [ipywidgets.HTML(opening(exercise)), field, button, same_as, card, more]
+    return Live(parts, "To answer, run this cell again.", instead.bundle())
+
+
+def hints(exercise: Exercise, hint: Callable[[], Card]) -> Live:
+    """A button, and room for what it has given."""
+    button = ipywidgets.Button(description="Give me a hint", tooltip=f"a hint for {exercise.id}", layout={"width": "max-content"})
+    given = ipywidgets.HTML()
+
+    def pressed(_: Any) -> None:
+        given.value = hint().html()
+
+    button.on_click(pressed)
+    return Live([button, given], "", Card(f'hint("{exercise.id}") gives a hint.').bundle())
+
+
+def title(exercise: Exercise) -> str:
+    """How a card names the exercise."""
+    return f"{exercise.id} {exercise.title}"
+
+
+def opening(exercise: Exercise) -> str:
+    """The question once more, the form of its answer, and the items of an ordering; as HTML."""
+    question = html.escape(" ".join(filter(None, [forms.question(exercise), f"The answer is {forms.asked(exercise)}."])))
+    items = "".join(f"<li>{html.escape(str(item))}</li>" for item in exercise.items)
+    return f"<strong>{html.escape(title(exercise))}</strong><br>{question}" + (f"<ol>{items}</ol>" if items else "")
 
 
 def choices(exercise: Exercise) -> ipywidgets.RadioButtons:
@@ -62,16 +104,9 @@ def choices(exercise: Exercise) -> ipywidgets.RadioButtons:
 
 def written(exercise: Exercise) -> ipywidgets.Text:
     """A field for a number or a list."""
-    if type(exercise.right) is bool:
-        example = "True or False"
-    else:
-        example = "for example 3, 1, 2" if exercise.kind == "ordering" else "a number, or a list such as [1, 2]"
-    return ipywidgets.Text(description=f"{exercise.id}:", placeholder=example)
-
-
-def listing(exercise: Exercise) -> str:
-    """The items of an ordering, numbered."""
-    return "<ol>" + "".join(f"<li>{html.escape(str(item))}</li>" for item in exercise.items) + "</ol>"
+    return ipywidgets.Text(
+        description=f"{exercise.id}:", placeholder=forms.asked(exercise), layout={"width": "min(100%, 36em)"}
+    )
 
 
 def read(text: str) -> Any:

@@ -919,6 +919,10 @@ def shown_truth(truth: Any) -> str:
 
 def sort_of(truth: Any) -> str:
     """The kind of value that is asked for, and nothing about what is in it."""
+    if isinstance(truth, bool | np.bool_):
+        return "True or False"
+    if isinstance(truth, str):
+        return "a string"
     if type(truth) in (list, tuple):
         return f"a {type(truth).__name__}" + " of numbers" * (as_numbers(truth) is not None and len(truth) > 0)
     return kind_of(truth)

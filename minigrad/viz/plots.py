@@ -393,17 +393,21 @@ def with_sliders(draw: Callable[..., Figure], sliders: Mapping[str, Any], displa
         return draw(**start)
     import ipywidgets
 
+    from .live import Live
+
     def shown(made: Figure) -> str:
         return f'{made.html()}<p aria-live="polite">{escape(made.alt, quote=True)}</p>'
 
-    picture = ipywidgets.HTML(value=shown(draw(**start)))
+    first = draw(**start)
+    picture = ipywidgets.HTML(value=shown(first))
 
     def redraw(_: Any) -> None:
         picture.value = shown(draw(**{name: slider.value for name, slider in sliders.items()}))
 
     for slider in sliders.values():
         slider.observe(redraw, names="value")
-    return ipywidgets.VBox([*sliders.values(), picture])
+    instead = {"text/html": picture.value, "text/plain": first.alt}
+    return Live([*sliders.values(), picture], "To move the slider, run this cell again.", instead)
 
 
 def slope_slider(

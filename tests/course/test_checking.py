@@ -12,9 +12,11 @@ import psutil
 import pytest
 
 import minigrad as torch
-from minigrad.course import EDITION, check, checking, hint, lessons, predict, progress, progress_store, worker
+from minigrad.course import EDITION, check, checking, forms, hint, lessons, predict, progress, progress_store, worker
 from minigrad.course.checking import NotPassed
 from minigrad.course.child import Watched, can_fork, examine
+from minigrad.course.student import Local
+from minigrad.course.verdict import judge
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +57,7 @@ def test_a_known_mistake_prints_call_got_and_why(capsys):
     out = checked(wrong, capsys)
     assert "called   vjp_square(np.array([1., 2., 3.]), np.array([1., 0.5, -2.]))" in out
     assert "it gave  array([2., 4., 6.])" in out
-    assert "does not depend on v" in out and "(M26)" in out and 'hint("5.1") gives hint 1 of 3' in out
+    assert "does not depend on v" in out and "(M26, meaning of the gradient argument)" in " ".join(out.split()) and 'hint("5.1") gives hint 1 of 3' in out
     assert "-12" not in out, "the right answer is not shown"
 
 
@@ -426,7 +428,10 @@ def test_hints_climb_the_ladder_of_the_last_mistake(capsys):
     assert "hint 1 of 3" in capsys.readouterr().out, "another misconception starts its own"
 
 
-UNANSWERED = "Predict 5.0 first: put your answer where the ... stands, then run this cell again."
+UNANSWERED = (
+    "Your turn, 5.0: the gradient of a sum of squares\n"
+    "  Put a list of numbers in the place of the dots, and run this cell again."
+)
 
 
 def test_an_open_prediction_never_stops_a_reading_notebook(monkeypatch, capsys):
@@ -454,28 +459,43 @@ def test_a_prediction_is_locked_by_the_first_answer(capsys):
 
 
 def test_what_is_no_answer_is_not_locked_in(capsys):
-    for slip in ("x", "", ["b"], 2, object()):
-        predict("4.3", slip)
-        out = capsys.readouterr().out
-        assert "Nothing is locked in yet." in out and "not yet" in out
-    assert "4.3" not in progress_store.load()
+    slips = {"4.3": ("x", "", ["b"], 2, object()), "4.2a": ("none none", ["None", "None"], None, [None], [None, True]),
+             "4.5a": (0, "False", [False]), "5.0": ("[4, 6]", 7, [[4, 6]]), "1.0": ("7", [7, 7], None, True)}  # fmt: skip
+    for id, answers in slips.items():
+        for slip in answers:
+            predict(id, slip)
+            out = capsys.readouterr().out
+            assert "Nothing is locked in yet." in out and "not yet" in out, (id, slip)
+            assert f"The answer is {forms.asked(lessons.find(id))}." in " ".join(out.split())
+    assert progress_store.load() == {}
+    predict("5.0", [1, 2, 3])
+    assert "Locked in" in capsys.readouterr().out, "three numbers may be believed in where the number is not told"
     predict("4.3", "B")
     assert "Locked in: 'B'." in capsys.readouterr().out
 
 
 def test_controls_do_what_the_code_does(own_folder, capsys):
-    from minigrad.course import controls
-
     namespace = {}
-    box = controls.panel(lessons.find("5.3"), lambda a: checking.answered(lessons.find("5.3"), namespace, a))
-    field, button, same, card = box.children
+    box = panel("5.3", lambda a: checking.answered(lessons.find("5.3"), namespace, a))
+    asked, field, button, same, card, hints, _ = box.children
+    assert "whatever y is?" in asked.value and "The answer is one letter: a, b, c or d." in asked.value
+    button.click()
+    assert "empty" in card.value and namespace == {}, "it says something when nothing was chosen"
+    field.value = "a"
+    button.click()
+    assert hints.layout.display == "" and "not yet" in card.value
+    hints.children[0].click()
+    assert "hint 1 of" in hints.children[1].value and progress_store.load()["5.3"]["hints"] == 1
+    field.value = None
     assert field.value is None and "same_when = ..." in same.value
     field.value = "b"
     assert "same_when = &#x27;b&#x27;; check(&quot;5.3&quot;)" in same.value
     button.click()
     assert namespace == {"same_when": "b"} and ": <span" in card.value and "passed" in card.value
-    box = controls.panel(lessons.find("5.0"), lambda a: checking.answered(lessons.find("5.0"), {}, a))
-    field, button, same, card = box.children
+    assert hints.layout.display == "none"
+    box = panel("5.0", lambda a: checking.answered(lessons.find("5.0"), {}, a))
+    asked, field, button, same, card, *_ = box.children
+    assert "What is x.grad?" in asked.value and field.placeholder == "a list of numbers"
     field.value = "4, 6"
     assert "predict(&quot;5.0&quot;, [4, 6])" in same.value
     button.click()
@@ -484,27 +504,61 @@ def test_controls_do_what_the_code_does(own_folder, capsys):
 
 
 def test_an_empty_field_is_no_answer(own_folder):
-    from minigrad.course import controls
-
-    field, button, same, card = controls.panel(lessons.find("5.0"), lambda a: "judged").children
+    _, field, button, same, card, *_ = panel("5.0", lambda a: checking.Card("judged")).children
     field.value = " "
     button.click()
-    assert card.value == "" and "predict(&quot;5.0&quot;, ...)" in same.value
+    assert "empty" in card.value and "a list of numbers" in card.value and "predict(&quot;5.0&quot;, ...)" in same.value
     field.value = "None"
     button.click()
-    assert card.value == "judged", "None is an answer"
-    assert "place of the dots" in controls.panel(lessons.find("4.1"), lambda a: "").children[2].value, "its cell is locked"
-    assert controls.panel(lessons.find("4.5a"), lambda a: "").children[0].placeholder == "True or False"
+    assert "judged" in card.value, "None is an answer"
+    assert "place of the dots" in panel("4.1").children[3].value, "its cell is locked"
+    assert panel("4.5a").children[1].placeholder == "True or False"
+
+
+def panel(id, judged=None):
+    """The controls of an exercise."""
+    from minigrad.course import controls
+
+    found = lessons.find(id)
+    return controls.panel(found, judged, lambda: checking.hint_card(found), checking.Card("instead"))
+
+
+def test_controls_say_what_to_do_where_they_are_dead():
+    """A page without widgets shows the words; one without its kernel hides the buttons by its style."""
+    box = panel("5.0")
+    bundle = box._repr_mimebundle_()
+    assert bundle["text/plain"] == "instead" and "instead" in bundle["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert "run this cell again" in box.children[-1].value and "minigrad-live" in box._dom_classes
+
+
+def test_every_question_says_what_it_takes_and_nothing_else():
+    """The form comes from all declared answers: each of them has it, and no sentence about it tells the right one."""
+    for exercise in lessons.all_exercises():
+        if exercise.kind in ("value", "choice", "prediction"):
+            for wrong in exercise.wrong:
+                verdict = judge(exercise, Local({exercise.name: wrong.answer}))
+                assert checking.slipped(exercise, wrong.answer, verdict) == "", (exercise.id, wrong.answer)
+            if len(repr(exercise.right)) > 3 and type(exercise.right) is not bool:
+                for odd in ("odd", 0.123, [0.123], [None], True, object()):
+                    assert repr(exercise.right) not in forms.slip(exercise, odd) + forms.asked(exercise), exercise.id
+
+
+def test_an_error_about_the_kind_of_a_value_does_not_tell_the_value():
+    from minigrad.course.verdict import sort_of
+
+    assert [sort_of(truth) for truth in (False, "error", [None, 2])] == ["True or False", "a string", "a list"]
 
 
 @pytest.fixture
 def page(own_folder, monkeypatch):
     """A notebook page in small: `page(code)` runs a cell as a front end does; gives what it shows."""
     from IPython.core.interactiveshell import InteractiveShell
+    from IPython.display import display
     from IPython.utils.capture import capture_output
     from traitlets.config import Config
 
-    monkeypatch.setattr(controls_module(), "offer", lambda exercise, judged: None)
+    monkeypatch.setattr(controls_module(), "offer", lambda exercise, judged, hint, instead: display(instead.bundle(), raw=True))
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     shell.run_cell("from minigrad.course import predict")
 
@@ -525,7 +579,7 @@ def controls_module():
 
 
 def test_a_program_is_locked_until_its_prediction(page):
-    assert "Predict 4.1a first" in page('predict("4.1a", ...)')[0]
+    assert "Your turn, 4.1a" in page('predict("4.1a", ...)')[0]
     assert page("y = 3") == ("", []), "a cell that shows nothing passes the lock on"
     out, _ = page("print(y); y = 4")
     assert "stays locked until you answer 4.1a" in out and "3" not in out

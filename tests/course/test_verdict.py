@@ -41,7 +41,7 @@ DIFFERENCES = [
     (None, A, "It gave None; an array is asked for."),
     ("2", 2.0, "That is a string ('2'); a number is asked for."),
     (True, 1.0, "That is a truth value (True); a number is asked for."),
-    (1, True, "That is a whole number; a truth value (True) is asked for."),
+    (1, True, "That is a whole number; True or False is asked for."),
     (np.array([True]), np.array([1.0]), "That is an array of True and False; numbers are asked for."),
     (np.float32(0.1), 0.1, "The value is not right."),
     (np.float64(2), 2, ""),

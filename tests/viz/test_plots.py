@@ -124,8 +124,9 @@ def test_the_flow_names_the_callers_tensors() -> None:
 def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(make("static"), viz.plots.MatplotlibFigure)
     box = make(None)
-    *sliders, picture = box.children
+    *sliders, picture, note = box.children
     before = picture.value
+    assert "run this cell again" in note.value and box._repr_mimebundle_()["text/html"] == before
     assert '<img alt="' in before and 'aria-live="polite"' in before
     sliders[0].value = 0.5
     assert picture.value != before and picture.value.partition("src")[0] != before.partition("src")[0]

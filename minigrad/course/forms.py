@@ -1,0 +1,120 @@
+"""The form of an answer that is written down: what a question asks for, and what is not an answer yet.
+
+The form is read from all declared answers, the wrong ones too, so it gives nothing away. A slip of the form is no
+belief: it is said, and nothing is locked in.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import numpy as np
+
+from . import lessons, notebooks, wire
+from .exercise import Exercise
+from .verdict import kind_of, option, plain_value
+
+__all__ = ["asked", "question", "slip"]
+
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+ENTRIES = {"number": "a number", "None": "None", "truth": "True or False"}
+
+
+def asked(exercise: Exercise) -> str:
+    """What a question takes, in words: "a number", "a list of two numbers", "one letter: a, b or c"."""
+    if exercise.options:
+        *letters, last = exercise.options
+        return f"one letter: {', '.join(letters)} or {last}"
+    if exercise.kind == "ordering":
+        return f"a list of the numbers 1 to {len(exercise.items)} in your order"
+    answers = declared(exercise)
+    kinds = {kind for answer in answers for kind in entries(answer)} if exercise.kind == "prediction" else set()
+    kinds |= entries(exercise.right)
+    one = " or ".join(words for kind, words in ENTRIES.items() if kind in kinds)
+    size = sizes(exercise.right)
+    if not size:
+        form = one
+    elif len(size) > 1:
+        form = "a list of rows, such as [[7, 8], [9, 0]]"
+    else:
+        alike = all(sizes(answer) in (size, ()) and type(answer) is not int for answer in answers)
+        count = f"{COUNTS[size[0]] if size[0] < len(COUNTS) else size[0]} " if alike else ""
+        flat = not any(map(sizes, exercise.right))
+        form = f"a list of {count}" + ("entries" if not flat else "numbers" if kinds == {"number"} else f"entries, each {one}")
+    return " or ".join([form, *(repr(answer) for answer in answers if type(answer) is str and exercise.kind == "prediction")])
+
+
+def slip(exercise: Exercise, answer: Any) -> str:
+    """What is wrong with the form of an answer that is not right; "" for an answer that one may believe in."""
+    try:
+        plain = plain_value(wire.unpack(wire.pack(answer)))
+    except wire.WireError:
+        return f"A {type(answer).__name__} is no plain value. The answer is {asked(exercise)}."
+    if exercise.options:
+        fits = option(plain) in exercise.options
+    elif isinstance(plain, str):
+        fits = plain in [each for each in declared(exercise) if isinstance(each, str)]
+    else:
+        answers = [] if exercise.accept else declared(exercise)
+        shapes = {sizes(each) for each in answers}
+        kinds = {kind for each in declared(exercise) for kind in entries(each)}
+        fits = entries(plain) <= kinds and (not shapes or sizes(plain) in shapes or several(shapes, len(sizes(plain))))
+    return "" if fits else f"That is {kind_of(plain)}. The answer is {asked(exercise)}."
+
+
+def several(shapes: set[tuple[int, ...]], depth: int) -> bool:
+    """Whether declared answers of this depth differ in their sizes, so that any size may be believed in."""
+    return len({shape for shape in shapes if len(shape) == depth}) > 1
+
+
+def declared(exercise: Exercise) -> list[Any]:
+    """Every answer that the exercise knows, the right one first."""
+    return [exercise.right, *(wrong.answer for wrong in exercise.wrong)]
+
+
+def sizes(value: Any) -> tuple[int, ...]:
+    """() for a single value, (2,) for a list of two, (2, 3) for two rows of three; ragged lists count as flat."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        return ()
+    inner = {sizes(each) for each in value}
+    return (len(value), *(inner.pop() if len(inner) == 1 else ()))
+
+
+def entries(value: Any) -> set[str]:
+    """The kinds of what stands in a value: number, truth, None, text."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return {kind for each in value for kind in entries(each)}
+    if value is None:
+        return {"None"}
+    if isinstance(value, str):
+        return {"text"}
+    return {"truth"} if type(value).__name__ in ("bool", "bool_") else {"number"}
+
+
+# The question ------------------------------------------------------------------------------------------------
+
+
+def question(exercise: Exercise) -> str:
+    """The last question in the text above an exercise's cell, without markup; "" where there is none."""
+    prose = above(lessons.lesson(exercise.lesson).slug).get(exercise.id, "").split("\n\n")[-1]
+    plain = re.sub(r"\*+([^*`]+)\*+|`", r"\1", prose).strip()
+    sentences = re.split(r"(?<=[.?!:])\s+", plain)
+    found = next((sentence for sentence in reversed(sentences) if sentence.endswith("?")), "")
+    return "" if '"a"' in found else found
+
+
+@functools.cache
+def above(slug: str) -> dict[str, str]:
+    """For each question of a lesson, the last paragraphs of prose above its cell, lists and headings left out."""
+    found: dict[str, str] = {}
+    for kind in ("notebooks", "exercises"):
+        file, prose = notebooks.path(kind, slug), ""
+        for cell in notebooks.read(file)["cells"] if file.is_file() else ():
+            if cell["cell_type"] == "markdown":
+                prose = re.sub(r"^(#|[-*] |!\[|\|| {4}).*$", "", cell["source"], flags=re.MULTILINE).strip()
+            else:
+                for id in notebooks.exercise_ids({"cells": [cell]}):
+                    found.setdefault(id, prose)
+    return found

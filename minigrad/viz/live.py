@@ -1,0 +1,35 @@
+"""Controls in a notebook, and what a page shows that has no kernel behind them, or no widgets at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+# Where its kernel is gone a widget's parts have this class: what can only be pressed in vain is left out.
+GONE = ".jupyter-widgets-disconnected"
+STYLE = (
+    f"<style>.minigrad-live{GONE}::before,.minigrad-live {GONE}::before{{display:none!important}}"
+    f".minigrad-live .widget-button{GONE},.minigrad-live .widget-slider{GONE},.minigrad-live .widget-text{GONE},"
+    f".minigrad-live .widget-radio{GONE},.minigrad-live:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
+)
+
+
+class Live(ipywidgets.VBox):
+    """Controls, one below the other.
+
+    `stale` is said on a page that is read without its kernel, where the last state of the rest is shown. `instead`
+    is shown where there are no widgets: content by MIME type, with `text/plain`.
+    """
+
+    def __init__(self, children: Sequence[Any], stale: str, instead: Mapping[str, str]) -> None:
+        note = ipywidgets.HTML(f'{STYLE}<p class="minigrad-stale">{escape(stale)}</p>' if stale else STYLE)
+        super().__init__([*children, note])
+        self.add_class("minigrad-live")
+        self.instead = dict(instead)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        return {**bundle, **self.instead}
