@@ -34,6 +34,16 @@ from minigrad.operations import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
+floating = kernels.floating
+
+# Each row fills its lines by itself.
+# fmt: off
+
+
+def several(names: str, *row: Any, **kinds: bool) -> Any:
+    """Operations that differ in the names of their nodes alone."""
+    return (operation(name, *row, **kinds) for name in names.split())
+
 
 # ------------------------------------------------------------ arithmetic
 
@@ -43,66 +53,80 @@ rsub = operation("RsubBackward1", lambda x, number: number - x, lambda g: -g)
 mul = operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)
 div = operation("Div", kernels.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y))
 neg = operation("Neg", operator.neg, lambda g: -g)
-reciprocal = operation("Reciprocal", kernels.floating(np.reciprocal), lambda g, out: -g * out * out)
+reciprocal = operation("Reciprocal", floating(np.reciprocal), lambda g, out: -g * out * out)
 power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * exponent * x ** (exponent - 1))
 power_zero = operation("PowBackward0", kernels.power, lambda g, x: zeros(g))
 power_tensor = operation(
-    "PowBackward1",
-    np.power,
+    "PowBackward1", np.power,
     lambda g, x, y, out: where(y == 0, 0.0, g * y * x ** (y - 1)),
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 power_base = operation(
-    "PowBackward2", np.power, None, lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x))
+    "PowBackward2", np.power,
+    None,
+    lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 add_scaled = operation("Add", lambda x, y, alpha: x + alpha * y, lambda g: g, lambda g, alpha: g * alpha)
 sub_scaled = operation("Sub", lambda x, y, alpha: x - alpha * y, lambda g: g, lambda g, alpha: g * -alpha)
-floor_divide = operation(  # PyTorch has no derivative for it, either
-    "NotImplemented",
-    lambda x, y: kernels.divide_rounded(x, y, "floor"),
-    *[lambda g: no_derivative("floor_divide")] * 2,
+lerp = operation(
+    "LerpBackward0", kernels.lerp,
+    lambda g, weight: g * (1 - weight),
+    lambda g, weight: g * weight,
 )
-lerp = operation("LerpBackward0", kernels.lerp, lambda g, weight: g * (1 - weight), lambda g, weight: g * weight)
 lerp_tensor = operation(
-    "LerpBackward1", kernels.lerp, lambda g, z: g * (1 - z), lambda g, z: g * z, lambda g, x, y, z: g * (y - x)
+    "LerpBackward1", kernels.lerp,
+    lambda g, z: g * (1 - z), lambda g, z: g * z,
+    lambda g, x, y, z: g * (y - x),
 )
 fmod = operation("FmodBackward0", kernels.fmod, lambda g: g)
-fmod_tensor = operation("FmodBackward1", kernels.fmod, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
+fmod_tensor = operation(
+    "FmodBackward1", kernels.fmod,
+    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"),
+)
 remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g)
 remainder_tensor = operation(
-    "RemainderBackward1", kernels.remainder, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor")
+    "RemainderBackward1", kernels.remainder,
+    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"),
 )
-div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g, y: zeros(g), lambda g, x, y: zeros(g))
+div_rounded = operation(
+    "DivBackward2", kernels.divide_rounded,
+    lambda g, y: zeros(g), lambda g, x, y: zeros(g),
+)
+floor_divide = operation(
+    "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"),
+    lambda g: no_derivative("floor_divide"),
+    lambda g: no_derivative("floor_divide"),
+)
 
 # ----------------------------------------------------------- elementwise
 
-exp = operation("Exp", kernels.floating(np.exp), lambda g, out: g * out)
-expm1 = operation("Expm1", kernels.floating(np.expm1), lambda g, out: g * (out + 1))
-log = operation("Log", kernels.floating(np.log), lambda g, x: g / x)
-log1p = operation("Log1P", kernels.floating(np.log1p), lambda g, x: g / (x + 1))
-log2 = operation("Log2", kernels.floating(np.log2), lambda g, x: g / (x * math.log(2)))
-log10 = operation("Log10", kernels.floating(np.log10), lambda g, x: g / (x * math.log(10)))
-sqrt = operation("Sqrt", kernels.floating(np.sqrt), lambda g, out: g / (2 * out))
+exp = operation("Exp", floating(np.exp), lambda g, out: g * out)
+expm1 = operation("Expm1", floating(np.expm1), lambda g, out: g * (out + 1))
+log = operation("Log", floating(np.log), lambda g, x: g / x)
+log1p = operation("Log1P", floating(np.log1p), lambda g, x: g / (x + 1))
+log2 = operation("Log2", floating(np.log2), lambda g, x: g / (x * math.log(2)))
+log10 = operation("Log10", floating(np.log10), lambda g, x: g / (x * math.log(10)))
+sqrt = operation("Sqrt", floating(np.sqrt), lambda g, out: g / (2 * out))
 rsqrt = operation("Rsqrt", kernels.rsqrt, lambda g, out: -0.5 * g * out**3)
-sin = operation("Sin", kernels.floating(np.sin), lambda g, x: g * cos(x))
-cos = operation("Cos", kernels.floating(np.cos), lambda g, x: -g * sin(x))
-tan = operation("Tan", kernels.floating(np.tan), lambda g, out: g * (1 + out * out))
-asin = operation("Asin", kernels.floating(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
-acos = operation("Acos", kernels.floating(np.arccos), lambda g, x: -g * rsqrt(1 - x * x))
-atan = operation("Atan", kernels.floating(np.arctan), lambda g, x: g / (x * x + 1))
+sin = operation("Sin", floating(np.sin), lambda g, x: g * cos(x))
+cos = operation("Cos", floating(np.cos), lambda g, x: -g * sin(x))
+tan = operation("Tan", floating(np.tan), lambda g, out: g * (1 + out * out))
+asin = operation("Asin", floating(np.arcsin), lambda g, x: g * rsqrt(1 - x * x))
+acos = operation("Acos", floating(np.arccos), lambda g, x: -g * rsqrt(1 - x * x))
+atan = operation("Atan", floating(np.arctan), lambda g, x: g / (x * x + 1))
 atan2 = operation(
-    "Atan2",
-    lambda x, y: np.arctan2(dtypes.floating(x), dtypes.floating(y)),
+    "Atan2", kernels.atan2,
     lambda g, x, y: g * y / (x * x + y * y),
     lambda g, x, y: -g * x / (x * x + y * y),
 )
-sinh = operation("Sinh", kernels.floating(np.sinh), lambda g, x: g * cosh(x))
-cosh = operation("Cosh", kernels.floating(np.cosh), lambda g, x: g * sinh(x))
-tanh = operation("Tanh", kernels.floating(np.tanh), lambda g, out: g * (1 - out * out))
+sinh = operation("Sinh", floating(np.sinh), lambda g, x: g * cosh(x))
+cosh = operation("Cosh", floating(np.cosh), lambda g, x: g * sinh(x))
+tanh = operation("Tanh", floating(np.tanh), lambda g, out: g * (1 - out * out))
 sigmoid = operation("Sigmoid", kernels.sigmoid, lambda g, out: g * (1 - out) * out)
 logsigmoid = operation("LogSigmoid", kernels.logsigmoid, lambda g, x: g * sigmoid(-x))
 softplus = operation(
-    "Softplus", kernels.softplus, lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta))
+    "Softplus", kernels.softplus,
+    lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
 )
 relu = operation("Relu", kernels.relu, lambda g, out: g * (out > 0))
 leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(x > 0, g, g * slope))
@@ -113,198 +137,160 @@ erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * 
 
 abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
 sign = operation("Sign", kernels.sign, lambda g: zeros(g))
-floor, ceil, trunc = (
-    operation(name, kernels.unless_whole(forward), lambda g: zeros(g))
-    for name, forward in (("Floor", np.floor), ("Ceil", np.ceil), ("Trunc", np.trunc))
-)
-round, round_decimals = (
-    operation(name, lambda x, decimals: np.round(x, decimals), lambda g: zeros(g))
-    for name in ("Round", "RoundBackward1")
-)
-nan_to_num = operation(
-    "NanToNum",
-    lambda x, nan, posinf, neginf: np.nan_to_num(x, True, nan, posinf, neginf),
-    lambda g, x: g * (abs(x) < math.inf),
-)
+floor = operation("Floor", kernels.unless_whole(np.floor), lambda g: zeros(g))
+ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
+trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
+round, round_decimals = several("Round RoundBackward1", kernels.round, lambda g: zeros(g))
+nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: g * (abs(x) < math.inf))
 maximum = operation(
-    "Maximum",
-    np.maximum,
+    "Maximum", np.maximum,
     lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
     lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g)),
 )
 minimum = operation(
-    "Minimum",
-    np.minimum,
+    "Minimum", np.minimum,
     lambda g, x, y: where(x > y, 0.0, where(x == y, g / 2, g)),
     lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
 )
-clamp, clamp_min, clamp_max = (
-    operation(name, kernels.clamp, lambda g, x, low, high: where((low <= x) & (x <= high), g, 0.0))
-    for name in ("ClampBackward1", "ClampMin", "ClampMax")
+clamp, clamp_min, clamp_max = several(
+    "ClampBackward1 ClampMin ClampMax", kernels.clamp,
+    lambda g, x, low, high: where((low <= x) & (x <= high), g, 0.0),
 )
-clamp_tensor, clamp_min_tensor, clamp_max_tensor = (
-    operation(
-        name,
-        kernels.clamp,
-        lambda g, x, y, z: where((y <= x) & (x <= z), g, 0.0),
-        lambda g, x, y, z: where((x < y) & (y < z), g, 0.0),
-        lambda g, x, y, z: where((x > z) | (y > z), g, 0.0),
-    )
-    for name in ("ClampBackward0", "ClampMinBackward1", "ClampMaxBackward1")
+clamp_tensor, clamp_min_tensor, clamp_max_tensor = several(
+    "ClampBackward0 ClampMinBackward1 ClampMaxBackward1", kernels.clamp,
+    lambda g, x, y, z: where((y <= x) & (x <= z), g, 0.0),
+    lambda g, x, y, z: where((x < y) & (y < z), g, 0.0),
+    lambda g, x, y, z: where((x > z) | (y > z), g, 0.0),
 )
 where = operation(  # x is the condition
-    "Where", kernels.where, None, lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g)
+    "Where", kernels.where,
+    None,
+    lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g),
 )
-masked_fill, masked_fill_tensor = (
-    operation(  # z is the mask
-        name, kernels.masked_fill, lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0), None
-    )
-    for name in ("MaskedFillBackward0", "MaskedFillBackward1")
+masked_fill, masked_fill_tensor = several(  # z is the mask
+    "MaskedFillBackward0 MaskedFillBackward1", kernels.masked_fill,
+    lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0),
+    None,
 )
+
+# What is written over, or drawn at random, does not follow what was there.
+
 fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
 fill_tensor = operation("FillBackward3", kernels.copied, lambda g: zeros(g), lambda g: g)
 zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
 copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
+drawn_bernoulli, drawn_normal_mean, drawn_normal_std = several(
+    "Bernoulli NormalBackward1 NormalBackward2", lambda x, value: value,
+    lambda g: zeros(g),
+)
+drawn_normal = operation("NormalBackward3", lambda x, y, value: value, lambda g: zeros(g), lambda g: zeros(g))
 
 # ------------------------------------------------------------ reductions
 
 sum_all = operation("SumBackward0", kernels.sum_all, lambda g, x_shape: expand(g, x_shape))
 sum_dims = operation(
-    "SumBackward1",
-    kernels.sum_dims,
+    "SumBackward1", kernels.sum_dims,
     lambda g, x_shape, dims, keepdim: expand(unreduce(g, x_shape, dims, keepdim), x_shape),
 )
-mean_all = operation("MeanBackward0", kernels.mean_all, lambda g, x_shape: expand(g / count(x_shape), x_shape))
+mean_all = operation(
+    "MeanBackward0", kernels.mean_all,
+    lambda g, x_shape: expand(g / count(x_shape), x_shape),
+)
 mean_dims = operation(
-    "MeanBackward1",
-    kernels.mean_dims,
+    "MeanBackward1", kernels.mean_dims,
     lambda g, x_shape, dims, keepdim: expand(unreduce(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
 )
-prod_all = operation(
-    "ProdBackward0", lambda x: np.multiply.reduce(x, None), lambda g, x, out: g * product_of_others(x, out, None)
-)
+prod_all = operation("ProdBackward0", kernels.prod_all, lambda g, x, out: g * product_of_others(x, out, None))
 prod_dim = operation(
-    "ProdBackward1",
-    kernels.prod_dim,
+    "ProdBackward1", kernels.prod_dim,
     lambda g, x, out, dim, keepdim: (
-        unreduce(g, x.shape, (dim,), keepdim) * product_of_others(x, unreduce(out, x.shape, (dim,), keepdim), dim)
-    ),
+        unreduce(g, x.shape, (dim,), keepdim)
+        * product_of_others(x, unreduce(out, x.shape, (dim,), keepdim), dim)),
 )
 var = operation(
-    "Var",
-    kernels.var,
+    "Var", kernels.var,
     lambda g, x, dims, correction, keepdim: var_gradient(unreduce(g, x.shape, dims, keepdim), x, dims, correction),
 )
 std = operation(
-    "Std",
-    kernels.std,
+    "Std", kernels.std,
     lambda g, x, out, dims, correction, keepdim: var_gradient(
-        unreduce(where(out == 0, 0.0, g / (2 * out)), x.shape, dims, keepdim), x, dims, correction
-    ),
+        unreduce(where(out == 0, 0.0, g / (2 * out)), x.shape, dims, keepdim), x, dims, correction),
 )
 vector_norm = operation(
-    "LinalgVectorNorm",
-    kernels.vector_norm,
+    "LinalgVectorNorm", kernels.vector_norm,
     lambda g, x, out, order, dims, keepdim: norm_gradient(
-        unreduce(g, x.shape, dims, keepdim), x, unreduce(out, x.shape, dims, keepdim), order, dims
-    ),
+        unreduce(g, x.shape, dims, keepdim), x, unreduce(out, x.shape, dims, keepdim), order, dims),
 )
 logsumexp = operation(
-    "Logsumexp",
-    kernels.logsumexp,
+    "Logsumexp", kernels.logsumexp,
     lambda g, x, out, dims, keepdim: (
-        unreduce(g, x.shape, dims, keepdim) * exp(x - unreduce(out, x.shape, dims, keepdim))
-    ),
+        unreduce(g, x.shape, dims, keepdim) * exp(x - unreduce(out, x.shape, dims, keepdim))),
 )
 max_all, min_all, median_all = (
     operation(name, forward, lambda g, x, out: where(attained(x, out), g / attained(x, out).sum(), 0.0))
     for name, forward in (
-        ("MaxBackward1", lambda x: np.maximum.reduce(x, None)),
-        ("MinBackward1", lambda x: np.minimum.reduce(x, None)),
+        ("MaxBackward1", kernels.max_all),
+        ("MinBackward1", kernels.min_all),
         ("MedianBackward0", kernels.median_all),
     )
 )
 amax, amin = (
-    operation(
-        name,
-        forward,
-        lambda g, x, out, dims, keepdim: among_equals(
-            unreduce(g, x.shape, dims, keepdim), x == unreduce(out, x.shape, dims, keepdim), dims
-        ),
-    )
+    operation(name, forward, lambda g, x, out, dims, keepdim: among_equals(
+        unreduce(g, x.shape, dims, keepdim), x == unreduce(out, x.shape, dims, keepdim), dims
+    ))
     for name, forward in (("Amax", kernels.amax), ("Amin", kernels.amin))
 )
-# One element is picked in each row; y holds their indices.
-max_dim, min_dim, median_dim, sort, topk = (
-    operation(
-        name,
-        kernels.picked,
-        lambda g, x_shape, y, dim, keepdim: put_along(unreduce(g, x_shape, (dim,), keepdim), y, x_shape, dim),
-        None,
-    )
-    for name in ("MaxBackward0", "MinBackward0", "MedianBackward1", "Sort", "Topk")
-)
-# What is drawn does not follow its parameters: the derivative is 0.
-drawn_bernoulli, drawn_normal_mean, drawn_normal_std = (
-    operation(name, lambda x, value: value, lambda g: zeros(g))
-    for name in ("Bernoulli", "NormalBackward1", "NormalBackward2")
-)
-drawn_normal = operation("NormalBackward3", lambda x, y, value: value, lambda g: zeros(g), lambda g: zeros(g))
-unique = operation(
-    "Unique2",
-    lambda x, values: values,
-    lambda g: no_derivative("_unique2"),
+max_dim, min_dim, median_dim, sort, topk = several(  # y is the index of what is picked in each row
+    "MaxBackward0 MinBackward0 MedianBackward1 Sort Topk", kernels.picked,
+    lambda g, x_shape, y, dim, keepdim: put_along(unreduce(g, x_shape, (dim,), keepdim), y, x_shape, dim),
+    None,
 )
 cumsum = operation("Cumsum", kernels.cumsum, lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)))
 cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
+unique = operation("Unique2", lambda x, values: values, lambda g: no_derivative("_unique2"))
+
 # ---------------------------------------------------- softmax and losses
 
-softmax = operation("Softmax", kernels.softmax, lambda g, out, dims: (g - sum_dims(g * out, dims, True)) * out)
-log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dims: g - exp(out) * sum_dims(g, dims, True))
+softmax = operation(
+    "Softmax", kernels.softmax,
+    lambda g, out, dims: (g - sum_dims(g * out, dims, True)) * out,
+)
+log_softmax = operation(
+    "LogSoftmax", kernels.log_softmax,
+    lambda g, out, dims: g - exp(out) * sum_dims(g, dims, True),
+)
 mse_loss = operation(
-    "MseLoss",
-    lambda x, y, reduction: kernels.reduced(np.square(x - y), reduction),
+    "MseLoss", kernels.mse_loss,
     lambda g, x, y, reduction: each(g, x, reduction) * 2 * (x - y),
     lambda g, x, y, reduction: each(g, x, reduction) * 2 * (y - x),
 )
 smooth_l1_loss = operation(
-    "SmoothL1Loss",
-    kernels.smooth_l1_loss,
+    "SmoothL1Loss", kernels.smooth_l1_loss,
     lambda g, x, y, reduction, beta: each(g, x, reduction) * clamp((x - y) / beta, -1, 1),
     lambda g, x, y, reduction, beta: each(g, x, reduction) * clamp((y - x) / beta, -1, 1),
 )
 huber_loss = operation(
-    "HuberLoss",
-    kernels.huber_loss,
+    "HuberLoss", kernels.huber_loss,
     lambda g, x, y, reduction, delta: each(g, x, reduction) * clamp(x - y, -delta, delta),
     lambda g, x, y, reduction, delta: each(g, x, reduction) * clamp(y - x, -delta, delta),
 )
 bce_loss = operation(  # z is the weight
-    "BinaryCrossEntropy",
-    kernels.bce_loss,
+    "BinaryCrossEntropy", kernels.bce_loss,
     lambda g, x, y, z, reduction: each(g, x, reduction) * weighted((x - y) / clamp((1 - x) * x, 1e-12, math.inf), z),
     lambda g, x, y, z, reduction: each(g, x, reduction) * weighted(log(1 - x) - log(x), z),
     None,
 )
 bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
-    "BinaryCrossEntropyWithLogits",
-    kernels.bce_with_logits_loss,
+    "BinaryCrossEntropyWithLogits", kernels.bce_with_logits_loss,
     lambda g, x, y, z, u, reduction: (
-        each(g, x, reduction) * weighted(weighted(y, u) * (sigmoid(x) - 1) + (1 - y) * sigmoid(x), z)
-    ),
+        each(g, x, reduction) * weighted((1 - y) * sigmoid(x) - weighted(y, u) * sigmoid(-x), z)),
     lambda g, x, y, z, u, reduction: each(g, x, reduction) * weighted(logsigmoid(-x) - weighted(logsigmoid(x), u), z),
-    None,
-    None,
+    None, None,
 )
-nll_loss, nll_loss2d = (
-    operation(  # y is the index of the classes, z the weight of each
-        name,
-        kernels.nll_loss,
-        lambda g, x, y, z, total: put_along(-at_classes(g, y, total) * z, y, x.shape, 1),
-        None,
-        None,
-    )
-    for name in ("NllLoss", "NllLoss2D")
+nll_loss, nll_loss2d = several(  # y is the index of the classes, z the weight of each
+    "NllLoss NllLoss2D", kernels.nll_loss,
+    lambda g, x, y, z, total: put_along(-at_classes(g, y, total) * z, y, x.shape, 1),
+    None, None,
 )
 
 # -------------------------------------------------------------- matrices
@@ -314,22 +300,18 @@ bmm = operation("Bmm", operator.matmul, lambda g, y: bmm(g, y.mT), lambda g, x: 
 mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
 dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
 rows_mm = operation(  # x has any number of leading dimensions
-    "UnsafeViewBackward0", kernels.rows_mm, lambda g, y: rows_mm(g, y.mT), lambda g, x: fold_rows(x).mT @ fold_rows(g)
+    "UnsafeViewBackward0", kernels.rows_mm,
+    lambda g, y: rows_mm(g, y.mT),
+    lambda g, x: fold_rows(x).mT @ fold_rows(g),
 )
 batch_mm = operation("UnsafeViewBackward0", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
-linear, linear_nd = (
-    operation(  # x is the bias, y the input, z the weight (out, in)
-        name,
-        kernels.linear,
-        lambda g: g,
-        lambda g, z: rows_mm(g, z),
-        lambda g, y: fold_rows(g).mT @ fold_rows(y),
-    )
-    for name in ("Addmm", "View")
+linear, linear_nd = several(  # x is the bias, y the input, z the weight (out, in)
+    "Addmm View", kernels.linear,
+    lambda g: g, lambda g, z: rows_mm(g, z),
+    lambda g, y: fold_rows(g).mT @ fold_rows(y),
 )
 addmm = operation(
-    "Addmm",
-    lambda x, y, z, beta, alpha: kernels.weighted_sum(x, beta, y @ z, alpha),
+    "Addmm", kernels.addmm,
     lambda g, beta: g * beta,
     lambda g, z, alpha: g @ z.mT * alpha,
     lambda g, y, alpha: y.mT @ g * alpha,
@@ -337,151 +319,168 @@ addmm = operation(
 det = operation("LinalgDet", kernels.det, lambda g, x, out: (g * out)[..., None, None] * inv(x).mT)
 inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
 solve = operation(
-    "LinalgSolveEx", kernels.solve, lambda g, x, out: -(solve(x.mT, g) @ out.mT), lambda g, x, out: solve(x.mT, g)
+    "LinalgSolveEx", kernels.solve,
+    lambda g, x, out: -(solve(x.mT, g) @ out.mT),
+    lambda g, x, out: solve(x.mT, g),
 )
 solve_vector = operation(
-    "LinalgSolveEx",
-    kernels.solve_vector,
+    "LinalgSolveEx", kernels.solve_vector,
     lambda g, x, out: -solve_vector(x.mT, g)[..., None] * out[..., None, :],
     lambda g, x: solve_vector(x.mT, g),
 )
-trace = operation("Trace", kernels.trace, lambda g, x_shape: put_diagonal(expand(g, (min(x_shape),)), x_shape, 0, 0, 1))
+trace = operation(
+    "Trace", kernels.trace,
+    lambda g, x_shape: put_diagonal(expand(g, (min(x_shape),)), x_shape, 0, 0, 1),
+)
 
 # ----------------------------------------------------------------- shape
 
 clone = operation("Clone", kernels.duplicate, lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
 expand = operation("Expand", kernels.expand, lambda g: g, view=True)
-reshape, reshape_alias, squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = (
-    operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape), view=True)
-    for name in (
-        *("View", "ReshapeAlias", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"),
-        *("Unsqueeze", "Alias"),
-    )
+reshape, reshape_alias, squeeze, squeeze_dim, squeeze_dims, unsqueeze, alias = several(
+    "View ReshapeAlias SqueezeBackward0 SqueezeBackward1 SqueezeBackward2 Unsqueeze Alias",
+    lambda x, shape: x.reshape(shape),
+    lambda g, x_shape: g.reshape(x_shape),
+    view=True,
 )
-unsafe_view, squeeze_row = (  # of what has just been made, so that it need not be a view
-    operation(name, lambda x, shape: x.reshape(shape), lambda g, x_shape: g.reshape(x_shape))
-    for name in ("UnsafeViewBackward0", "SqueezeBackward4")
+unsafe_view, squeeze_row = several(  # of what has just been made, so that it need not be a view
+    "UnsafeViewBackward0 SqueezeBackward4", lambda x, shape: x.reshape(shape),
+    lambda g, x_shape: g.reshape(x_shape),
 )
 permute = operation(
-    "Permute", lambda x, dims: x.transpose(dims), lambda g, dims: permute(g, kernels.inverse_order(dims)), view=True
+    "Permute", lambda x, dims: x.transpose(dims),
+    lambda g, dims: permute(g, kernels.inverse_order(dims)),
+    view=True,
 )
-swap, transpose = (
-    operation(name, kernels.swap, lambda g, i, j: swap(g, i, j), view=True) for name in ("Transpose", "T")
-)
+swap, transpose = several("Transpose T", kernels.swap, lambda g, i, j: swap(g, i, j), view=True)
 diagonal = operation(
-    "Diagonal", kernels.diagonal, lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j), view=True
+    "Diagonal", kernels.diagonal,
+    lambda g, x_shape, offset, i, j: put_diagonal(g, x_shape, offset, i, j),
+    view=True,
 )
 diagonal_copy = operation(
-    "DiagonalBackward0_copy",
-    lambda x, offset: np.diagonal(x, offset).copy(),
+    "DiagonalBackward0_copy", lambda x, offset: np.diagonal(x, offset).copy(),
     lambda g, x_shape, offset: put_diagonal(g, x_shape, offset, 0, 1),
 )
-put_diagonal, diag_embed = (
-    operation(name, kernels.put_diagonal, lambda g, offset, i, j: diagonal(g, offset, i, j))
-    for name in ("DiagonalBackward", "DiagEmbed")
+put_diagonal, diag_embed = several(
+    "DiagonalBackward DiagEmbed", kernels.put_diagonal,
+    lambda g, offset, i, j: diagonal(g, offset, i, j),
 )
 flip = operation("Flip", kernels.flip, lambda g, dims: flip(g, dims))
-roll = operation(
-    "Roll",
-    kernels.roll,
-    lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
-)
+roll = operation("Roll", kernels.roll, lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims))
 repeat = operation(
-    "Repeat", lambda x, repeats: np.tile(x, repeats), lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats)
+    "Repeat", lambda x, repeats: np.tile(x, repeats),
+    lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats),
 )
 tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset: tril(g, offset))
 triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
+pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
+
 # Of any number of tensors; the rule takes the number i of the input.
+
 cat = joined("Cat", kernels.cat, lambda g, i, dim, bounds: part(g, dim, slice(*bounds[i : i + 2])))
 stack = joined("Stack", kernels.stack, lambda g, i, dim: part(g, dim, i))
-pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
 
 # -------------------------------------------------------------- indexing
 
 # What integers and slices pick is a view; `part` rules put g back in place.
 
-select, slice_, split, split_sizes, unbind, narrowed_alias = (
-    operation(name, lambda x, key: x[key], lambda g, x_shape, key: place(g, x_shape, key), view=True, part=True)
-    for name in ("Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias")
+select, slice_, split, split_sizes, unbind, narrowed_alias = several(
+    "Select Slice Split SplitWithSizes Unbind Alias", lambda x, key: x[key],
+    lambda g, x_shape, key: place(g, x_shape, key),
+    view=True, part=True,
 )
 place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
 # What index tensors and masks pick is a copy; y is the index, at dimensions `dims`.
 
-pick, index_select = (
-    operation(name, kernels.pick, lambda g, x_shape, y, dims: put(g, y, x_shape, dims), None)
-    for name in ("Index", "IndexSelect")
+pick, index_select = several(
+    "Index IndexSelect", kernels.pick,
+    lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
+    None,
+)
+masked_select, max_pool2d = several(
+    "MaskedSelect MaxPool2DWithIndices", kernels.pick,
+    lambda g, x, y, dims: put(g, y, x.shape, dims),
+    None,
 )
 embedding = operation(  # the row `padding` gets no gradient
-    "Embedding",
-    lambda x, y, padding: x[y],
+    "Embedding", lambda x, y, padding: x[y],
     lambda g, x_shape, y, padding: put(where((y != padding)[..., None], g, 0.0), y, x_shape, (0,)),
     None,
 )
-masked_select, max_pool2d = (
-    operation(name, kernels.pick, lambda g, x, y, dims: put(g, y, x.shape, dims), None)
-    for name in ("MaskedSelect", "MaxPool2DWithIndices")
-)
 put = operation("IndexPut", kernels.put, lambda g, y, dims: pick(g, y, dims), None)
 index_put = operation(
-    "IndexPut",
-    kernels.index_put,
+    "IndexPut", kernels.index_put,
     lambda g, y, dims: index_put(g, y, 0, dims),
     None,
     lambda g, y, dims: pick(g, y, dims),
 )
-index_add = operation("IndexAdd", kernels.index_add, lambda g: g, None, lambda g, y, z, dims: pick(g, y, dims))
+index_add = operation(
+    "IndexAdd", kernels.index_add,
+    lambda g: g,
+    None,
+    lambda g, y, z, dims: pick(g, y, dims),
+)
 gather = operation("Gather", kernels.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
-put_along = operation("ValueSelectingReductionBackward", kernels.put_along, lambda g, y, dim: gather(g, y, dim), None)
+put_along = operation(
+    "ValueSelectingReductionBackward", kernels.put_along,
+    lambda g, y, dim: gather(g, y, dim),
+    None,
+)
 scatter = operation(
-    "ScatterBackward0",
-    kernels.scatter,
+    "ScatterBackward0", kernels.scatter,
     lambda g, y, dim: scatter_value(g, y, 0, dim),
     None,
     lambda g, y, dim: gather(g, y, dim),
 )
-scatter_value = operation("ScatterBackward1", kernels.scatter, lambda g, y, dim: scatter_value(g, y, 0, dim), None)
-scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, lambda g, y, dim: gather(g, y, dim))
+scatter_value = operation(
+    "ScatterBackward1", kernels.scatter,
+    lambda g, y, dim: scatter_value(g, y, 0, dim),
+    None,
+)
+scatter_add = operation(
+    "ScatterAdd", kernels.scatter_add,
+    lambda g: g,
+    None,
+    lambda g, y, dim: gather(g, y, dim),
+)
 
 # ---------------------------------------------------- layers of networks
 
 # y is the weight and z the bias.  In a convolution and in pooling,
 # `windows` says which windows of the input are looked at.
 
-layer_norm, batch_norm = (
-    operation(
-        name,
-        lambda x, y, z, dims, eps: standard(x, dims, eps) * y + z,
-        lambda g, x, y, dims, eps: standard_slope(g * y, x, dims, eps),
-        lambda g, x, dims, eps: g * standard(x, dims, eps),
-        lambda g: g,
-    )
-    for name in ("NativeLayerNorm", "NativeBatchNorm")
+layer_norm, batch_norm = several(
+    "NativeLayerNorm NativeBatchNorm", lambda x, y, z, dims, eps: standard(x, dims, eps) * y + z,
+    lambda g, x, y, dims, eps: standard_slope(g * y, x, dims, eps),
+    lambda g, x, dims, eps: g * standard(x, dims, eps),
+    lambda g: g,
 )
 batch_norm_eval = operation(  # u is the running mean, v the running variance
-    "NativeBatchNorm",
-    lambda x, y, z, u, v, eps: (x - u) * rsqrt(v + eps) * y + z,
+    "NativeBatchNorm", lambda x, y, z, u, v, eps: (x - u) * rsqrt(v + eps) * y + z,
     lambda g, y, v, eps: g * y * rsqrt(v + eps),
     lambda g, x, u, v, eps: g * (x - u) * rsqrt(v + eps),
     lambda g: g,
-    None,
-    None,
+    None, None,
 )
 conv2d = operation(
-    "Convolution",
-    kernels.conv2d,
+    "Convolution", kernels.conv2d,
     lambda g, x, y, windows, groups: conv_input(g, x.shape, y, windows, groups),
     lambda g, x, y, windows, groups: conv_weight(g, x, y.shape, windows, groups),
     lambda g, x, y: sum_dims(g, (0, 2, 3), False),
 )
 avg_pool2d = operation(
-    "AvgPool2D", kernels.avg_pool2d, lambda g, x, windows: fold(averaged(g, windows), x.shape, windows)
+    "AvgPool2D", kernels.avg_pool2d,
+    lambda g, x, windows: fold(averaged(g, windows), x.shape, windows),
 )
 unfold = operation("Im2Col", kernels.unfold, lambda g, x_shape, windows: fold(g, x_shape, windows))
 fold = operation("Col2Im", kernels.fold, lambda g, windows: unfold(g, windows))
 
 # --------------------------------------------- functions that rules call
+
+# fmt: on
 
 
 def zeros(g: Any) -> Any:
@@ -651,11 +650,6 @@ def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
 def part(g: Any, dim: int, key: Any) -> Any:
     """The part of g along one dimension."""
     return slice_(g, (slice(None),) * dim + (key, ...))
-
-
-def cropped(x: Any, shape: Shape) -> Any:
-    """The beginning of x, where windows did not reach its end."""
-    return x if x.shape == shape else slice_(x, tuple(map(slice, shape)))
 
 
 enter(globals())

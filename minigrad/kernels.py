@@ -182,6 +182,10 @@ def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]
     return forward
 
 
+def atan2(x: Array, y: Array) -> Array:
+    return np.arctan2(dtypes.floating(x), dtypes.floating(y))
+
+
 def rsqrt(x: Array) -> Array:
     return 1 / np.sqrt(dtypes.floating(x))
 
@@ -191,6 +195,15 @@ def sign(x: Array) -> Array:
     if x.dtype.kind == "b":
         return x.copy()
     return np.sign(x) if x.dtype.kind != "f" else np.nan_to_num(np.sign(x))
+
+
+def round(x: Array, decimals: int) -> Array:
+    """The nearest number with so many decimals, half to even."""
+    return np.round(x, decimals)
+
+
+def nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
+    return np.nan_to_num(x, True, nan, posinf, neginf)
 
 
 def clamp(x: Array, low: Any, high: Any) -> Array:
@@ -296,6 +309,10 @@ def reduced(losses: Array, reduction: str) -> Array:
     if reduction == "mean":
         return mean_all(losses)
     return np.add.reduce(losses, None) if reduction == "sum" else losses
+
+
+def mse_loss(x: Array, y: Array, reduction: str) -> Array:
+    return reduced(np.square(x - y), reduction)
 
 
 def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
@@ -414,14 +431,10 @@ def linear(bias: Array | None, x: Array, weight: Array) -> Array:
     return out if x.ndim == 2 else out.reshape((*x.shape[:-1], weight.shape[0]))
 
 
-def weighted(x: Any, factor: float) -> Any:
-    """x * factor, where multiplying by 1 costs nothing; for arrays and Tensors."""
-    return x if factor == 1 else x * factor
-
-
-def weighted_sum(x: Any, beta: float, y: Any, alpha: float) -> Any:
-    """x * beta + y * alpha, where with beta 0 x is not looked at, not even if it is nan; for arrays and Tensors."""
-    return weighted(x, beta) + weighted(y, alpha) if beta else weighted(y, alpha)
+def addmm(x: Array, y: Array, z: Array, beta: float, alpha: float) -> Array:
+    """x * beta + y @ z * alpha; with beta 0 x is not looked at, not even if it is nan."""
+    product = y @ z * alpha
+    return x * beta + product if beta else product
 
 
 class LinAlgError(RuntimeError):
@@ -500,8 +513,20 @@ def mean_dims(x: Array, dims: Shape, keepdim: bool) -> Array:
     return sum_dims(x, dims, keepdim) / x.dtype.type(count(x.shape, dims))
 
 
+def prod_all(x: Array) -> Array:
+    return np.multiply.reduce(x, None)
+
+
 def prod_dim(x: Array, dim: int, keepdim: bool) -> Array:
     return np.multiply.reduce(x, dim, None, None, keepdim) if x.ndim else x[()]
+
+
+def max_all(x: Array) -> Array:
+    return np.maximum.reduce(x, None)
+
+
+def min_all(x: Array) -> Array:
+    return np.minimum.reduce(x, None)
 
 
 def amax(x: Array, dims: Shape, keepdim: bool) -> Array:
