@@ -384,7 +384,8 @@ def index_add(x: Array, index: Array, source: Array, dims: Shape) -> Array:
 
 def along(index: Array, dim: int) -> tuple[Any, ...]:
     """numpy's index that pairs `index` along `dim` with its own place in the others."""
-    grid: list[Any] = list(np.ogrid[tuple(map(slice, index.shape))])
+    n = index.ndim
+    grid: list[Any] = [np.arange(size).reshape(-1, *(1,) * (n - i - 1)) for i, size in enumerate(index.shape)]
     grid[dim : dim + 1] = [index]  # the index itself, for a single number
     return tuple(grid)
 
@@ -395,7 +396,9 @@ def gather(x: Array, index: Array, dim: int) -> Array:
 
 def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
     """The transpose of `gather`: g added into zeros."""
-    return scatter_add(np.zeros(shape, g.dtype), index, g, dim)
+    out = np.zeros(shape, g.dtype)
+    np.add.at(np.atleast_1d(out), along(index, dim), g)
+    return out
 
 
 def scatter(x: Array, index: Array, source: Any, dim: int) -> Array:
@@ -599,7 +602,7 @@ def trace(x: Array) -> Array:
 
 def nll_loss(x: Array, index: Array, share: Any, total: Any) -> Array:
     """Minus x at the index times the share of each; with a total their sum divided by it, which is never -0."""
-    losses = np.take_along_axis(x, index, 1) * share
+    losses = x[along(index, 1)] * share
     return -losses.squeeze(1) if total is None else 0.0 - losses.sum() / total
 
 

@@ -542,7 +542,7 @@ def cross_entropy(
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if input._data.shape == target._data.shape:
         return _soft(input, target, weight, reduction, label_smoothing, dim)
-    logs = table.log_softmax(input, dim)
+    logs = table.log_softmax(input, (dim,))
     loss = _nll(logs, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return loss
@@ -571,7 +571,7 @@ def _soft(
     classes = input.shape[dim]
     if smoothing:
         target = target * (1 - smoothing) + smoothing / classes
-    product = table.log_softmax(input, dim) * target
+    product = table.log_softmax(input, (dim,)) * target
     if weight is not None:
         product = product * _along(weight, input, dim)
     if reduction == "none":
@@ -612,12 +612,12 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     index = index.unsqueeze(1)
     classes, number = index._data, rows._data.shape[1]
     share: Any = 1
-    wrong = (classes < 0) | (classes >= number)
-    if weight is not None or 0 <= ignore_index < number or wrong.any():
+    inside = classes.size and classes.min() >= 0 and classes.max() < number
+    if weight is not None or 0 <= ignore_index < number or not inside:
         counted = classes != ignore_index
-        if (wrong & counted).any():
-            worst = classes[wrong & counted][0]
-            raise IndexError(f"Target {worst} is out of bounds.")
+        wrong = classes[((classes < 0) | (classes >= number)) & counted]
+        if wrong.size:
+            raise IndexError(f"Target {wrong[0]} is out of bounds.")
         classes = np.where(counted, classes, 0)
         index = wrap(classes)
         share = counted.astype(rows._data.dtype)
