@@ -6,9 +6,10 @@
 import inspect
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from minigrad import derivatives, kernels, more_derivatives, tape
+from minigrad import derivatives, kernels, tape
 from minigrad.course import lessons, misconceptions
 from minigrad.operations import Operation
 from minigrad.record.formula import formulas_of, shown
@@ -65,21 +66,30 @@ def rules() -> str:
         "`g` is the gradient of the output; `x`, `y`, `z` are the inputs, `out` is the result, `x_shape` the shape of an "
         "input; other names are arguments of the operation. A rule may give a gradient that is still stretched by "
         "broadcasting: the walk sums it to the input's shape. Words that are no operations are explained at the end. "
-        "Made by `minigrad build` from the files that the headings name; edit there.",
+        "Made by `minigrad build` from `minigrad/derivatives.py`; edit there.",
     ]
     words: dict[str, str] = {}
-    left = dict(tape.TABLE)
-    for room in (derivatives, more_derivatives):
-        lines += ["", f"## `{room.__name__.replace('.', '/')}.py`", ""]
-        lines += ["| operation | node | gradient of each input | kept until backward |", "|---|---|---|---|"]
-        for name in [name for name in left if hasattr(room, name)]:
-            operation = left.pop(name)
+    for family, names in families():
+        lines += ["", f"## {family.capitalize()}", ""]
+        lines += ["| operation | node | gradient of each input | saved for backward |", "|---|---|---|---|"]
+        for name in names:
+            operation = tape.TABLE[name]
             lines.append(row(name, operation))
             for formula, rule in zip(formulas_of(operation), operation.rules, strict=True):
                 words.update({word: meaning(word, rule) for word in CALLED.findall(formula) if word not in tape.TABLE})
     lines += ["", "## Words in the rules", "", "| word | means |", "|---|---|"]
     lines += [f"| `{word}` | {text} |" for word, text in sorted(words.items()) if text]
     return "\n".join(lines) + "\n"
+
+
+def families() -> Iterator[tuple[str, list[str]]]:
+    """The headings of the table, and which operations stand under each."""
+    parts = re.split(r"^# -{9,} (.+)$", inspect.getsource(derivatives), flags=re.MULTILINE)
+    for family, source in zip(parts[1::2], parts[2::2]):
+        defined = " ".join(re.findall(r"^(\w[\w, ]*) = ", source, re.MULTILINE))
+        names = [name for name in re.findall(r"\w+", defined) if name in tape.TABLE]
+        if names:
+            yield family, names
 
 
 def row(name: str, operation: Operation) -> str:
@@ -97,20 +107,13 @@ def row(name: str, operation: Operation) -> str:
 
 
 CALLED = re.compile(r"(?<![.\w])([A-Za-z_]\w+)(?=\()")  # a name with an opening bracket behind it
-CONSTANTS = {  # functions without a docstring of ours
-    "finite": "Where x is neither nan nor infinite.",
-    "floored": "x / y rounded down.",
-    "isnan": "Where x is nan.",
-    "truncated": "x / y rounded towards zero.",
-    "zeros": "Zeros of the shape and type of x.",
-}
 
 
 def meaning(word: str, rule: Any) -> str:
     """What a function that a rule calls does: the beginning of its docstring; nothing for Python's own."""
     rooms = (rule.__globals__, vars(kernels))
     function = rule if rule.__name__ == word else next((room[word] for room in rooms if word in room), None)
-    text = CONSTANTS.get(word) or inspect.getdoc(function) or ""
+    text = inspect.getdoc(function) or ""
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|") if function is not None else ""
 
 
