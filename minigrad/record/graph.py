@@ -65,6 +65,7 @@ class Graph:
             leaf=not node.parents, named=named, where=found.where,
             expression=found.expression if fits else "", source=found.line,
             value=self.values.get(node), symbol=symbol(kind), spot=spot_of(node),
+            site=(node.code, node.at) if node.code else None,
         )  # fmt: skip
         leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
         if leaf is not None and leaf._grad is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ class Place:
     empty: str = "None"  # what .grad is before any pass
     symbol: str = ""  # "*", "@", "relu"
     spot: str = ""  # its call site: the turns of a loop have the same
+    site: tuple[CodeType, int] | None = None  # the code, and the instruction
 
 
 @dataclass(slots=True)

@@ -259,10 +259,10 @@ def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, 
     if sent.skipped:
         return {"kind": "skip", **made}
     made |= {
-        "kind": "share",
+        "kind": "send",
         "rule": sent.named,
         "how": sent.how,
-        "kept": [[k.name, k.label, pool.add(k.value)] for k in sent.saved],
+        "saved": [[k.name, k.label, pool.add(k.value)] for k in sent.saved],
         "local": pool.add(sent.local),
         "raw": pool.add(sent.raw),
         "contrib": pool.add(sent.value),

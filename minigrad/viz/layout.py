@@ -13,16 +13,18 @@ import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 Key = Hashable
 Edge = tuple[int, int, int]
 
-HEIGHT = 58  # of a box
-GAP_X, GAP_Y = 38, 20
-MARGIN = 14
-ROW_WIDTH = 850  # pixels in a row before the picture wraps
-FOLD_ABOVE = 60  # boxes before repeated patterns start folded
+LOW, TALL = 64, 88  # of a box with numbers, of one with thumbnails
+GAP_Y = 30
+MARGIN = 16
+LETTER = 7.0  # pixels of a letter, at most
+ROWS = (150, 300, 480, 640, 860, 1150, 1600)  # pixels in a row before the picture wraps: a drawing for each width of page
+FOLD_ABOVE = 24  # boxes before repeated patterns start folded
 MOST_BOXES = 300  # boxes that are ever drawn at once
 
 
@@ -33,22 +35,27 @@ class Graph:
     ids: list[int]
     edges: list[Edge]
     width: dict[int, float] = field(default_factory=dict)
+    height: float = LOW
+    gap: float = 38.0  # between columns: the labels of the edges stand there
 
 
 def lay_out(data: dict[str, Any]) -> dict[str, Any]:
-    """The layout of a recording's data: `full` (None for too many boxes), `folded` (None where nothing
-    repeats) and which one to `start` with (None if there is none).
+    """The layout of a recording's data: `views` (`full` if there are not too many boxes, `folded` if something
+    repeats), each with a drawing for every width of page, and the view to `start` with (None if there is none).
     """
     ids = [n["id"] for n in data["nodes"]]
     edges: list[Edge] = [(a, b, s) for a, b, s in data["edges"]]
-    values = data["vals"]
-    width = {n["id"]: box_width(n, None if n["val"] is None else values[n["val"]]) for n in data["nodes"]}
+    height = TALL if any(prod(n["shape"]) > 1 for n in data["nodes"]) else LOW
+    width = {n["id"]: box_width(n, data["vals"]) for n in data["nodes"]}
+    gap = label_room(data)
+    views: dict[str, Any] = {}
+    if len(ids) <= MOST_BOXES:
+        views["full"] = {"drawings": drawings(Graph(ids, edges, width, height, gap))}
     folding = fold(data)
-    folded = None
     if folding is not None:
         rep, turn, group, groups = folding
-        kept = [i for i in ids if rep[i] == i]
-    if folding is not None and len(kept) <= MOST_BOXES:
+        standing = [i for i in ids if rep[i] == i]
+    if folding is not None and len(standing) <= MOST_BOXES:
         lines: dict[Edge, int] = {}
         which: list[int] = []
         for a, b, s in edges:
@@ -57,32 +64,51 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
                 which.append(-1)  # from one turn of the loop to the next: left out
             else:
                 which.append(lines.setdefault(line, len(lines)))
-        wide = {i: max(width[j] for j in ids if rep[j] == i) for i in kept}
-        folded = draw(Graph(kept, list(lines), wide))
-        folded.update(
-            rep=[rep[i] for i in ids],
-            line=which,
-            turn=[[group[i], turn[i]] if i in turn else None for i in ids],
-            turns=[n for n, _ in groups],
-            stacked=sorted(m for _, members in groups for m in members),
-        )
-    full = draw(Graph(ids, edges, width)) if len(ids) <= MOST_BOXES else None
-    start = "full" if full else None
-    if folded is not None and (len(ids) > FOLD_ABOVE or full is None):
+        wide = {i: max(width[j] for j in ids if rep[j] == i) for i in standing}
+        views["folded"] = {
+            "drawings": drawings(Graph(standing, list(lines), wide, height, gap)),
+            "rep": [rep[i] for i in ids],
+            "line": which,
+            "turn": [[group[i], turn[i]] if i in turn else None for i in ids],
+            "turns": [n for n, _ in groups],
+            "stacked": sorted(m for _, members in groups for m in members),
+        }
+    start = "full" if "full" in views else None
+    if "folded" in views and (len(ids) > FOLD_ABOVE or start is None):
         start = "folded"
-    return {"full": full, "folded": folded, "start": start}
+    return {"views": views, "start": start}
 
 
-def box_width(node: dict[str, Any], value: Any) -> float:
-    """Wide enough for the name and the operation, within limits."""
-    alone = value is not None and not isinstance(value, dict)
-    shown = f"= {value}" if alone else sizes(node["shape"])
-    longest = max(len(label(node)) + 4, len(node["symbol"]) + 2 + len(shown))
-    return float(min(190, max(100, 7.4 * longest + 22)))
+def box_width(node: dict[str, Any], vals: list[Any]) -> float:
+    """Wide enough for the name and the operation, the value and the gradient, within limits."""
+    tag = "data" if not node["rg"] else "leaf" if node["leaf"] else node["symbol"] * (node["symbol"] != node["name"])
+    longest = max(1.15 * len(label(node)) + min(9, len(tag)) + 1, 13)
+    value = None if node["val"] is None else vals[node["val"]]
+    if isinstance(value, dict):
+        longest = max(longest, min(18, len(listed(value))))
+    return float(min(200, round(LETTER * longest + 20)))
+
+
+def listed(value: dict[str, Any]) -> str:
+    """The numbers of a short list, else its shape."""
+    if len(value["s"]) == 1 and len(value["d"]) == value["s"][0]:
+        return "[" + ", ".join(map(str, value["d"])) + "]"
+    return sizes(value["s"])
+
+
+def label_room(data: dict[str, Any]) -> float:
+    """The gap between columns that the labels of the edges need: local derivatives, and what travels back."""
+    longest = 4
+    for move in data["steps"]:
+        if move["kind"] == "send":
+            value = data["vals"][move["contrib"]]
+            sent = len(str(value["norm"])) + 2 if isinstance(value, dict) else len(str(value))
+            longest = max(longest, len(move["edge"]) - 1, sent)
+    return float(min(96, max(48, LETTER * longest + 22)))
 
 
 def sizes(shape: Sequence[int]) -> str:
-    """3x4 for a table, (3,) for a vector: a bare 3 would read as a number."""
+    """3x4 for a matrix, (3,) for a vector: a bare 3 would read as a number."""
     return f"({shape[0]},)" if len(shape) == 1 else "\u00d7".join(map(str, shape))
 
 
@@ -92,17 +118,30 @@ def label(node: dict[str, Any], limit: int = 18) -> str:
 
 
 # ---------------------------------------------------------------- one drawing
-def draw(graph: Graph) -> dict[str, Any]:
-    """Boxes `[x, y, w, h]` by id and lines `{d, a, b}`: an SVG path, its first and its last point."""
+def drawings(graph: Graph) -> list[dict[str, Any]]:
+    """One drawing for each width of page, without repetition; the narrowest first."""
     layer = layers(graph)
     chains, down, up, nodes = split_long(graph, layer)
     order = ordered(graph, layer, down, up, nodes)
-    spine = longest_path(graph, layer)
-    y = heights(order, down, up, spine, graph)
-    boxes, row_of, size = wrapped(graph, layer, order, y, nodes)
-    lines = routed(graph, chains, boxes, row_of, layer, size)
-    shown = {i: [round(v, 1) for v in boxes[i]] for i in graph.ids}
-    return {"w": round(size[0], 1), "h": round(size[1], 1), "nodes": shown, "edges": lines}
+    y = heights(order, down, up, longest_path(graph, layer), graph)
+    made = []
+    counts = sorted({row_count(graph, order, width) for width in ROWS}, reverse=True)
+    for rows in counts:
+        boxes, row_of, size = wrapped(graph, layer, order, y, nodes, rows)
+        lines = routed(graph, chains, boxes, row_of, size)
+        shown = {i: [round(v, 1) for v in boxes[i]] for i in graph.ids}
+        made.append({"w": round(size[0], 1), "h": round(size[1], 1), "nodes": shown, "edges": lines})
+    return made
+
+
+def column_widths(graph: Graph, order: list[list[Key]]) -> list[float]:
+    return [max((graph.width[v] for v in row if isinstance(v, int)), default=12.0) + graph.gap for row in order]
+
+
+def row_count(graph: Graph, order: list[list[Key]], width: int) -> int:
+    """Into how many rows the picture is cut for a page of this width."""
+    total = sum(column_widths(graph, order)) - graph.gap
+    return 1 if total <= width else min(len(order), -(-int(total) // width))
 
 
 def layers(graph: Graph) -> dict[Key, int]:
@@ -250,7 +289,7 @@ def heights(
     real = set(graph.ids)
 
     def gap(v: Key) -> float:
-        return HEIGHT + GAP_Y if v in real else 22.0
+        return graph.height + GAP_Y if v in real else 22.0
 
     y: dict[Key, float] = {}
     for row in order:
@@ -298,14 +337,10 @@ def wrapped(
     order: list[list[Key]],
     y: dict[Key, float],
     nodes: list[Key],
+    rows: int,
 ) -> tuple[dict[Key, list[float]], dict[Key, int], tuple[float, float, list[float]]]:
-    """Cut the picture into rows of at most ROW_WIDTH layers. Gives boxes, the row of each node, and the
-    size.
-    """
+    """Cut the picture into so many rows. Gives boxes, the row of each node, and the size."""
     count = len(order)
-    wide = [max((graph.width[v] for v in row if isinstance(v, int)), default=12.0) + GAP_X for row in order]
-    total = sum(wide) - GAP_X
-    rows = 1 if total <= 1.3 * ROW_WIDTH else -(-int(total) // ROW_WIDTH)  # a little scrolling beats a wrap
     per = -(-count // rows)
     real = set(graph.ids)
     row_of: dict[Key, int] = {v: layer[v] // per for v in nodes}
@@ -322,9 +357,9 @@ def wrapped(
         members = [v for v in nodes if row_of[v] == r]
         if not members:
             continue
-        low = min(y[v] - (HEIGHT / 2 if v in real else 11) for v in members)
-        high = max(y[v] + (HEIGHT / 2 if v in real else 11) for v in members)
-        x = float(MARGIN + (26 if r else 0))
+        low = min(y[v] - (graph.height / 2 if v in real else 11) for v in members)
+        high = max(y[v] + (graph.height / 2 if v in real else 11) for v in members)
+        x = float(MARGIN + (graph.gap if r else 0))
         for level in range(r * per - 1, (r + 1) * per):
             column = [v for v in members if layer[v] == level]
             if not column:
@@ -332,10 +367,10 @@ def wrapped(
             width = max((graph.width[v] for v in column if isinstance(v, int)), default=12.0)
             for v in column:
                 w = graph.width[v] if isinstance(v, int) else width  # a bend runs level past the whole column
-                h = float(HEIGHT if v in real else 0)
+                h = float(graph.height if v in real else 0)
                 boxes[v] = [x + (width - w) / 2, top + y[v] - low - h / 2, w, h]
-            x += width + GAP_X
-        widest = max(widest, x - GAP_X + (26 if r < rows - 1 else 0))
+            x += width + graph.gap
+        widest = max(widest, x - graph.gap + (26 if r < rows - 1 else 0))
         tops.append(top)
         top += high - low + (44 if r < rows - 1 else 0)
     tops.append(top + 30)
@@ -347,7 +382,6 @@ def routed(
     chains: dict[tuple[int, int], list[Key]],
     boxes: dict[Key, list[float]],
     row_of: dict[Key, int],
-    layer: dict[Key, int],
     size: tuple[float, float, list[float]],
 ) -> list[dict[str, Any]]:
     """The path of every line, from the right side of its tensor to its slot on the left side of the user."""
@@ -360,7 +394,7 @@ def routed(
         xa, ya, wa, ha = boxes[a]
         xb, yb, _, hb = boxes[b]
         ports = sorted(slots[b])
-        step = min(16.0, (hb - 16) / max(1, len(ports) - 1)) if len(ports) > 1 else 0.0
+        step = min(30.0, (hb - 20) / max(1, len(ports) - 1)) if len(ports) > 1 else 0.0
         end = (xb, yb + hb / 2 + (ports.index(s) - (len(ports) - 1) / 2) * step)
         points = [(xa + wa, ya + ha / 2)]
         previous = row_of[a]

@@ -74,15 +74,14 @@ def question(recording: Recording, step: Step, sent: Contribution, asked: int) -
     """The question that fits this contribution."""
     target = recording.places[sent.parent].name
     assert sent.value is not None and sent.raw is not None
-    last = 4 if sent.summed else 3
     if sent.summed:
         return shape(target, step, sent)
     if sent.before is not None and sent.after is not None and sent.after.ndim == 0:
-        return total(target, sent, last)
+        return total(target, sent)
     if sent.how == "matmul":
         return rule(target, step, sent, asked)
     if sent.expected > 1 and sent.arrived == 1 and asked % 2 == 0:
-        return count(target, sent, last)
+        return count(target, sent)
     if sent.how not in ("elementwise", "copy"):
         return shape(target, step, sent) if sent.raw.shape != step.upstream.shape else None
     if sent.raw.ndim:
@@ -92,8 +91,8 @@ def question(recording: Recording, step: Step, sent: Contribution, asked: int) -
     return (value, sign, rule_of_three)[asked % 3](target, step, sent)
 
 
-def slips(step: Step, sent: Contribution) -> list[tuple[str, np.ndarray[Any, Any]]]:
-    """What this contribution would be under each catalogued mistake: what is said of it, and the numbers."""
+def slips(step: Step, sent: Contribution) -> list[tuple[str, str, np.ndarray[Any, Any]]]:
+    """What this contribution would be under each catalogued mistake: its id, what is said of it, and the numbers."""
     if sent.operation not in TABLE:
         return []
     found = []
@@ -107,7 +106,7 @@ def slips(step: Step, sent: Contribution) -> list[tuple[str, np.ndarray[Any, Any
                 answer = rule(step.upstream.copy()[()], *(sent.arguments[n] for n in names))
             except ValueError:  # a product of matrices that do not fit together has no value to show
                 continue
-        found.append((f"{wrong.says} ({wrong.id})", np.asarray(answer)))
+        found.append((wrong.id, wrong.says, np.asarray(answer)))
     return found
 
 
@@ -139,7 +138,7 @@ def next_node(
         i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in done
     ]
     wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} gradients: it would pass on an unfinished sum, and later "
-                 "have to be taken again (M20).") for i in waiting]  # fmt: skip
+                 "have to be taken again.") for i in waiting]  # fmt: skip
     wrong += [
         (i, f"{name[i]} is ready too, but older than {name[right]}: the newest goes first.") for i in ready
     ]
@@ -148,7 +147,7 @@ def next_node(
         return None
     choices = sorted([(right, ""), *wrong[:3]])
     return {
-        "type": "next", "beat": 0, "ask": "Which node is next?", "ids": [i for i, _ in choices],
+        "type": "next", "beat": "focus", "ask": "Which node is next?", "ids": [i for i, _ in choices],
         "options": [name[i] for i, _ in choices], "why": [w for _, w in choices],
         "answer": [i for i, _ in choices].index(right),
         "hint": "A node is ready when every node that used it is done; of the ready ones the newest goes first.",
@@ -168,7 +167,7 @@ def sign(target: str, step: Step, sent: Contribution) -> Quiz | None:
     why = f"g is {number(step.upstream)}.{local} {law}"
     made = options(right, [(c, why) for c in ("+", "\u2212", "0")], "+\u22120".index(right))
     return made and {
-        **made, "type": "sign", "beat": 2, "ask": f"Which sign does the contribution to {target} have?",
+        **made, "type": "sign", "beat": "rule", "ask": f"Which sign does the contribution to {target} have?",
         "hint": hint,
         "reveal": f"The contribution is {number(x)}.",
     }  # fmt: skip
@@ -182,20 +181,20 @@ def value(target: str, step: Step, sent: Contribution) -> Quiz | None:
         return None
     wrong = [
         (float(v), f"That is what comes out of a rule that {why}.")
-        for why, v in slips(step, sent)
+        for _, why, v in slips(step, sent)
         if v.ndim == 0
     ]
     wrong.append((-x, "The size is right, the sign is not."))
     wrong.append((float(step.upstream), "That is g itself: the operation's own slope is missing."))
     return {
-        "type": "value", "beat": 2, "ask": f"What number goes to {target}?", "answer": rounded(x),
+        "type": "value", "beat": "rule", "ask": f"What number goes to {target}?", "answer": rounded(x),
         "tol": tolerance(x), "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
         "hint": f"The rule is {sent.named}, and g is {number(step.upstream)}.",
         "reveal": f"It is {number(x)}.",
     }  # fmt: skip
 
 
-def total(target: str, sent: Contribution, beat: int) -> Quiz | None:
+def total(target: str, sent: Contribution) -> Quiz | None:
     """At a fan-in: what does the ledger hold after this one?"""
     assert sent.value is not None and sent.after is not None and sent.before is not None
     x = float(sent.before + sent.value)  # an engine with a bug may hold something else afterwards
@@ -204,19 +203,19 @@ def total(target: str, sent: Contribution, beat: int) -> Quiz | None:
     wrong = [
         (
             float(sent.value),
-            f"That is this contribution alone: `=` would have thrown away {short(sent.before)} (M19).",
+            f"That is this contribution alone: `=` would have thrown away {short(sent.before)}.",
         ),
         (float(sent.before), "That is what was there before: the new contribution is missing."),
         (
             float(sent.before) * float(sent.value),
-            "Along a path multiply; where paths meet, add (M22).",
+            "Along a path multiply; where paths meet, add.",
         ),
     ]
     return {
-        "type": "value", "beat": beat, "answer": rounded(x), "tol": tolerance(x),
+        "type": "value", "beat": "collect", "answer": rounded(x), "tol": tolerance(x),
         "ask": f"{target} holds {short(sent.before)} and now receives {short(sent.value)}. What does it hold then?",
         "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
-        "hint": "Each path from the root back to it brings its own sent.",
+        "hint": "Each path from the root back to it brings a contribution of its own.",
         "reveal": f"{short(sent.before)} + {short(sent.value)} = {number(x)}.",
     }  # fmt: skip
 
@@ -230,38 +229,38 @@ def shape(target: str, step: Step, sent: Contribution) -> Quiz | None:
             (
                 spelled(sent.raw.shape),
                 f"That is the shape in which it comes out of the rule. {target} was "
-                "stretched: each of its numbers was used several times, and those contributions are added up (M28).",
+                "stretched: each of its numbers was used several times, and those contributions are added up.",
             )
         )
-    wrong += [(spelled(v.shape), f"That comes out of a rule where {why}.") for why, v in slips(step, sent)]
+    wrong += [(spelled(v.shape), f"That comes out of a rule where {why}.") for _, why, v in slips(step, sent)]
     wrong.append(
         (
             spelled(step.upstream.shape),
             "That is the shape of g, of the output. The gradient of an input has "
-            "the shape of the input: one number for each thing you could nudge (M27).",
+            "the shape of the input: one number for each thing you could nudge.",
         )
     )
     wrong.append(
         (
             spelled(()),
-            f"{target} has {sent.value.size} numbers to nudge, so its gradient has as many (M27).",
+            f"{target} has {sent.value.size} numbers to nudge, so its gradient has as many.",
         )
     )
     made = options(right, wrong, len(right))
     return made and {
-        **made, "type": "shape", "beat": 1, "ask": f"Which shape will the gradient of {target} have?",
+        **made, "type": "shape", "beat": "rule", "ask": f"Which shape will the gradient of {target} have?",
         "hint": f"One number for each number of {target} that could be nudged.",
         "reveal": f"{right}, the shape of {target}.",
     }  # fmt: skip
 
 
-def count(target: str, sent: Contribution, beat: int) -> Quiz | None:
+def count(target: str, sent: Contribution) -> Quiz | None:
     right = sent.expected
     why = f"Count the lines that leave {target} to the right: each use sends one contribution back."
     choices = sorted({1, right - 1, right, right + 1} - {0})
     made = {"options": [str(n) for n in choices], "why": ["" if n == right else why for n in choices]}
     return {
-        **made, "answer": choices.index(right), "type": "count", "beat": beat,
+        **made, "answer": choices.index(right), "type": "count", "beat": "collect",
         "ask": f"How many contributions will {target} receive in all?",
         "hint": f"How often was {target} used?", "reveal": f"{right}: {target} was used {right} times.",
     }  # fmt: skip
@@ -278,7 +277,7 @@ def rule(target: str, step: Step, sent: Contribution, asked: int) -> Quiz | None
     wrong = [(sent.renamed(text), why) for text, why in wrong]
     made = options(right, wrong, asked)
     return made and {
-        **made, "type": "rule", "beat": 1, "ask": f"Which rule gives the contribution to {target}?",
+        **made, "type": "rule", "beat": "rule", "ask": f"Which rule gives the contribution to {target}?",
         "hint": "Nudge the input by a little: by how much does the result change? Then multiply by g."
         if sent.how != "matmul" else f"Only one product has the shape of {target}; for square ones, mind the order.",
         "reveal": f"{target} gets {right}.",
@@ -287,11 +286,11 @@ def rule(target: str, step: Step, sent: Contribution, asked: int) -> Quiz | None
 
 def plain_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
     right = sent.rule
-    gives = "".join(f" It would give {short(v)}." for why, v in slips(step, sent) if "M23" in why)
+    gives = "".join(f" It would give {short(v)}." for known, _, v in slips(step, sent) if known == "M23")
     bare = re.sub(r"^-?g \* ", lambda m: "-" if m[0].startswith("-") else "", right)
     bare = "1 / " + right[4:] if right.startswith("g / ") else bare
     flipped = right[1:] if right.startswith("-") else "-" + right
-    wrong = [(bare, f"Without g it is right only where 1 arrives (M23).{gives}")] if bare != right else []
+    wrong = [(bare, f"Without g it is right only where 1 arrives.{gives}")] if bare != right else []
     wrong.append((flipped, "The sign is turned round."))
     wrong.append(("g", "That would be the rule of an addition."))
     saved = [k.name for k in sent.saved]
@@ -301,7 +300,7 @@ def plain_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
 
 
 def matrix_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
-    """Products without the transpose or in the wrong order, and what shape they have (M29)."""
+    """Products without the transpose or in the wrong order, and what shape they have."""
     assert sent.raw is not None
     (a, flip_a), (b, flip_b) = sent.terms
     values = {"g": step.upstream, **{k.name: k.value for k in sent.saved if k.value is not None}}
@@ -328,10 +327,10 @@ def matrix_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
             )
         except ValueError:  # the mistake shows itself: these two do not fit together
             gave = f"{spelled(left.shape)} @ {spelled(right.shape)} does not fit together"
-        wrong.append((f"{text(m, fm)} @ {text(n, fn)}", f"{why} (M29): {gave}."))
+        wrong.append((f"{text(m, fm)} @ {text(n, fn)}", f"{why}: {gave}."))
     name = next(k for k in values if k != "g")
     wrong.append(
-        (f"g * {name}", "That multiplies number by number; each output mixes a whole row and column (M29).")
+        (f"g * {name}", "That multiplies number by number; each output mixes a whole row and column.")
     )
     return wrong
 

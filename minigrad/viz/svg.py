@@ -8,29 +8,38 @@ viewer tells it. Everything in it is also said in words by `describe`, which bec
 from __future__ import annotations
 
 from html import escape
+from math import prod
 from typing import Any
 
 from ..record.numbers import number
-from .layout import label, sizes
+from .layout import LOW, label, sizes
 
 STYLE = (
-    "text{font:11px system-ui,'Segoe UI','DejaVu Sans',Arial,sans-serif;fill:#1a1a1a}"
-    ".name{font-size:12.5px;font-weight:600}.op{font-family:'DejaVu Sans Mono',Consolas,monospace;font-size:12px}"
-    ".page{fill:#fff}.box{fill:#fff;stroke:#1a1a1a;stroke-width:1.5}.leaf{stroke:#0072b2;stroke-width:3}"
-    ".cut{stroke:#767676;stroke-dasharray:2 3}"
-    ".off text{paint-order:stroke;stroke:#fff;stroke-width:4px}"
-    ".hatch{stroke:#767676;opacity:.5;fill:none}.wire{fill:none;stroke:#767676;"
-    "stroke-width:1.5}.wire.off{stroke-dasharray:2 4}.tip{fill:#767676}.grad{fill:#b34700;font-weight:600}"
-    ".scissors{stroke:#1a1a1a;fill:#fff;stroke-width:1.4}"
-    "@media(prefers-color-scheme:dark){text{fill:#fff}.page,.scissors{fill:#212121}.scissors{stroke:#fff}"
-    ".box{fill:#2a2a2a;stroke:#fff}.off text{stroke:#2a2a2a}.leaf{stroke:#56b4e9}.cut{stroke:#9a9a9a}.hatch{stroke:#9a9a9a}"
-    ".wire{stroke:#9a9a9a}.tip{fill:#9a9a9a}.grad{fill:#ff8a3d}}"
+    "text{font:12px system-ui,'Segoe UI','DejaVu Sans',Arial,sans-serif;fill:#1a1a1a}"
+    ".name{font-size:13px;font-weight:600}.num,.tag{font-family:'DejaVu Sans Mono',Consolas,monospace}"
+    ".label,.tag{fill:#6b6b6b}.grad{fill:#b34700;font-weight:600}"
+    ".page{fill:#fff}.box{fill:#fff;stroke:#1a1a1a;stroke-width:1.5}.leaf{stroke-width:2.5}"
+    ".sheet{fill:#f1f1ee;stroke:#6b6b6b}.rim{fill:none;stroke:#8a8a8a}"
+    ".wire{fill:none;stroke:#8a8a8a;stroke-width:1.5}.tip{fill:#8a8a8a}"
+    ".wire.plain{stroke-dasharray:1 4;stroke-linecap:round}.wire.cut{stroke-dasharray:2 4}"
+    ".local{fill:#6b6b6b;paint-order:stroke;stroke:#fff;stroke-width:5px}"
+    ".scissors{stroke:#1a1a1a;fill:#fff;stroke-width:1.6}"
+    "@media(prefers-color-scheme:dark){text{fill:#fff}.label,.tag,.local{fill:#a8a8a8}.grad{fill:#ff8a3d}"
+    ".page{fill:#212121}.box{fill:#2a2a2a;stroke:#fff}.sheet{fill:#33332f;stroke:#a8a8a8}"
+    ".local{stroke:#212121}.scissors{stroke:#fff;fill:#212121}}"
 )
+WIDEST = 1200  # pixels of a still picture: the widest drawing up to that
+
+
+def drawing_of(layout: dict[str, Any]) -> dict[str, Any]:
+    """The drawing of a layout that suits a page: the one with the fewest rows that is not too wide."""
+    drawings: list[dict[str, Any]] = layout["views"][layout["start"]]["drawings"]
+    return next((d for d in reversed(drawings) if d["w"] <= WIDEST), drawings[0])
 
 
 def picture(data: dict[str, Any], grads: bool = True) -> str:
-    """The graph as an SVG document. `grads` adds the gradient that arrived at each tensor."""
-    layout = data["layout"][data["layout"]["start"]]
+    """The graph as an SVG document, with values. `grads` adds the gradients and local derivatives."""
+    view, layout = data["layout"]["views"][data["layout"]["start"]], drawing_of(data["layout"])
     boxes: dict[int, list[float]] = layout["nodes"]
     words = escape(describe(data), quote=True)
     w, h = layout["w"], layout["h"]
@@ -39,21 +48,23 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
         f'aria-label="{words}"><title>Graph of {escape(data["nodes"][data["root"]]["name"])}</title><desc>{words}</desc>'
         f'<style>{STYLE}</style><rect class="page" width="{w:g}" height="{h:g}" rx="6"/>'
     ]
-    off = cut_lines(data, layout)
+    kinds, labels = line_kinds(data, view), line_labels(data, view) if grads else {}
     for i, line in enumerate(layout["edges"]):
         x, y = line["b"]
         out.append(
-            f'<path class="wire{" off" if i in off else ""}" d="{line["d"]}"/>'
-            f'<path class="tip" d="M{x:g} {y:g}l-7 -4v8z"/>'
+            f'<path class="wire {kinds.get(i, "")}" d="{line["d"]}"/><path class="tip" d="M{x:g} {y:g}l-7 -4v8z"/>'
         )
+    for i, line in enumerate(layout["edges"]):
+        x, y = line["b"]
+        out.append(written("local num", x - 9, y - 5, labels.get(i, ""), end=True))
     final = final_gradients(data) if grads else {}
     for node in data["nodes"]:
         if node["id"] in boxes:
-            group = layout["turn"][node["id"]] if node["id"] in layout.get("stacked", ()) else None
-            many = layout["turns"][group[0]] if group else 1
-            out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"]), many))
+            group = view["turn"][node["id"]] if node["id"] in view.get("stacked", ()) else None
+            many = view["turns"][group[0]] if group else 1
+            out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"]), many, grads))
     for i, line in enumerate(layout["edges"]):
-        if i in off:
+        if kinds.get(i) == "cut":
             x, y = (line["a"][0] + line["b"][0]) / 2, (line["a"][1] + line["b"][1]) / 2
             out.append(
                 f'<g class="scissors" transform="translate({x:g} {y:g})"><path d="M8 -6L-4 3M8 6L-4 -3"/>'
@@ -63,44 +74,83 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
     return "".join(out)
 
 
-def box(node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None, many: int) -> str:
-    """One tensor: its name, the operation and value, its gradient. A box that stands for many has others
-    behind it.
-    """
+def written(style: str, x: float, y: float, text: str, end: bool = False) -> str:
+    anchor = ' text-anchor="end"' if end else ""
+    space = ' xml:space="preserve"' if "  " in text else ""
+    return f'<text class="{style}" x="{x:g}" y="{y:g}"{anchor}{space}>{escape(text)}</text>' if text else ""
+
+
+def box(
+    node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None, many: int, grads: bool
+) -> str:
+    """One tensor: its name and operation, its value, its gradient. A box that stands for many has others behind it."""
     x, y, w, h = place
-    kind = "box leaf" if node["leaf"] else "box" if node["rg"] else "box cut"
-    group = "" if node["rg"] else ' class="off"'
-    out = [f'<g{group} transform="translate({x:g} {y:g})">']
-    for shift in (6, 3, 0) if many > 1 else (0,):
+    tall = h > LOW
+    kind = "box leaf" if node["leaf"] else "box"
+    out = [f'<g transform="translate({x:g} {y:g})">']
+    for shift in (6, 3) if many > 1 else ():
         out.append(f'<rect class="{kind}" x="{shift}" y="{shift}" width="{w:g}" height="{h:g}" rx="7"/>')
-    if many > 1:
-        out.append(f'<text x="{w - 8:g}" y="49" text-anchor="end">\u00d7{many}</text>')
-    if not node["rg"]:
-        out.append(f'<path class="hatch" d="{hatching(w, h)}"/>')
-    room = int((w - 20) / 7.3)
-    value = node["val"] is not None and not isinstance(vals[node["val"]], dict)
-    second = "= " + brief(vals[node["val"]]) if value else sizes(node["shape"])
-    lines = [("name", label(node, room)), ("op", "  ".join(t for t in (node["symbol"], second) if t)[:room])]
-    if not node["rg"]:
-        lines.append(("", "no gradient"))
-    elif grad is not None:
-        lines.append(("grad", ("grad " + brief(vals[grad], room - 5))[: room + 1]))
-    for i, (style, text) in enumerate(lines):
-        out.append(
-            f'<text class="{style}" x="10" y="{17 + 16 * i}" xml:space="preserve">{escape(text)}</text>'
-        )
+    if node["rg"]:
+        out.append(f'<rect class="{kind}" width="{w:g}" height="{h:g}" rx="7"/>')
+    else:
+        out.append(f'<path class="sheet" d="M0 0H{w - 12:g}L{w:g} 12V{h:g}H0Z M{w - 12:g} 0V12H{w:g}"/>')
+    tag = node.get("cut") or "data" if not node["rg"] else "leaf" if node["leaf"] else node["symbol"]
+    tag = f"\u00d7 {many}" if many > 1 else "" if tag == node["name"] else tag[:9]
+    room = max(3, int((w - 24 - 7 * len(tag)) / 8))
+    out.append(written("name", 10, 19, label(node, room)))
+    out.append(written("tag", w - (9 if node["rg"] else 16), 19, tag, end=True))
+    if many == 1:
+        out.append(row("value", "num", None if node["val"] is None else vals[node["val"]], w, 24 if tall else 37, tall))
+        if node["val"] is None:
+            out.append(written("label", 10, 42 if tall else 37, sizes(node["shape"]) if node["shape"] else "value not saved"))
+        if node["rg"] and grads:
+            out.append(row("grad", "num grad", None if grad is None else vals[grad], w, 55, tall))
     out.append("</g>")
     return "".join(out)
 
 
-def hatching(w: float, h: float) -> str:
-    """Slanted lines over a box, drawn one by one: a pattern would need an id."""
-    lines = []
-    x = 12.0
-    while x < w + h:
-        lines.append(f"M{min(x, w):g} {max(0.0, x - w):g}L{max(0.0, x - h):g} {min(x, h):g}")
-        x += 12
-    return "".join(lines)
+def row(label: str, style: str, value: Any, w: float, y: float, tall: bool) -> str:
+    """A value or a gradient in a box: a number, a short list, else a thumbnail with shape and norm."""
+    if value is None:
+        return ""
+    one = single(value)
+    if one is not None:
+        at = y + 18 if tall else y
+        return written("label", 10, at, label) + written(style, w - 10, at, one, end=True)
+    text = brief(value, int((w - 20) / 7))
+    if text.startswith("["):
+        return written("label", 10, y + 10, label) + written(style, 10, y + 24, text)
+    first = label if "grad" in style else sizes(value["s"])
+    return thumb(value, 10, y + 1) + written(style, 50, y + 11, first) + written(style, 50, y + 24, f"|{as_text(value['norm'])}|")
+
+
+def thumb(value: dict[str, Any], x: float, y: float) -> str:
+    """A heat map in small: at most 8 columns and 6 rows; blue is negative, orange positive, by its own scale."""
+    rows, columns, top = min(6, value["r"]), min(8, value["c"]), value["top"]
+    w = 34 / columns
+    h = min(25 / rows, 2 * w)
+    y += (25 - rows * h) / 2
+    cells = []
+    for r in range(rows):
+        for c in range(columns):
+            number = value["d"][r * value["r"] // rows * value["c"] + c * value["c"] // columns]
+            cells.append(f'<rect x="{x + c * w:.1f}" y="{y + r * h:.1f}" width="{w:.1f}" height="{h:.1f}" fill="{tint(number, top)}"/>')
+    return "".join(cells) + f'<rect class="rim" x="{x:g}" y="{y:.1f}" width="34" height="{rows * h:.1f}"/>'
+
+
+def tint(value: Any, top: Any) -> str:
+    if not isinstance(value, (int, float)) or not isinstance(top, (int, float)):
+        return "#ffd0d6"
+    share = min(1.0, abs(value) / top) if top else 0.0
+    goal = (122, 178, 224) if value < 0 else (250, 166, 92)
+    return "#" + "".join(f"{round(255 + (c - 255) * share):02x}" for c in goal)
+
+
+def single(value: Any) -> str | None:
+    """The text of one number, whatever its shape; None for more numbers or none."""
+    if not isinstance(value, dict):
+        return as_text(value)
+    return as_text(value["d"][0]) if prod(value["s"]) == 1 == len(value["d"]) else None
 
 
 def brief(value: Any, room: int = 24) -> str:
@@ -118,18 +168,32 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else number(value)
 
 
-def cut_lines(data: dict[str, Any], layout: dict[str, Any]) -> set[int]:
-    """The drawn lines that carry no gradient."""
-    needs = {n["id"]: n["rg"] for n in data["nodes"]}
-    which = layout.get("line", range(len(data["edges"])))
-    return {i for i, (a, _, _) in zip(which, data["edges"]) if not needs[a]}
+def line_kinds(data: dict[str, Any], view: dict[str, Any]) -> dict[int, str]:
+    """The drawn lines that carry no gradient: plain data, or cut off."""
+    nodes = data["nodes"]
+    which = view.get("line", range(len(data["edges"])))
+    kinds = {i: "cut" if nodes[a].get("cut") else "plain" for i, (a, _, _) in zip(which, data["edges"]) if not nodes[a]["rg"]}
+    return kinds
+
+
+def line_labels(data: dict[str, Any], view: dict[str, Any]) -> dict[int, str]:
+    """The local derivative along each drawn line, in the words of the stepper."""
+    which = view.get("line", range(len(data["edges"])))
+    lines = {(b, slot): i for i, (_, b, slot) in zip(which, data["edges"])}
+    found: dict[int, str] = {}
+    for move in data["steps"]:
+        if move["kind"] == "send" and "rep" not in view:
+            local = None if move["local"] is None else single(data["vals"][move["local"]])
+            alone = not isinstance(data["vals"][move["up"]], dict)
+            found[lines[move["node"], move["slot"]]] = f"\u00d7 {local}" if local is not None and alone else move["edge"]
+    return found
 
 
 def final_gradients(data: dict[str, Any]) -> dict[int, int]:
     """The pooled gradient of each tensor at the end of the pass; a Function of several outputs has no one gradient."""
     final: dict[int, int] = {}
     for step in data["steps"]:
-        if step["kind"] in ("seed", "share", "end"):
+        if step["kind"] in ("seed", "send", "end"):
             final[step["node"]] = step["up"]
         elif step["kind"] == "leaf":
             final[step["node"]] = step["after"]
@@ -145,7 +209,7 @@ def describe(data: dict[str, Any]) -> str:
     root = nodes[data["root"]]["name"]
     chain = "; ".join(f"{n['name']} from {' and '.join(inputs(data, n['id']))}" for n in made[:12])
     more = f"; and {len(made) - 12} more" if len(made) > 12 else ""
-    turns = data["layout"][data["layout"]["start"]].get("turns", ())
+    turns = data["layout"]["views"][data["layout"]["start"]].get("turns", ())
     loop = "".join(f" Stacked boxes stand for {n} turns of a loop." for n in turns)
     return (
         f"Graph of {root}: {len(made)} operations on {', '.join(leaves[:6]) or 'no leaf'}"

@@ -97,7 +97,7 @@ def test_the_transcript_is_the_recording(seed: int) -> None:
     for row, step in zip(rows, data["steps"], strict=True):
         assert row["node"] == data["nodes"][step["node"]]["name"]
         assert row["words"] == " ".join(step["text"])
-        if step["kind"] == "share":
+        if step["kind"] == "send":
             assert row["rule"] == step["rule"]
             assert row["ledger"].endswith(f"({step['arrived'][0]} of {step['arrived'][1]})")
 

@@ -1,25 +1,28 @@
-"""The stepper in a real browser, on pages that `save_html` wrote: moves, keys, questions, themes, reach."""
+"""The stepper in a real browser, on pages of its own: moves, keys, what is shown, questions, themes, reach."""
 
-import itertools
+import gzip
 import json
 import random
+import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import minigrad as torch
-from minigrad.viz import stepper
-from minigrad.viz.stepper import Stepper, data_of, saved_html
-from minigrad.viz.stepper import page as page_of
+from minigrad import viz
+from minigrad.viz import pages
+from minigrad.viz.data import data_of
 
-from . import cases, graphs
+from . import cases, graphs, ten
 
 pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
-ALL = {case.__name__: case for case in cases.CASES}
-STATE = """() => { const m = document.querySelector(".mg"); return [m.querySelector(".mg-main").innerHTML,
-    m.querySelector(".mg-words").textContent, m.querySelector(".mg-pos").textContent,
-    m.dataset.step, m.dataset.beat].join("|"); }"""
+ALL = {case.__name__: case for case in [*cases.CASES, *ten.TEN]}
+TEN = [case.__name__ for case in ten.TEN]
+STATE = """() => { const m = document.querySelector(".mg"), of = (q) => m.querySelector(q).innerHTML;
+    return [...[".mg-graph", ".mg-code", ".mg-words", ".mg-math", ".mg-ledger", ".mg-queue", ".mg-pos"].map(of), m.dataset.step].join("|").replaceAll(' class=""', ""); }"""
 GO = """(n) => { const r = document.querySelector(".mg input[type=range]"); r.value = n;
     r.dispatchEvent(new Event("input", { bubbles: true })); }"""
 FOCUSABLE = "button, input, select, textarea, a[href], summary, [tabindex]"
@@ -35,12 +38,13 @@ def data(name: str) -> dict:
 def show(page, tmp_path):
     """Open the page of a case; returns the browser's page."""
 
-    def opened(name: str, predict: bool = False, **media: str):
+    def opened(name: str, predict: bool = False, width: int = 1400, link: str = "", **media: str):
         file = tmp_path / f"{name}.html"
-        file.write_text(page_of({**data(name), "predict": predict}), encoding="utf-8")
+        file.write_text(pages.page_of({**data(name), "predict": predict}), encoding="utf-8")
         if media:
             page.emulate_media(**media)
-        page.goto(file.as_uri())
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(file.as_uri() + link)
         page.wait_for_selector(".mg svg")
         return page
 
@@ -48,13 +52,27 @@ def show(page, tmp_path):
     assert page.errors == [] and page.refused == []
 
 
-def at(page) -> tuple[int, int]:
-    box = page.locator(".mg")
-    return int(box.get_attribute("data-step")), int(box.get_attribute("data-beat"))
+def opened_html(page, tmp_path, text: str):
+    file = tmp_path / "given.html"
+    file.write_text(text, encoding="utf-8")
+    page.goto(file.as_uri())
+    return page
 
 
-def frames(name: str) -> list[tuple[int, int]]:
-    return [(k, beat) for k, step in enumerate(data(name)["steps"]) for beat in range(len(step["text"]))]
+def frames(name: str) -> list[tuple[int, str]]:
+    """The time line: (move, beat) for each press of a key; the first frame only looks."""
+    return [(-1, "look"), *((k, beat) for k, step in enumerate(data(name)["steps"]) for beat in step["beats"])]
+
+
+def first(name: str, beat: str, **wanted: object) -> int:
+    """The first frame of a beat in a move of which this is true."""
+    steps = data(name)["steps"]
+    return next(i for i, (k, b) in enumerate(frames(name)) if b == beat and k >= 0
+                and all(steps[k].get(key) == value for key, value in wanted.items()))  # fmt: skip
+
+
+def at(page) -> int:
+    return int(page.locator(".mg").get_attribute("data-step"))
 
 
 def press(page, *keys: str) -> None:
@@ -62,252 +80,254 @@ def press(page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-@pytest.mark.parametrize(
-    "name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("broadcast", "layers", "cut"))]
-)
-@pytest.mark.slow
+def text(page, part: str) -> str:
+    return " ".join(page.locator(f".mg-{part}").inner_text().split())
+
+
+# ---------------------------------------------------------------- moving
+@pytest.mark.parametrize("name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("broadcast", "layers", "cut"))])
 def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     page = show(name)
-    page.locator("[data-id=next]").focus()
     count = min(len(frames(name)), 60)
+    page.locator("[data-id=next]").focus()
     there = [page.evaluate(STATE)]
     for _ in range(count - 1):
-        page.evaluate("() => { const r = document.querySelector('.mg input[type=range]'); r.value = +r.value + 1; "
-                      "r.dispatchEvent(new Event('input')); }")  # fmt: skip
+        press(page, "ArrowRight")
         there.append(page.evaluate(STATE))
-    assert len(set(there)) == count, "every beat shows something new"
-    for n in random.Random(0).sample(range(count), min(count, 25)):
+    assert len(set(there)) == count, "every press shows something new"
+    for n in random.Random(0).sample(range(count), min(count, 20)):
         page.evaluate(GO, n)
         assert page.evaluate(STATE) == there[n], f"frame {n}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_of_a_random_graph_forward_back_and_jumping_agree(page, tmp_path, seed: int) -> None:
     loss, leaves = graphs.graph(seed)
     made, _ = data_of(loss, None, leaves, None)
-    file = tmp_path / "random.html"
-    file.write_text(page_of(made), encoding="utf-8")
-    page.goto(file.as_uri())
-    page.wait_for_selector(".mg svg")
-    count = sum(len(step["text"]) for step in made["steps"])
+    opened_html(page, tmp_path, pages.page_of(made)).wait_for_selector(".mg svg")
+    count = 1 + sum(len(step["text"]) for step in made["steps"])
     walk = f"""([key, n]) => {{ const b = document.querySelector(".mg [data-id=next]"), seen = []; b.focus();
         for (let i = 0; i < n; i++) {{ seen.push(({STATE})());
             b.dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true }})); }}
         return seen; }}"""
     forward = page.evaluate(walk, ["ArrowRight", count])
-    assert len(set(forward)) == count, "every beat shows something new"
+    assert len(set(forward)) == count
     assert page.evaluate(walk, ["ArrowLeft", count]) == forward[::-1]
-    for n in random.Random(seed).sample(range(count), 20):
-        page.evaluate(GO, n)
-        assert page.evaluate(STATE) == forward[n], f"frame {n}"
     assert page.errors == [] and page.refused == []
 
 
-def test_keys_walk_beats_and_nodes(show) -> None:
+def test_keys_walk_steps_and_nodes(show) -> None:
     page = show("fan_out")
-    every = frames("fan_out")
     page.locator("[data-id=next]").focus()
-    for expected in every[1:6]:
-        press(page, "ArrowRight")
-        assert at(page) == expected
-    press(page, "ArrowLeft")
-    assert at(page) == every[4]
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
+    assert at(page) == 2
     press(page, "End")
-    assert at(page) == every[-1]
-    press(page, "Home")
-    assert at(page) == (0, 0)
-    press(page, "Shift+ArrowRight", "Shift+ArrowRight")
+    assert at(page) == len(frames("fan_out")) - 1
+    press(page, "Home", "Shift+ArrowRight", "Shift+ArrowRight")
     steps = data("fan_out")["steps"]
-    assert steps[at(page)[0]]["node"] not in (steps[0]["node"], None)
-    press(page, "Shift+ArrowLeft", "n")
-    k, beat = at(page)
-    assert beat == len(steps[k]["text"]) - 1 and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
+    assert frames("fan_out")[at(page)][1] == "focus" and steps[frames("fan_out")[at(page)][0]]["node"] == data("fan_out")["root"]
+    press(page, "n")
+    k, beat = frames("fan_out")[at(page)]
+    assert beat == "collect" and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
 
 
-@pytest.mark.slow
-def test_play_runs_to_the_end_and_space_stops_it(show) -> None:
+def test_play_waits_and_space_stops_it(show) -> None:
     page = show("square", reduced_motion="reduce")
-    page.locator(".mg-graph").focus()
+    page.locator("[data-id=next]").focus()
+    press(page, "ArrowUp")
+    page.locator(".mg-math").focus()
     press(page, " ")
     assert page.locator("[data-id=play]").get_attribute("aria-label") == "Pause (Space)"
     live = page.locator(".mg-live").inner_text()
-    page.wait_for_function("() => document.querySelector('.mg').dataset.beat === '2'", timeout=5000)
+    page.wait_for_function("() => document.querySelector('.mg').dataset.step === '1'", timeout=5000)
     assert page.locator(".mg-live").inner_text() == live, "silent while playing"
     press(page, " ")
     assert page.locator(".mg-live").inner_text() == page.locator(".mg-words").inner_text()
-    assert page.locator("[data-id=play]").get_attribute("aria-label") == "Play (Space)"
 
 
-def test_reduced_motion_has_no_transition(show) -> None:
-    duration = "() => getComputedStyle(document.querySelector('.mg .box')).transitionDuration"
-    assert show("square", reduced_motion="reduce").evaluate(duration) == "0s"
-    assert show("square", reduced_motion="no-preference").evaluate(duration) != "0s"
+def test_a_link_opens_a_step_and_the_address_follows(show) -> None:
+    page = show("fan_out", link="#step=12")
+    assert at(page) == 12
+    page.locator("[data-id=next]").focus()
+    press(page, "ArrowRight")
+    assert page.evaluate("location.hash") == "#step=13"
+    page.evaluate("location.hash = '#step=4'")
+    page.wait_for_function("() => document.querySelector('.mg').dataset.step === '4'")
 
 
-def test_the_numbers_are_on_the_page(show) -> None:
+def test_a_page_needs_no_jupyter_and_is_the_same_every_time() -> None:
+    program = """import hashlib, sys
+for name in ("anywidget", "ipywidgets", "IPython", "matplotlib"): sys.modules[name] = None
+import minigrad as torch
+from minigrad import viz
+x = torch.tensor([1.0, -2.0], requires_grad=True)
+y = (x * x).sum()
+print(hashlib.sha256(viz.page(torch.record(y, names={"x": x, "y": y})).encode()).hexdigest())"""
+    made = {subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}).stdout
+            for seed in ("1", "2")}  # fmt: skip
+    assert len(made) == 1
+
+
+# ---------------------------------------------------------------- what is shown
+def test_numbers_stand_on_the_graph(show) -> None:
     page = show("scalar")
-    page.evaluate(GO, 7)
-    local = page.locator(".mg-local").inner_text()
-    assert "a gets g * b" in local and "0.5 * (-3) = -1.5" in local
-    assert "\u2202c/\u2202a = b = -3, measured by nudging: -3" in local
-    assert "cases.py:" in local and "c = a * b" in local
-    page.evaluate(GO, 8)
-    assert "first from c (now)\t-1.5" in page.locator(".mg-ledger").inner_text()
+    box = page.locator("[data-node='0']").first
+    assert "value" in box.inner_html() and ">2<" in box.inner_html()
+    page.evaluate(GO, first("scalar", "product", parent=0))
+    labels = page.locator(".mg-graph .local").all_text_contents()
+    assert "\u00d7 -3" in labels, "the local derivative stands on the edge"
+    assert "-1.5" in page.locator(".mg-graph .sent").all_text_contents(), "and what travelled back"
+    assert "a gets g * b = 0.5 * (-3) = -1.5" in text(page, "math").replace("\u00b7", "*")
     page.evaluate(GO, len(frames("scalar")) - 1)
-    assert page.locator(".mg-words").inner_text().endswith("The pass is done. b.grad: 1; a.grad: -1.5.")
+    assert ">-1.5<" in page.locator("[data-node='0'] .grad").first.evaluate("(e) => e.outerHTML")
+    assert text(page, "words").endswith("The pass is done. b.grad: 1; a.grad: -1.5.")
 
 
-@pytest.mark.slow
-def test_no_number_is_cut_and_no_word_is_idle(show) -> None:
-    page = show("chain")
-    page.evaluate(GO, len(frames("chain")) - 1)
-    assert page.locator(".mg .got .grad").text_content() == "0.001971"
-    assert page.locator("[data-id=fan]").count() == 0, "nothing there has two gradients to collect"
-    page = show("two_outputs")
-    last = [i for i, (k, _) in enumerate(frames("two_outputs")) if k == 4][-1]
-    page.evaluate(GO, last)
-    assert page.locator(".mg-words").inner_text() == "The gradient of output 1 of Both was empty; now it is 6 (2 of 2 arrived)."
-    assert page.locator(".mg .got").count() == 0, "two outputs have no one gradient"
-    assert page.locator(".mg-ledger tr").all_inner_texts() == ["output 2 from p\t5", "output 1 from s (now)\t6"]
-    page = show("own_faulty_engine")
-    page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("own_faulty_engine")) if beat == 2][4])
-    assert "Use += where you have =." in page.locator(".mg-check").inner_text()
-    assert page.locator(".mg-check figure").count() == 0, "there is no value of the student's to compare"
-    page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("own_faulty_engine")) if beat == 3][4])
-    assert page.locator(".mg .got .grad").text_content() == "= \u2192 1"
-    assert page.locator(".mg-ledger .sum").inner_text() == "\u2260 what is kept\t1"
-    page.evaluate(GO, len(frames("own_faulty_engine")) - 1)
-    assert "a.grad was 0" in page.locator(".mg-ledger").inner_text()
+def test_one_element_shows_as_a_number(page, tmp_path) -> None:
+    x = torch.tensor([3.0], requires_grad=True)
+    y = (x * x).sum()
+    opened_html(page, tmp_path, viz.page(torch.record(y, names={"x": x, "y": y}))).wait_for_selector(".mg svg")
+    assert page.locator(".mg-graph .thumb").count() == 0 and ">3<" in page.locator("[data-node='0']").inner_html()
 
 
-@pytest.mark.slow
-def test_a_walk_that_speaks_too_early_counts_too_much_and_the_ledger_says_so(page, tmp_path) -> None:
-    x = torch.tensor(3.0, requires_grad=True)
-    with torch.broken("M20"):
-        c = x * 2
-        loss = c + c * x * c
-        made, _ = data_of(torch.record(loss, names={"x": x, "c": c, "loss": loss}), None, {}, None)
-    file = tmp_path / "early.html"
-    file.write_text(page_of(made), encoding="utf-8")
-    page.goto(file.as_uri())
-    page.wait_for_selector(".mg svg")
-    page.locator("[data-id=last]").click()
-    text = page.locator(".mg-ledger").inner_text()
-    assert " of 2 arrived, some twice" in text and "= too much" in text, text
-    assert page.errors == []
+def test_each_heat_map_has_its_own_colours(show) -> None:
+    page = show("mlp")  # gradients a thousand times smaller than the weights
+    page.evaluate(GO, first("mlp", "product", how="matmul"))
+    blank = page.evaluate("""() => [...document.querySelectorAll(".mg-math svg.mg-heat:not(.hollow), .mg-graph .thumb")].filter((map) =>
+        [...map.querySelectorAll("rect[fill]")].every((c) => (c.getAttribute("fill").match(/\\d+/g) || []).every((v) => v > 235))).length""")
+    assert blank == 0
 
 
-@pytest.mark.slow
-def test_a_box_says_what_was_added_to(show) -> None:
-    page = show("fan_out")
-    words = []
-    for n, (_, beat) in enumerate(frames("fan_out")):
-        if beat == 3:
-            page.evaluate(GO, n)
-            words.append(page.locator(".mg .got .grad").text_content())
-    assert words == ["grad 1", "grad 1", "grad 6", "grad 5", "+= \u2192 7", "+= \u2192 6", "grad 18", "grad 12",
-                     "+= \u2192 25", "+= \u2192 19"]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_a_cell_of_a_batch_is_named_by_all_its_indices_and_batches_stand_apart(show) -> None:
-    page = show("batched")
-    page.evaluate(GO, [i for i, (_, beat) in enumerate(frames("batched")) if beat == 2][1])
-    assert page.locator(".mg-local .num").inner_text().startswith("cell [0, 0, 3]: ")
-    tops = page.evaluate("""() => [...document.querySelectorAll(".mg-local figure:last-child rect.cell")]
-        .filter((c) => c.dataset.at.endsWith(",0")).map((c) => +c.getAttribute("y"))""")
-    assert [b - a for a, b in itertools.pairwise(tops)] == [22, 22, 26, 22, 22]
-
-
-def test_a_cell_shows_its_dot_product_by_mouse_and_by_key(show) -> None:
+def test_a_hovered_cell_lights_its_row_and_column_and_writes_its_sum(show) -> None:
     page = show("matmul")
-    page.evaluate(GO, 7)
-    line = page.locator(".mg-local .num")
+    page.evaluate(GO, first("matmul", "product", parent=1))
+    line = page.locator(".mg-line")
     assert line.inner_text() == "cell [0, 1]: 1\u00b7(-2) + 3\u00b73 + (-0.5)\u00b70.5 + 1.5\u00b71.5 = 9"
-    page.locator(".mg-local figure").nth(2).locator("rect.cell").first.hover()
+    page.locator(".mg-math figure").nth(2).locator("rect.cell").first.hover()
     assert line.inner_text().endswith("= 6.75")
-    page.locator(".mg-graph").focus()
+    assert page.locator(".mg-math figure").nth(0).locator(".lit").count() == 1 == page.locator(".mg-math figure").nth(1).locator(".lit").count()
+    page.locator(".mg-math").focus()
     press(page, "c")
-    assert page.locator(".mg-local .num").inner_text().startswith("cell [1, 0]") and page.locator(
-        ".mg-live"
-    ).inner_text().endswith("= -6.25")
+    assert line.inner_text().startswith("cell [0, 1]") and page.locator(".mg-live").inner_text() == line.inner_text()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["matmul", "batched", "mlp", "layers", "broadcast"])
-def test_the_arithmetic_of_every_cell_is_right(show, name: str) -> None:
-    page = show(name)
-    checked = 0
-    every = frames(name)
-    for n in [i for i, (_, beat) in enumerate(every) if beat == 2][:12]:
-        page.evaluate(GO, n)
-        lines = page.evaluate("""() => { const line = document.querySelector(".mg-local .num");
-            return [...document.querySelectorAll(".mg-local .mg-figure figure:last-child rect.cell")].map((cell) => {
-                cell.dispatchEvent(new MouseEvent("mousemove", { bubbles: true }));
-                return line.textContent; }); }""")
-        for line in lines:
-            sum_, _, value = line.partition(": ")[2].rpartition(" = ")
-            if sum_ and "\u2026" not in sum_ and "(" not in sum_.replace("(-", ""):
-                made = eval(sum_.replace("\u00b7", "*"))
-                assert made == pytest.approx(float(value), rel=5e-3, abs=5e-3), line
-                checked += 1
-    assert checked > 5
+def test_plain_data_has_no_scissors_and_a_cut_has(show) -> None:
+    page = show("line_mse")
+    assert page.locator(".mg .scissors").count() == 0 and page.locator(".mg .plain .tag").all_text_contents() == ["data", "data"]
+    page = show("cut")
+    assert page.locator(".mg .scissors").count() == 1
+    assert "detach" in page.locator(".mg .plain .tag").all_text_contents()
 
 
-@pytest.mark.slow
-def test_the_queue_explains_who_may_speak(show) -> None:
+def test_the_expression_is_lit_and_a_click_chooses_its_box(show) -> None:
     page = show("fan_out")
-    seen = set()
-    for n in range(len(frames("fan_out"))):
-        page.evaluate(GO, n)
-        seen.add(page.locator(".mg-queue").inner_text())
-    assert any("WAITING: c (1 of 2)" in " ".join(text.split()) for text in seen)
+    page.evaluate(GO, first("fan_out", "focus"))
+    assert page.locator(".mg-code .lit").all_inner_texts() == ["c + d + c * d"]
+    before = at(page)
+    page.locator(".mg-code [data-span]", has_text="a * b").last.click()
+    card = page.locator(".mg-card")
+    assert card.is_visible() and "d = a * b" in card.inner_text() and at(page) == before, "the time does not move"
+    assert page.locator(".mg .chosen .name").text_content() == "d"
+    press(page, "Escape")
+    assert card.is_hidden()
+    page.locator("[data-node] .name", has_text="c").first.click()
+    assert page.locator(".mg-code .chosen").inner_text() == "a + b"
 
 
-@pytest.mark.slow
-def test_a_wrong_rule_freezes_the_walk_but_not_the_slider(show) -> None:
+def test_the_ledger_says_who_sent_what(show) -> None:
+    page = show("second_pass")
+    page.evaluate(GO, len(frames("second_pass")) - 1)
+    assert "x.grad before, never cleared" in text(page, "ledger")
+    page = show("two_outputs")
+    page.evaluate(GO, max(i for i, (k, _) in enumerate(frames("two_outputs")) if k == 4))
+    assert page.locator(".mg-ledger tr").all_inner_texts() == ["output 2 from p\t5", "output 1 from s\t6"]
+    page = show("own_faulty_engine")
+    page.evaluate(GO, first("own_faulty_engine", "collect", lost=True))
+    assert "\u2260 what is stored" in text(page, "ledger")
+
+
+def test_a_ledger_of_long_names_stays_readable(page, tmp_path) -> None:
+    weight = torch.rand(3, 3, requires_grad=True)
+    hidden = torch.ones(2, 3)
+    for _ in range(3):
+        hidden = torch.tanh(hidden @ weight)
+    names = {"recurrent_network.hidden_to_hidden.weight_of_the_first_layer": weight}
+    page.set_viewport_size({"width": 900, "height": 900})
+    opened_html(page, tmp_path, viz.page(torch.record((hidden * hidden).sum(), names=names))).wait_for_selector(".mg svg")
+    page.locator("[data-id=last]").click()
+    assert page.locator(".mg").evaluate("(e) => e.offsetHeight") < 1300
+    assert page.evaluate("() => Math.min(...[...document.querySelectorAll('.mg-ledger th')].map((e) => e.clientWidth))") > 80
+
+
+def test_a_wrong_rule_stops_the_walk_but_not_the_slider(show) -> None:
     page = show("wrong_rule")
     page.locator("[data-id=next]").focus()
     for _ in range(len(frames("wrong_rule"))):
         press(page, "ArrowRight")
-    k, beat = at(page)
-    step = data("wrong_rule")["steps"][k]
-    assert beat == 2 and step["check"]["verdict"].startswith("Yours is g * y")
-    assert all(
-        s.get("check", {}).get("verdict", "agrees") == "agrees" for s in data("wrong_rule")["steps"][:k]
-    )
-    check = page.locator(".mg-check")
-    assert check.locator("figcaption").all_inner_texts() == ["yours (3,)", "reference (3,)", "numeric (3,)"]
+    k, beat = frames("wrong_rule")[at(page)]
+    assert beat == "product" and data("wrong_rule")["steps"][k]["check"]["verdict"].startswith("Yours is g")
+    assert page.locator(".mg-check figcaption b").all_inner_texts() == ["yours", "reference", "numeric"]
     page.evaluate(GO, len(frames("wrong_rule")) - 1)
-    assert at(page) == frames("wrong_rule")[-1]
+    assert at(page) == len(frames("wrong_rule")) - 1
+
+
+# ---------------------------------------------------------------- a reading place that stays, a graph that fits
+HEIGHTS = """() => [".mg", ".mg-graph", ".mg-words", ".mg-math", ".mg-queue"].map((q) => document.querySelector(q).offsetHeight).join()"""
+SMALL = """() => { const svg = document.querySelector(".mg-graph > svg"), zoom = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return Math.min(...[...svg.querySelectorAll("text")].filter((t) => t.textContent).map((t) => parseFloat(getComputedStyle(t).fontSize) * zoom)); }"""
+OVER = """() => { const g = document.querySelector(".mg-graph"); return [g.scrollWidth - g.clientWidth, g.scrollHeight - g.clientHeight]; }"""
+
+
+@pytest.mark.parametrize("width", [950, *(pytest.param(w, marks=pytest.mark.slow) for w in (1400, 390))])
+@pytest.mark.parametrize("name", ["three_uses", "line_mse", *(pytest.param(n, marks=pytest.mark.slow) for n in TEN if n not in ("three_uses", "line_mse"))])
+def test_no_height_changes_from_key_to_key_and_the_graph_fits(show, name: str, width: int) -> None:
+    page = show(name, width=width)
+    assert page.evaluate(SMALL) >= 9.95
+    wide, high = page.evaluate(OVER)
+    assert width < 800 or (wide <= 0 and (high <= 0 or len(data(name)["nodes"]) > 20)), "the whole graph is seen at the start"
+    heights = set()
+    for n in range(0, len(frames(name)), 1 if len(frames(name)) < 60 else 5):
+        page.evaluate(GO, n)
+        heights.add(page.evaluate(HEIGHTS))
+        sideways = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        assert sideways <= 0, f"the page scrolls sideways at step {n}"
+    assert len(heights) == 1, heights
+
+
+def test_on_a_phone_the_sentence_stands_under_the_graph_and_targets_are_large(show) -> None:
+    page = show("fan_out", width=390)
+    top = {q: page.locator(q).bounding_box()["y"] for q in (".mg-graph", ".mg-words", ".mg-tools", ".mg-math", ".mg-code")}
+    assert sorted(top, key=top.get) == [".mg-graph", ".mg-words", ".mg-tools", ".mg-math", ".mg-code"]
+    page.locator("[data-id=more]").click()
+    small = page.evaluate("""() => [...document.querySelectorAll(".mg :is(button, input)")].map((e) => e.getBoundingClientRect())
+        .filter((r) => r.width && (r.height < 43.5 || r.width < 43.5)).length""")
+    assert small == 0
 
 
 # ---------------------------------------------------------------- questions
 def asked(page) -> dict | None:
     if page.locator(".mg-ask").is_hidden():
         return None
-    k, _beat = at(page)
     question = page.locator(".mg-ask b").first.inner_text()
-    steps = data_now(page)["steps"]
-    return next(s["quiz"] for s in steps[k:] if s.get("quiz", {}).get("ask") == question)
+    steps = json.loads(page.evaluate("() => document.getElementById('data').textContent"))["steps"]
+    k = frames_of(page)[at(page) + 1]
+    return next(s["quiz"] for s in steps[max(0, k) :] if s.get("quiz", {}).get("ask") == question)
 
 
-def data_now(page) -> dict:
-    return json.loads(page.evaluate("() => document.getElementById('data').textContent"))
+def frames_of(page) -> list[int]:
+    steps = json.loads(page.evaluate("() => document.getElementById('data').textContent"))["steps"]
+    return [-1, *(k for k, step in enumerate(steps) for _ in step["beats"])]
 
 
 @pytest.mark.parametrize("right", [True, False])
-@pytest.mark.parametrize(
-    "name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "broadcast"))]
-)
-@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("matmul", "broadcast"))])
 def test_predict_before_reveal(show, name: str, right: bool) -> None:
     page = show(name, predict=True)
     page.locator("[data-id=next]").focus()
     kinds = []
-    for _ in range(400):
-        if at(page) == frames(name)[-1]:
+    for _ in range(300):
+        if at(page) == len(frames(name)) - 1:
             break
         press(page, "ArrowRight")
         quiz = asked(page)
@@ -316,46 +336,27 @@ def test_predict_before_reveal(show, name: str, right: bool) -> None:
         before = at(page)
         press(page, "ArrowRight")
         assert at(page) == before, "the reveal waits for an answer"
-        queue, ledger = (page.locator(q).inner_text() for q in (".mg-queue", ".mg-ledger"))
-        assert ("READY: ?" in " ".join(queue.split())) == (quiz["type"] == "next"), "the queue would tell"
-        assert (" of ? arrived" in ledger) == (quiz["type"] == "count"), "the ledger would tell"
         kinds.append(quiz["type"])
+        if quiz["type"] in ("sign", "value", "rule"):
+            told = [sum(map(bool, page.locator(f".mg-graph .{part}").all_text_contents())) for part in ("local", "sent")]
+            assert told[0] == told[1], "factors that are still to be found do not stand on the edges"
         if "options" in quiz:
+            shown = page.locator(".mg-ask .answer").all_inner_texts()
+            assert shown == quiz["options"], "an answer button shows the answer alone"
             choice = quiz["answer"] if right else (quiz["answer"] + 1) % len(quiz["options"])
-            press(page, str(choice + 1))
+            page.locator(".mg-ask .answer").nth(choice).click()
             said = "Right." if right else "Not this. " + quiz["why"][choice]
-            assert page.locator(".mg-ask [aria-pressed=true]").inner_text().endswith(quiz["options"][choice])
         else:
             value = quiz["answer"] if right else quiz["wrong"][0][0] if quiz["wrong"] else 99
             page.keyboard.type(str(value))
             press(page, "Enter")
-            said = "Right." if right else "Not this. " + (quiz["wrong"][0][1] if quiz["wrong"] else "")
-        assert page.locator(".mg-ask .says p").first.inner_text() == said.strip()
-        assert quiz["reveal"] in page.locator(".mg-ask").inner_text()
+            said = "Right." if right else quiz["wrong"][0][1] if quiz["wrong"] else "None of the usual mistakes"
+        assert said.strip() in page.locator(".mg-ask .says p").first.inner_text()
         press(page, "Enter")
         assert asked(page) is None
-    assert at(page) == frames(name)[-1] and len(kinds) >= 2
-
-
-@pytest.mark.slow
-def test_questions_never_block_the_slider_and_can_be_hinted_and_skipped(show) -> None:
-    page = show("fan_out", predict=True)
-    page.locator("[data-id=next]").focus()
-    while asked(page) is None:
-        press(page, "ArrowRight")
-    quiz = asked(page)
-    page.get_by_role("button", name="hint").click()
-    assert page.locator(".mg-ask .says").inner_text() == quiz["hint"]
-    page.get_by_role("button", name="skip").click()
-    assert quiz["reveal"] in page.locator(".mg-ask").inner_text()
-    page.evaluate(GO, 20)
-    assert asked(page) is None and at(page) == frames("fan_out")[20]
-    page.locator("[data-id=predict]").click()
-    page.evaluate(GO, 0)
-    page.locator("[data-id=next]").focus()
-    for expected in frames("fan_out")[1:]:
-        press(page, "ArrowRight")
-        assert at(page) == expected
+    assert at(page) == len(frames(name)) - 1 and len(kinds) >= 2
+    quizzes = [step["quiz"] for step in data(name)["steps"] if "quiz" in step]
+    assert not any(f"(M{n}" in json.dumps(quizzes) for n in range(4)), "no catalogue numbers"
 
 
 @pytest.mark.slow
@@ -375,60 +376,31 @@ def test_a_question_about_the_next_node_is_answered_by_a_click_in_the_graph(show
 
 
 # ---------------------------------------------------------------- reach
-@pytest.mark.slow
-def test_three_tab_stops_and_arrows_between_controls(show) -> None:
+def test_tab_stops_and_arrows_between_controls_and_boxes(show) -> None:
     page = show("fan_out")
-    page.evaluate("() => document.body.focus()")
+    page.evaluate(GO, 2)
+    page.evaluate("() => document.activeElement.blur()")
     stops = []
     for _ in range(4):
         press(page, "Tab")
-        stops.append(
-            page.evaluate("() => document.activeElement.dataset.id || document.activeElement.className")
-        )
-    assert stops[:3] == ["next", "mg-graph", "mg-panel mg-ledger"] and stops[3] not in ("next", "mg-graph")
+        stops.append(page.evaluate("() => { const e = document.activeElement; return e.dataset.id || e.dataset.node || e.className; }"))
+    assert stops == [str(data("fan_out")["root"]), "next", "mg-math", "mg-ledger"]
     page.locator("[data-id=next]").focus()
     press(page, "ArrowDown")
     assert page.evaluate("() => document.activeElement.dataset.id") == "last"
-    press(page, "ArrowUp", "ArrowUp")
-    assert page.evaluate("() => document.activeElement.dataset.id") == "play"
+    page.locator("[data-node]").first.focus()
+    press(page, "ArrowDown", "Enter")
+    assert page.locator(".mg-card").is_visible()
 
 
-@pytest.mark.slow
-def test_every_control_works_by_keyboard(show) -> None:
-    page = show("cut")
-    page.locator(".mg-graph").focus()
-    press(page, "?")
-    assert "leave to the notebook" in page.locator(".mg-more").inner_text()
-    press(page, "t")
-    rows = page.locator(".mg-more tbody tr")
-    assert rows.count() == len(data("cut")["steps"])
-    press(page, "t")
-    assert page.locator(".mg-more").is_hidden()
-    width = page.locator(".mg-graph svg").get_attribute("width")
-    press(page, "+")
-    assert float(page.locator(".mg-graph svg").get_attribute("width")) > float(width)
-    press(page, "-", "f")
-    page.locator("[data-id=cuts]").focus()
-    press(page, "Enter")
-    assert page.locator("[data-id=cuts]").get_attribute("aria-pressed") == "false"
-    assert page.locator(".mg-graph .cut").first.is_hidden()
-    page.locator("[data-id=by]").focus()
-    press(page, " ")
-    assert page.locator("[data-id=by]").get_attribute("aria-pressed") == "true"
-    press(page, "Escape")
-    assert page.evaluate("() => document.activeElement === document.body")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["fan_out", "layers", "not_finite"])
-def test_every_focusable_element_keeps_the_notebooks_commands_away(show, name: str) -> None:
-    page = show(name, predict=True)
+def test_every_focusable_element_keeps_the_notebooks_commands_away(show) -> None:
+    page = show("fan_out", predict=True)
+    page.locator("[data-id=more]").click()
+    page.locator("[data-id=help]").click()
+    page.locator("[data-node]").first.click()
     page.locator("[data-id=next]").focus()
     while asked(page) is None:
         press(page, "ArrowRight")
-    press(page, "?") if page.evaluate("() => document.activeElement.type") != "text" else page.locator(
-        "[data-id=help]"
-    ).click()
     bare = page.evaluate(f"""() => [...document.querySelectorAll(".mg :is({FOCUSABLE})")]
         .filter((e) => !e.hasAttribute("data-lm-suppress-shortcuts")).map((e) => e.outerHTML.slice(0, 90))""")
     assert bare == []
@@ -448,19 +420,23 @@ def axe() -> str:
     return found[0].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.slow
-def test_axe_finds_no_violation(show, axe: str, name: str, scheme: str) -> None:
-    page = show(name, predict=True, color_scheme=scheme)
+@pytest.mark.parametrize("width, scheme", [(390, "dark"), *(pytest.param(w, s, marks=pytest.mark.slow) for w in (1400, 950, 390)
+                                                            for s in ("light", "dark") if (w, s) != (390, "dark"))])  # fmt: skip
+@pytest.mark.parametrize("name", ["line_mse", *(pytest.param(n, marks=pytest.mark.slow) for n in TEN if n != "line_mse")])
+def test_axe_finds_nothing(show, axe: str, name: str, scheme: str, width: int) -> None:
+    page = show(name, width=width, color_scheme=scheme)
+    page.evaluate(axe)
+    for n in (0, len(frames(name)) // 2, len(frames(name)) - 1):
+        page.evaluate(GO, n)
+        assert page.evaluate(AXE) == []
+    page.locator("[data-id=help]").click()
+    page.locator("[data-node]").first.dispatch_event("click")
+    assert page.evaluate(AXE) == []
+    page = show(name, predict=True, width=width, color_scheme=scheme)
     page.evaluate(axe)
     page.locator("[data-id=next]").focus()
-    while asked(page) is None and at(page) != frames(name)[-1]:
+    while asked(page) is None and at(page) != len(frames(name)) - 1:
         press(page, "ArrowRight")
-    page.locator("[data-id=words]").click()
-    assert page.evaluate(AXE) == []
-    page.locator("[data-id=help]").click()
-    page.evaluate(GO, len(frames(name)) - 1)
     assert page.evaluate(AXE) == []
 
 
@@ -473,11 +449,9 @@ CONTRAST = """() => {
   for (const text of document.querySelectorAll(".mg svg text")) {
     if (!text.textContent || !text.getClientRects().length) continue;
     const box = text.getBoundingClientRect();
-    const x = box.left + box.width / 2, y = box.top + box.height / 2;
-    const below = document.elementsFromPoint(x, y)
-      .filter((e) => e !== text && e.tagName === "rect" && getComputedStyle(e).fill !== "none");
-    const fill = below.length ? getComputedStyle(below[0]).fill
-      : getComputedStyle(document.querySelector(".mg")).backgroundColor;
+    const below = document.elementsFromPoint(box.left + box.width / 2, box.top + box.height / 2)
+      .filter((e) => e !== text && e.matches("rect, path.box") && !["none", "rgba(0, 0, 0, 0)"].includes(getComputedStyle(e).fill));
+    const fill = below.length ? getComputedStyle(below[0]).fill : getComputedStyle(document.querySelector(".mg")).backgroundColor;
     seen.push([ratio(parse(getComputedStyle(text).fill), parse(fill)), text.textContent, fill]);
   }
   return seen;
@@ -486,63 +460,50 @@ CONTRAST = """() => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["fan_out", "matmul", "vector", "not_finite"])
+@pytest.mark.parametrize("name", ["fan_out", "matmul", "line_mse", "not_finite"])
 def test_contrast_of_every_text_in_a_picture(show, name: str, scheme: str) -> None:
     page = show(name, color_scheme=scheme)
-    page.set_viewport_size({"width": 1400, "height": 1400})
-    checked = 0
     for n in range(0, len(frames(name)), 3):
         page.evaluate(GO, n)
         for ratio, text, fill in page.evaluate(CONTRAST):
             assert ratio >= 4.5, (n, text, fill, ratio)
-            checked += 1
-    assert checked > 20
 
 
-CURRENT_IN_VIEW = """() => { const g = document.querySelector(".mg-graph").getBoundingClientRect();
-    const b = document.querySelector(".mg .current .box").getBoundingClientRect();
-    return b.left >= g.left - 1 && b.right <= g.right + 1; }"""
+def test_on_a_dark_page_nothing_is_white_though_the_system_is_light(page, tmp_path) -> None:
+    page.emulate_media(color_scheme="light")
+    host = f'<!doctype html><meta charset=utf-8><body style="background:#111"><div>{pages.saved_html(data("fan_out"))}</div>'
+    opened_html(page, tmp_path, host)
+    frame = page.frame_locator("iframe")
+    frame.locator(".mg[data-theme=dark]").wait_for()
+    for part in ("html", ".mg"):
+        assert frame.locator(part).evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(33, 33, 33)"
+    assert frame.locator("body").evaluate("(e) => getComputedStyle(e).margin") == "0px"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1400, 600])
-@pytest.mark.parametrize("name", ALL)
-def test_nothing_is_cut_off_or_overlaps(show, name: str, width: int) -> None:
-    page = show(name)
-    page.set_viewport_size({"width": width, "height": 1200})
-    every = frames(name)
-    for n in sorted({0, 1, 2, 3, 4, len(every) // 2, len(every) - 1} & set(range(len(every)))):
-        page.evaluate(GO, n)
-        wide = page.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
-        assert wide[0] <= wide[1], f"the page scrolls sideways at frame {n}"
-        out = page.evaluate("""() => [...document.querySelectorAll(".mg [data-node]")].flatMap((g) => {
-            const box = g.querySelector(".box:last-of-type, .box").getBoundingClientRect();
-            return [...g.querySelectorAll("text")]
-                .filter((t) => t.textContent && t.getBoundingClientRect().right > box.right + 8)
-                .map((t) => t.textContent); })""")
-        assert out == [], f"text leaves its box at frame {n}"
-        crossed = page.evaluate("""() => [...document.querySelectorAll(".mg [data-node]")].filter((g) => {
-            const [name, count] = [g.querySelector(".name"), g.querySelector("text:last-of-type")];
-            return count.textContent && name.getBoundingClientRect().right > count.getBoundingClientRect().left;
-            }).map((g) => g.textContent)""")
-        assert crossed == []
-        assert page.evaluate(CURRENT_IN_VIEW), f"the current node is out of view at frame {n}"
+def test_the_saved_form_shows_the_frame_and_hides_the_picture(page, tmp_path) -> None:
+    opened_html(page, tmp_path, f"<!doctype html><meta charset=utf-8><div>{pages.saved_html(data('fan_out'))}</div>")
+    frame = page.frame_locator("iframe")
+    frame.locator(".mg svg").first.wait_for()
+    page.wait_for_function("() => document.querySelector('img').closest('.mg-still').hidden")
+    frame.locator("[data-id=next]").click()
+    assert frame.locator(".mg").get_attribute("data-step") == "1"
+    inner = frame.locator("body").evaluate("() => [document.documentElement.scrollHeight, innerHeight]")
+    assert inner[0] <= inner[1] + 1, "no inner scroll bar"
 
 
-@pytest.mark.slow
-def test_the_current_node_is_in_view_once_the_page_is_laid_out(show) -> None:
-    """A notebook may show a cell long after it was drawn: until then there is nothing to scroll."""
-    page = show("mlp")
-    page.set_viewport_size({"width": 600, "height": 1000})
-    page.evaluate("() => { document.body.style.display = 'none'; }")
-    page.evaluate(GO, 0)
-    page.evaluate("() => { document.body.style.display = ''; document.querySelector('.mg-graph').scrollLeft = 0; }")
-    page.wait_for_function(CURRENT_IN_VIEW, timeout=15_000)
+def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = opened_html(context.new_page(), tmp_path, f"<!doctype html><meta charset=utf-8>{pages.still_html(data('fan_out'))}")
+    assert page.locator("img").get_attribute("alt").startswith("Graph of ")
+    page.locator("summary").click()
+    assert page.locator("tbody tr").count() == len(data("fan_out")["steps"])
+    context.close()
 
 
 @pytest.mark.slow
 def test_downloads_are_whole(show, tmp_path) -> None:
     page = show("fan_out")
+    page.locator("[data-id=more]").click()
     saved = {}
     for kind in ("svg", "html", "md"):
         with page.expect_download() as caught:
@@ -554,7 +515,7 @@ def test_downloads_are_whole(show, tmp_path) -> None:
     page.goto(saved["html"].as_uri())
     page.wait_for_selector(".mg svg")
     page.locator("[data-id=next]").click()
-    assert at(page) == frames("fan_out")[1] and page.locator(".mg").count() == 1
+    assert at(page) == 1 and page.locator(".mg").count() == 1
 
 
 NAMES = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(2)>", "%DATA% %ESM% $& $1", "<!-- \u2028 \u00e4\u5909"]
@@ -568,61 +529,20 @@ def test_a_name_is_text_and_nothing_else(page, tmp_path, name: str) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     loss = (x * x).sum()
     made, _ = data_of(loss, None, {name: x, f"loss {name}": loss}, None)
-    file = tmp_path / "names.html"
-    file.write_text(f"<!doctype html><meta charset=utf-8>{saved_html(made)}", encoding="utf-8")
-    page.goto(file.as_uri())
+    opened_html(page, tmp_path, f"<!doctype html><meta charset=utf-8>{pages.saved_html(made)}")
     frame = page.frame_locator("iframe")
     frame.locator(".mg svg").first.wait_for()
     frame.locator("[data-id=last]").click()
-    frame.locator("[data-id=words]").click()
+    frame.locator("[data-node]").first.click()
     assert frame.locator(".mg-title").inner_text() == f"Backward pass of loss {name}"
     assert f"{name} is a leaf" in frame.locator(".mg-words").inner_text()
-    with page.expect_download() as caught:
-        frame.locator("[data-id=html]").click()
-    again = tmp_path / "again.html"
-    caught.value.save_as(again)
-    page.goto(again.as_uri())
-    page.wait_for_selector(".mg svg")
-    assert page.locator(".mg-title").inner_text() == f"Backward pass of loss {name}"
     assert said == [] and page.errors == [] and page.refused == []
-
-
-@pytest.mark.slow
-def test_the_saved_form_shows_the_frame_and_hides_the_fallback(page, tmp_path) -> None:
-    file = tmp_path / "saved.html"
-    file.write_text(
-        f"<!doctype html><meta charset=utf-8><div>{saved_html(data('fan_out'))}</div>", encoding="utf-8"
-    )
-    page.goto(file.as_uri())
-    frame = page.frame_locator("iframe")
-    frame.locator(".mg svg").first.wait_for()
-    page.wait_for_function("() => document.querySelector('img').closest('.mg-still').hidden")
-    assert page.locator("details").is_hidden()
-    frame.locator("[data-id=next]").click()
-    assert frame.locator(".mg").get_attribute("data-beat") == "0"
-    page.wait_for_function("() => document.querySelector('iframe').clientHeight > 200")
-    inner = frame.locator("body").evaluate("() => [document.documentElement.scrollHeight, innerHeight]")
-    assert inner[0] <= inner[1] + 1, "no inner scroll bar"
-
-
-def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    file = tmp_path / "untrusted.html"
-    file.write_text(
-        f"<!doctype html><meta charset=utf-8>{saved_html(data('fan_out')).split('<iframe')[0]}",
-        encoding="utf-8",
-    )
-    page.goto(file.as_uri())
-    assert page.locator("img").get_attribute("alt").startswith("Graph of loss")
-    page.locator("summary").click()
-    assert page.locator("tbody tr").count() == len(data("fan_out")["steps"])
-    context.close()
 
 
 @pytest.mark.slow
 def test_forced_colours_keep_the_current_node_apart(show) -> None:
     page = show("fan_out", forced_colors="active")
+    page.evaluate(GO, 2)
     strokes = page.evaluate(
         "() => ['.current .box', '.idle .box'].map((q) => getComputedStyle(document.querySelector('.mg ' + q)).stroke)"
     )
@@ -632,17 +552,27 @@ def test_forced_colours_keep_the_current_node_apart(show) -> None:
 @pytest.mark.slow
 def test_on_paper_it_is_light_whole_and_without_buttons(show) -> None:
     page = show("mlp", color_scheme="dark")
-    page.locator("[data-id=words]").click()
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 700, "height": 900})
     assert page.locator(".mg").evaluate("(e) => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator(".mg-bar :is(button, input):visible").count() == 0
-    cut = page.evaluate("""() => [".mg-graph", ".mg-more"].map((q) => document.querySelector(q))
-        .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1).length""")
-    assert cut == 0, "nothing is hidden behind a scroll bar"
 
 
-LATENCY = """async (key) => {
+def test_the_product_travels_once_and_not_under_reduced_motion(show) -> None:
+    page = show("fan_out", reduced_motion="no-preference")
+    page.evaluate(GO, first("fan_out", "product") - 1)
+    page.locator("[data-id=next]").focus()
+    press(page, "ArrowRight")
+    page.locator(".mg .token").wait_for(state="attached")
+    page.wait_for_timeout(600)
+    assert page.locator(".mg .token").count() == 0
+    page.emulate_media(reduced_motion="reduce")
+    press(page, "ArrowLeft", "ArrowRight")
+    assert page.locator(".mg .token").count() == 0
+    assert page.evaluate("() => getComputedStyle(document.querySelector('.mg .box')).transitionDuration") == "0s"
+
+
+LATENCY = """async () => {
   const target = document.querySelector(".mg [data-id=next]"), times = [];
   target.focus();
   for (let i = 0; i < 60; i++) {
@@ -656,23 +586,41 @@ LATENCY = """async (key) => {
 }"""
 
 
-@pytest.mark.parametrize("name, budget", [("fan_out", 16), ("mlp", 16), ("layers", 16), ("chain", 50)])
+@pytest.mark.parametrize("name, budget", [("fan_out", 16), ("mlp", 16), ("digit_net", 16), ("layers", 16), ("deep", 50)])
 @pytest.mark.slow
 @pytest.mark.alone
 def test_latency_of_a_key_press(show, name: str, budget: float) -> None:
-    page = show(name)
-    if name == "chain":
+    page = show("layers" if name == "deep" else name)
+    if name == "deep":
+        page.locator("[data-id=more]").click()
         page.locator("[data-id=fold]").click()
     boxes = page.locator(".mg [data-node]").count()
-    assert boxes >= 200 if name == "chain" else boxes <= 60
     median = page.evaluate(LATENCY)
     print(f"{name}: {boxes} boxes, {median:.1f} ms")
-    assert median <= budget
+    assert median <= budget and (boxes > 100) == (name == "deep")
+
+
+# ---------------------------------------------------------------- the modules alone
+def test_the_state_is_a_pure_function_of_the_position(page) -> None:
+    """The time line and its facts, without any element of a page."""
+    source = pages.script().replace("export default { render };", "export { makeState, fmt, brief };")
+    found = page.evaluate("""async ([source, data]) => {
+        const js = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+        const S = js.makeState(data), last = S.frames.length - 1, end = S.stateAt(last);
+        return { count: S.frames.length, status: data.nodes.map((_, i) => S.status(end, i)), grads: end.grad.map((g) => S.val(g)),
+            again: JSON.stringify(S.stateAt(7).got) === JSON.stringify(S.stateAt(7).got), texts: [js.fmt(1e-5), js.fmt(-3), js.brief({ s: [1], d: [4], r: 1, c: 1 })] };
+        }""", [source, data("scalar")])  # fmt: skip
+    assert found["count"] == len(frames("scalar")) and found["again"] and found["texts"] == ["1e-5", "-3", "4"]
+    by_name = dict(zip([n["name"] for n in data("scalar")["nodes"]], found["grads"], strict=True))
+    assert by_name["a"] == -1.5 and by_name["b"] == 1
+    assert "current" in found["status"] and set(found["status"]) <= {"done", "current", "plain"}
 
 
 def test_sizes() -> None:
-    assert len(stepper.source("stepper.js").encode()) <= 40_000
-    assert max(map(len, stepper.source("stepper.js").splitlines())) <= 200, "readable"
-    assert "http" not in stepper.source("stepper.js").replace("http://www.w3.org/2000/svg", "")
-    assert "url(" not in stepper.source("stepper.css") and "@import" not in stepper.source("stepper.css")
-    assert isinstance(Stepper(data("scalar")).svg(), str)
+    whole = (pages.script() + pages.style()).encode()
+    assert len(whole) <= 90_000 and len(gzip.compress(whole)) <= 30_000
+    assert max(map(len, pages.script().splitlines())) <= 200, "readable"
+    assert "http" not in pages.script().replace("http://www.w3.org/2000/svg", "")
+    assert "url(" not in pages.style() and "@import" not in pages.style()
+    names = re.findall(r"^(?:async )?(?:function|const|let) (\w+)", pages.script(), re.MULTILINE)
+    assert len(set(names)) == len(names), "joined into one module, two files may not use one name"

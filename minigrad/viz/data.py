@@ -1,0 +1,195 @@
+"""The one JSON value behind every form of the stepper: a recording with its layout, questions, code and labels.
+
+`data_of` makes it of a tensor, of a student's own engine or of a recording, within the budgets of bytes and boxes. Every
+form (widget, page, still picture, text) is a pure function of it, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from math import prod
+from types import FrameType
+from typing import Any
+
+from ..record.formula import without_g
+from ..record.numbers import number
+from ..record.recorder import record
+from ..record.moves import Contribution, Step
+from ..record.recording import SAMPLE, Recording
+from . import foreign, quiz
+from .code import code_of
+from .layout import MOST_BOXES, lay_out
+from .part import excerpt
+
+BUDGET = 480_000  # bytes of JSON: samples shrink until it fits
+MOST_MOVES = 3_000  # more are never shown
+LONG = 400  # moves from which on the sentences are short
+BEATS = ("focus", "rule", "product", "sum", "collect")
+LABEL = 11  # letters of an edge's label
+
+
+def namespace(frame: FrameType) -> dict[str, Any]:
+    """The caller's variables, local ones first."""
+    return {**frame.f_globals, **frame.f_locals}
+
+
+def data_of(
+    loss: Any, gradient: Any, names: Mapping[str, Any], rules: Mapping[str, Any] | None, ones: bool = False
+) -> tuple[dict[str, Any], str]:
+    """The JSON value, and its text. `ones`: a root of many numbers starts from ones."""
+    return dress(recorded(loss, gradient, names, rules, ones))
+
+
+def recorded(
+    loss: Any, gradient: Any, names: Mapping[str, Any], rules: Mapping[str, Any] | None, ones: bool = False
+) -> Recording:
+    """The pass of a tensor, of a student's own engine, or one that is recorded already."""
+    if isinstance(loss, Recording):
+        return loss
+    if foreign.is_foreign(loss):
+        if ones and gradient is None:
+            gradient = foreign.array(loss.data) * 0 + 1
+        return foreign.record(loss, gradient, names, rules)
+    if ones and gradient is None and loss.numel() != 1:
+        gradient = loss.detach() * 0 + 1
+    return record(loss, gradient, names=names, rules=rules)
+
+
+def place_of(around: Any, recording: Recording, names: Mapping[str, Any]) -> int:
+    """The index of the step that is meant: by its number from 1, by a name, or by the tensor itself."""
+    if isinstance(around, int):
+        if 0 < around <= len(recording.steps):
+            return around - 1
+        raise ValueError(f"around={around}: the walk has nodes 1 to {len(recording.steps)}")
+    name = around if isinstance(around, str) else next((k for k, v in names.items() if v is around), None)
+    found = [i for i, step in enumerate(recording.steps) if recording.places[step.node].name == name]
+    if not found:
+        raise ValueError(f"around: the backward pass does not reach {name or 'this tensor'}")
+    return found[0]
+
+
+def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, Any], str]:
+    """A recording's JSON value, within the budgets of bytes and boxes, and its text.
+
+    Of a very long pass the beginning and the end are shown, as much as fits, or most of it around one step; boxes
+    stand for the rest.
+    """
+    moves = 1 + sum(max(1, len(step.contributions)) for step in recording.steps)
+    limit = min(moves, MOST_MOVES)
+    while True:
+        shown = recording if limit == moves else excerpt(recording, limit, around)
+        data = shown.to_dict(2 if limit == moves else 6, brief=limit > LONG)
+        finish(data, shown)
+        size = len(as_json(data).encode())
+        room = BUDGET / size if data["layout"]["start"] else MOST_BOXES / len(data["nodes"])
+        if room >= 1:
+            break
+        limit = int(0.95 * limit * room)
+    for sample in (SAMPLE, 12, 8, 6, 4):
+        if size + more_bytes(data, sample) <= BUDGET:
+            vals = shown.pooled(sample)
+            if len(as_json({**data, "vals": vals}).encode()) <= BUDGET:
+                data["vals"] = vals
+                break
+    if around is not None:
+        data["at"] = first_frame(data, recording.places[recording.steps[around].node].name)
+    return data, str(shown)
+
+
+def first_frame(data: dict[str, Any], name: str) -> int:
+    """The position on the time line at which a node becomes current."""
+    start, *moves = data["steps"]
+    before = itertools.takewhile(lambda move: data["nodes"][move["node"]]["name"] != name, moves)
+    return 1 + sum(len(move["text"]) for move in [start, *before])
+
+
+def more_bytes(data: dict[str, Any], sample: int) -> int:
+    """About how many bytes longer the data get when arrays are cut at `sample` rows and columns."""
+    arrays = [v for v in data["vals"] if isinstance(v, dict) and v["d"]]
+    cells: int = sum(min(prod(v["s"][:-1]), sample) * min(v["s"][-1], sample) - len(v["d"]) for v in arrays)
+    return 7 * cells
+
+
+def as_json(data: Any) -> str:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+# ---------------------------------------------------------------- what the pictures need besides
+def finish(data: dict[str, Any], recording: Recording) -> None:
+    """Adds questions, names of the beats, labels of the edges, the code and the layout."""
+    root = data["nodes"][data["root"]]["name"]
+    data["title"] = f"Backward pass of {root}"
+    data["look"] = (
+        f"This is the graph of {root}: each box is a tensor, inputs on the left. The right arrow key goes one step on, "
+        "from the result back to the inputs."
+    )
+    quiz.add(data, recording)
+    before = None
+    for move, step, sent in moves_of(data, recording):
+        name_beats(move, again=before == step.node)
+        before = step.node
+        if sent is not None and sent.skipped:
+            note_cut(data["nodes"][sent.parent], sent.reason)
+        elif sent is not None:
+            move["edge"] = edge_label(sent, data["nodes"][step.node]["symbol"])
+    data["steps"][0]["beats"] = ["seed"]
+    data["code"], spans = code_of(recording)
+    for node, span in zip(data["nodes"], spans, strict=True):
+        if span:
+            node["span"] = span
+    data["layout"] = lay_out(data)
+
+
+def moves_of(data: dict[str, Any], recording: Recording) -> Iterator[tuple[dict[str, Any], Step, Contribution | None]]:
+    """Each move after the first as data and as what it was made from."""
+    moves = iter(data["steps"][1:])
+    for step in recording.steps:
+        for sent in step.contributions or [None]:
+            yield next(moves), step, sent
+
+
+def name_beats(move: dict[str, Any], again: bool) -> None:
+    """Says which beat each sentence is. Left out: that a node is current, the second time; the rule of what is only
+    passed on, since the product says it.
+    """
+    if move["kind"] != "send":
+        move["beats"] = ["collect"] * len(move["text"])
+        return
+    names = [beat for beat in BEATS if beat != "sum" or len(move["text"]) == 5]
+    idle = {"focus"} if again else set()
+    if move["how"] in ("copy", "slot"):
+        idle.add("rule")
+    told = [(name, text) for name, text in zip(names, move["text"], strict=True) if name not in idle]
+    move["beats"], move["text"] = [name for name, _ in told], [text for _, text in told]
+    if "quiz" in move:
+        wanted = BEATS.index(move["quiz"]["beat"])
+        move["quiz"]["beat"] = next(name for name in move["beats"] if BEATS.index(name) >= wanted)
+
+
+def note_cut(node: dict[str, Any], reason: str) -> None:
+    """Scissors stand only where a graph was cut; other operands without a gradient are plain data."""
+    for how in ("detach", "no_grad"):
+        if how in reason:
+            node["cut"] = how
+
+
+def edge_label(sent: Contribution, symbol: str) -> str:
+    """The local derivative along an edge in a few letters; a scalar's number is put there when it is drawn."""
+    if sent.how == "matmul":
+        (a, flip_a), (b, flip_b) = sent.terms
+        name, flip, text = (b, flip_b, "@ {}") if a == "g" else (a, flip_a, "{} @")
+        made = text.format(sent.names.get(name, name) + ("\u1d40" if flip else ""))
+    elif sent.how == "elementwise":
+        factor = without_g(sent.rule)
+        text = sent.renamed(factor).replace(" \u00b7 ", "\u00b7") if factor else ""
+        text = f"({text})" if re.search(r" [-+<>&|]", text) and "\u00b7" not in text else text
+        named = symbol.isidentifier() and (not text or len(text) > LABEL - 2)
+        made = f"\u00d7 {symbol}\u2032" if named else f"\u00d7 {text}" if text else "\u00d7 slope"
+    elif sent.how == "spread" and sent.local is not None:
+        made = f"\u00d7 {number(sent.local.flat[0])}"
+    else:
+        made = {"copy": "\u00d7 1", "move": "reshape", "scatter": "put back", "function": "backward"}.get(sent.how, "")
+    return made if len(made) <= LABEL else made[: LABEL - 1] + "\u2026"

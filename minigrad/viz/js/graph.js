@@ -1,0 +1,268 @@
+// The picture of the graph: boxes with values and gradients, edges with local derivatives and what travelled back.
+
+import { KEEP, bad, between, brief, cutText, fmt, h, s, single, sizes } from "./tools.js";
+import { thumb } from "./numbers.js";
+
+const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is never shown below 10
+const TALLEST = { wide: 470, narrow: 400 };
+const LETTER = 7, BOLD = 8;  // pixels of a letter in the widest of the usual fonts
+
+/**
+ * options: pick(id) when a box is chosen, mute(what) whether an answer is still hidden.
+ * Gives the element, and what the other parts ask of it.
+ */
+export function makeGraph(S, options, on) {
+	const { nodes, edges, data } = S;
+	const views = data.layout.views;
+	let view = data.layout.start, drawing, parts, lines, zoom = 1, chosen = null, byHand = false, here = null, svg;
+	const el = h("div.mg-graph", { role: "group", "aria-label": "Graph", ...KEEP });
+	const shown = (i) => views[view].rep?.[i] ?? i;
+
+	// ---- drawing: once for each view and width
+	function draw() {
+		parts = new Map();
+		svg = s("svg", { viewBox: `0 0 ${drawing.w} ${drawing.h}`, role: "group",
+			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move from box to box, Enter opens one` });
+		const tip = ([x, y], dx, dy) => `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`;
+		const which = views[view].line;
+		lines = drawing.edges.map((e, i) => {
+			const mine = [...edges.keys()].filter((j) => (which?.[j] ?? j) === i);
+			const plain = mine.every((j) => !nodes[edges[j][0]].rg), cut = plain && mine.some((j) => nodes[edges[j][0]].cut);
+			const [x, y] = e.b;
+			const label = (name, dy) => s("text", { class: name, x: x - 9, y: y + dy, "text-anchor": "end" });
+			const line = { mine, plain, cut, g: s("g"), local: label("local", -5), sent: label("sent", 14), wire: s("path", { class: "wire", d: e.d }) };
+			line.g.append(line.wire, s("path", { class: "tip", d: tip(e.b, -7, 4) }), s("path", { class: "back", d: tip(e.a, 13, 7) }));
+			if (cut) line.g.append(s("path", { class: "scissors", transform: `translate(${(e.a[0] + e.b[0]) / 2} ${(e.a[1] + e.b[1]) / 2})`,
+				d: "M8-6L-4 3M8 6L-4-3M-10 4.5a3 3 0 1 0 6 0a3 3 0 1 0-6 0m0-9a3 3 0 1 0 6 0a3 3 0 1 0-6 0" }));
+			svg.append(line.g);
+			return line;
+		});
+		for (const line of lines) svg.append(line.local, line.sent);  // above all lines, below the boxes
+		for (const [id, place] of Object.entries(drawing.nodes)) parts.set(+id, box(+id, place));
+		el.replaceChildren(svg);
+		scale();
+	}
+
+	/** A rounded box; plain data are a sheet with a folded corner. */
+	function outline(n, w, hh) {
+		return n.rg ? s("rect", { class: "box", width: w, height: hh, rx: 7 })
+			: s("path", { class: "box", d: `M0 0H${w - 12}L${w} 12V${hh}H0Z M${w - 12} 0V12H${w}` });
+	}
+
+	function box(id, [x, y, w, hh]) {
+		const n = nodes[id];
+		const g = s("g", { transform: `translate(${x} ${y})`, "data-node": id, role: "button", tabindex: -1, ...KEEP });
+		const many = views[view].stacked?.includes(id);
+		for (const d of many ? [6, 3] : []) g.append(s("rect", { class: "box behind", x: d, y: d, width: w, height: hh, rx: 7 }));
+		const text = (name, tx, ty, end) => s("text", { class: name, x: tx, y: ty, ...(end && { "text-anchor": "end" }) });
+		const part = { id, g, w, hh, member: id, name: text("name", 10, 19), tag: text("tag", w - (n.rg ? 9 : 16), 19, true),
+			body: s("g"), pill: s("g", { class: "pill" }) };
+		g.append(outline(n, w, hh), part.body, part.name, part.tag, part.pill);
+		on(g, "click", () => { focusBox(id, true); options.pick(part.member); });
+		on(g, "keydown", (e) => {
+			if (e.key !== "Enter" && e.key !== " ") return;
+			e.preventDefault();
+			e.stopPropagation();
+			options.pick(part.member);
+		});
+		svg.append(g);
+		return part;
+	}
+
+	// ---- fitting: the drawing that shows the whole graph in readable size
+	/** How well a drawing fits a width: what would have to be scrolled costs most, then height, then small text. */
+	function fitting(d, W) {
+		const H = W < 480 ? TALLEST.narrow : TALLEST.wide, at = between(SMALLEST, Math.min(W / d.w, H / d.h), 1);
+		const cost = Math.max(0, d.w * at - W) * 8 + Math.max(0, d.h * at - H) * 2 + d.h * at * 0.5 + (1 - at) * 150;
+		return { d, at, cost, height: Math.min(d.h * at, H) };
+	}
+	const best = (W) => views[view].drawings.map((d) => fitting(d, W)).reduce((a, b) => (b.cost < a.cost ? b : a));
+
+	function choose() {
+		const W = el.clientWidth - 2;
+		if (W < 40) return;  // not laid out yet
+		const { d, at } = best(W);
+		if (!byHand) zoom = at;
+		el.style.height = Math.min(Math.ceil(d.h * at) + 14, (W < 480 ? TALLEST.narrow : TALLEST.wide) + 40) + "px";
+		if (d !== drawing) {
+			drawing = d;
+			draw();
+		} else scale();
+	}
+	function scale() {
+		svg.setAttribute("width", (drawing.w * zoom).toFixed(1));
+		svg.setAttribute("height", (drawing.h * zoom).toFixed(1));
+		scrollable();
+	}
+	function scrollable() {
+		const over = drawing.w * zoom > el.clientWidth + 1 || drawing.h * zoom > el.clientHeight + 1;
+		if (over) el.tabIndex = 0;
+		else el.removeAttribute("tabindex");
+	}
+	function setZoom(z) {
+		zoom = between(0.4, z, 3);
+		byHand = true;
+		scale();
+	}
+	function keepInView(id) {
+		const b = drawing.nodes[shown(id)];
+		if (!b) return;
+		const [x, y, w, hh] = b.map((v) => v * zoom);
+		const inside = (from, to, start, size) => Math.max(0, Math.min(from, Math.max(start, to - size)));
+		const left = inside(x - 24, x + w + 24, el.scrollLeft, el.clientWidth), top = inside(y - 14, y + hh + 10, el.scrollTop, el.clientHeight);
+		if (left !== el.scrollLeft) el.scrollLeft = left;
+		if (top !== el.scrollTop) el.scrollTop = top;
+	}
+
+	// ---- painting: what a position changes
+	/** Which node each folded box stands for: the turn of its loop that the walk is in. */
+	function membersOnShow(st) {
+		const { rep, turn, turns } = views[view], now = [...turns], map = new Map();
+		const see = (i) => { if (turn[i]) now[turn[i][0]] = turn[i][1]; };
+		if (st.k >= 0) for (let i = 0; i <= st.k; i++) see(S.steps[i].node);
+		else S.forward.slice(0, (st.f.i ?? -1) + 1).forEach((move) => see(move.node));
+		nodes.forEach((_, i) => { if (!turn[i] || now[turn[i][0]] === turn[i][1]) map.set(rep[i], i); });
+		return [map, now];
+	}
+
+	const WORDS = { current: "current", waiting: "waiting", ready: "ready" };
+
+	function paint(st) {
+		const { f, step } = st;
+		const sending = step?.kind === "send", to = sending ? step.parent : -1;
+		const [members, now] = views[view].rep ? membersOnShow(st) : [null, []];
+		here = { st, members, turns: now.map((turn, i) => `turn ${turn} of ${views[view].turns[i]}`).join(", ") };
+		for (const [id, part] of parts) {
+			const i = members ? members.get(id) ?? id : id, n = nodes[i], what = S.status(st, i);
+			const grad = S.val(st.grad[i]), value = S.isMade(st, i) ? S.val(n.val) : undefined;
+			const fresh = grad != null && (step?.kind === "leaf" ? step.node === i : to === i && S.reached(f, "collect"));
+			const aim = to === i && S.reached(f, "rule") && !fresh;
+			const total = i === S.root ? 0 : options.mute("count") ? "?" : S.expected[i];
+			const broken = value != null && bad(value) || grad != null && bad(grad);
+			const pill = aim ? "receives" : what === "waiting" ? `waiting: ${st.got[i]} of ${total}` : options.mute("next") ? "" : WORDS[what] || "";
+			const style = [what, fresh && "got", aim && "target", broken && "broken", n.leaf && "leaf", chosen === i && "chosen",
+				options.asks(i) && "asked"].filter(Boolean).join(" ");
+			const key = [i, style, pill, st.grad[i], st.stored[i], value === undefined].join();
+			if (key === part.was) continue;
+			Object.assign(part, { was: key, member: i });
+			fill(part, n, { value, grad, style, pill, what, stored: st.stored[i], fresh, step });
+		}
+		const edge = sending ? S.incoming.get(step.node + ":" + step.slot) : -1;
+		for (const line of lines) {
+			const mine = members ? line.mine.filter((j) => members.get(shown(edges[j][1])) === edges[j][1]) : line.mine;
+			const flowing = line.mine.includes(edge) && S.reached(f, "rule"), spent = mine.some((j) => st.spent.has(j));
+			const what = line.cut ? "cutline" : line.plain ? "plainline" : flowing ? "flowing" : spent ? "spent" : "";
+			const j = mine[0], hidden = line.plain || j === undefined || options.mute("local") && !spent;
+			const local = hidden ? "" : S.localText(j), sent = spent && !line.plain ? S.sentText(mine.findLast((q) => st.spent.has(q))) : "";
+			const key = what + "|" + local + "|" + sent;
+			if (key === line.was) continue;
+			line.was = key;
+			line.g.setAttribute("class", what);
+			line.local.textContent = local;
+			line.local.setAttribute("class", "local " + what);
+			line.sent.textContent = sent;
+			line.sent.setAttribute("class", "sent " + what);
+		}
+		const pair = to >= 0 && S.reached(f, "rule") ? [to, f.node] : [f.node];
+		for (const i of sending && S.reached(f, "collect") ? pair.reverse() : pair) keepInView(i);
+	}
+
+	/** Name, operation, value and gradient of one box. */
+	function fill(part, n, { value, grad, style, pill, what, stored, fresh, step }) {
+		const { w, hh } = part, tall = hh > 70;
+		part.g.setAttribute("class", style);
+		const tag = !n.rg ? n.cut || "data" : n.leaf ? "leaf" : n.symbol === n.name ? "" : n.symbol;
+		part.tag.textContent = cutText(tag, 9);
+		part.name.textContent = cutText(n.name, Math.max(3, Math.floor((w - (n.rg ? 24 : 32) - Math.min(9, tag.length) * LETTER) / BOLD)));
+		const one = value == null ? undefined : single(value);
+		const room = Math.floor((w - 52) / LETTER);
+		const out = [];
+		const line = (name, x, y, text) => out.push(`<text class="${name}" x="${x}" y="${y}">${text}</text>`);
+		const row = (label, v, y, empty, name) => {
+			const now = v == null ? undefined : single(v);
+			if (v == null || now !== undefined) {
+				if (v != null || empty.length < 3) line("label", 10, tall ? y + 18 : y, label);
+				out.push(`<text class="${v == null ? "label" : "num"} ${name}" text-anchor="end" x="${w - 10}" y="${tall ? y + 18 : y}">${v == null ? empty : fmt(now)}</text>`);
+				return;
+			}
+			const list = brief(v, Math.floor((w - 20) / LETTER));
+			if (list.startsWith("[")) {
+				line("label", 10, y + 10, label);
+				out.push(`<text class="num ${name}" x="10" y="${y + 24}">${list}</text>`);
+				return;
+			}
+			out.push(thumb(v, 10, y + 1, 34, 25));
+			line(name || "num", 50, y + 11, name ? label : sizes(v.s));
+			line("num " + name, 50, y + 24, cutText("|" + fmt(v.norm) + "|", room));
+		};
+		if (fresh) out.push(`<rect class="fresh" x="5" y="${tall ? 54 : 43}" width="${w - 10}" height="${tall ? 29 : 16}" rx="3"/>`);
+		row("value", value, tall ? 24 : 37, value === undefined ? "?" : "not saved", "");
+		if (n.rg) row(n.leaf && stored ? ".grad" : "grad", grad, tall ? 55 : 55, "", "grad");
+		part.body.innerHTML = out.join("");
+		const said = part.pill;
+		if (!pill) said.replaceChildren();
+		else {
+			const wide = pill.length * 6.4 + 14;
+			said.replaceChildren(s("rect", { x: 7, y: -14, width: wide, height: 17, rx: 8.5 }), s("text", { x: 7 + wide / 2, y: -1, "text-anchor": "middle" }, pill));
+		}
+		part.g.setAttribute("aria-label", [n.name, n.expr && n.expr !== n.name ? "= " + n.expr : "", !n.rg ? "needs no gradient" : n.leaf ? "leaf" : "",
+			value != null ? "value " + brief(value) : "", grad != null ? "gradient " + brief(grad) : "", pill || (what === "done" ? "done" : "")]
+			.filter(Boolean).join(", "));
+	}
+
+	/** The product travels once along its edge, from the current node back to the input. */
+	function travel(st) {
+		const edge = S.incoming.get(st.step.node + ":" + st.step.slot);
+		const line = lines.find((l) => l.mine.includes(edge));
+		if (!line || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+		const text = S.sentText(edge), wide = text.length * 7 + 12, whole = line.wire.getTotalLength();
+		const token = s("g", { class: "token" }, s("rect", { x: -wide / 2, y: -10, width: wide, height: 20, rx: 10 }),
+			s("text", { y: 4, "text-anchor": "middle" }, text));
+		svg.append(token);
+		const began = performance.now();
+		const move = (now) => {
+			const t = Math.min(1, (now - began) / 300), at = line.wire.getPointAtLength(whole * (1 - t));
+			token.setAttribute("transform", `translate(${at.x} ${at.y})`);
+			if (t < 1 && token.isConnected) requestAnimationFrame(move);
+			else token.remove();
+		};
+		move(began);
+	}
+
+	// ---- the keyboard inside the graph: one stop for Tab, up and down from box to box
+	function rove(by) {
+		const ids = [...parts.keys()], now = ids.findIndex((id) => parts.get(id).g === document.activeElement);
+		focusBox(ids[(now + by + ids.length) % ids.length]);
+	}
+	function focusBox(id, silent) {
+		for (const [other, part] of parts) part.g.setAttribute("tabindex", other === id ? 0 : -1);
+		if (!silent) parts.get(id)?.g.focus({ preventScroll: true });
+	}
+	function mark(i) {
+		chosen = i;
+		if (here) paint(here.st);
+	}
+
+	drawing = views[view].drawings.reduce((a, b) => (Math.abs(b.w - 700) < Math.abs(a.w - 700) ? b : a));
+	draw();
+	focusBox(shown(S.root), true);
+	return {
+		el, paint, travel, choose, rove, mark, keepInView,
+		get svg() { return svg; },
+		get turns() { return here?.turns || ""; },
+		get folded() { return view !== "full"; },
+		get parts() { return parts; },
+		holds: (e) => svg.contains(e),
+		/** The height that the graph would take in a width, and whether it would have to be scrolled there. */
+		heightIn: (W) => best(W),
+		zoomBy: (by) => setZoom(zoom * by),
+		fit() { byHand = false; choose(); },
+		show(other) {
+			view = other;
+			drawing = null;
+			choose();
+			if (!drawing) { drawing = views[view].drawings[0]; draw(); }
+			focusBox(shown(S.root), true);
+		},
+	};
+}

@@ -1,0 +1,113 @@
+"""The forms that need no kernel: a page of its own, a frame and a picture for saved notebooks, a plain table.
+
+All of them are pure functions of the stepper's JSON value, the same bytes every time. `script()` joins the ES modules of
+js/ into one when they are read: no build step, and one file in a page.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..record.recording import Recording
+from .data import as_json, dress
+from .svg import describe, picture
+
+HERE = Path(__file__).parent
+MODULES = ("tools", "numbers", "state", "graph", "panels", "predict", "transport", "main")
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>%TITLE%</title><style>%CSS%</style></head><body class="mg-page"><main id="stepper"></main>
+<script type="application/json" id="data">%DATA%</script>
+<script type="module">%ESM%
+const data = JSON.parse(document.getElementById("data").textContent), read = (id) => document.querySelector(id).textContent;
+const asked = /^#step=(\\d+)$/, linked = () => asked.exec(location.hash)?.[1];
+const values = { data, predict: data.predict, step: +(linked() ?? data.at ?? 0), css: read("style"), own: true };
+values.whole = "<!doctype html>\\n" + document.documentElement.outerHTML;
+const heard = {}, model = { get: (k) => values[k], on: (what, fn) => { heard[what] = fn; }, save_changes() {},
+set(k, v) { values[k] = v; if (k === "step" && !window.frameElement) history.replaceState(null, "", "#step=" + v); } };
+render({ model, el: document.getElementById("stepper"), signal: new AbortController().signal });
+addEventListener("hashchange", () => { if (linked()) { values.step = +linked(); heard["change:step"](); } });
+%FRAME%</script></body></html>
+"""
+
+FRAME = """
+const frame = window.frameElement;
+if (frame) {
+  for (const e of frame.parentElement.querySelectorAll(":scope > .mg-still")) e.hidden = true;
+  const fit = () => { frame.style.height = document.documentElement.scrollHeight + 2 + "px"; };
+  new ResizeObserver(fit).observe(document.getElementById("stepper"));
+  fit();
+}
+"""
+
+
+@cache
+def script() -> str:
+    """The stepper's JavaScript as one module: the files of js/ in order, without their imports and exports."""
+    parts = []
+    for name in MODULES:
+        text = (HERE / "js" / f"{name}.js").read_text(encoding="utf-8")
+        text = re.sub(r"^import .*\n", "", text, flags=re.MULTILINE)
+        parts.append(re.sub(r"^export ", "", text, flags=re.MULTILINE))
+    return "\n".join(parts) + "\nexport default { render };\n"
+
+
+@cache
+def style() -> str:
+    """The stepper's CSS."""
+    return (HERE / "stepper.css").read_text(encoding="utf-8")
+
+
+def page(recording: Recording, title: str = "") -> str:
+    """A recording as an HTML page of its own, with the stepper: no network, no kernel, the same bytes every time.
+
+    recording: what `minigrad.record(loss)` gives. title: of the page; by default the name of what was recorded.
+    The address may end in `#step=12`, which opens that step.
+    """
+    return page_of(dress(recording)[0], title)
+
+
+def page_of(data: dict[str, Any], title: str = "", frame: bool = False) -> str:
+    """The page of a stepper's JSON value. `frame`: it will stand in a frame of a notebook, and fits its height."""
+    inside = {
+        "%TITLE%": escape(title or data["title"]),
+        "%CSS%": style(),
+        "%DATA%": as_json(data).replace("<", "\\u003c"),
+        "%ESM%": script(),
+        "%FRAME%": FRAME if frame else "",
+    }
+    return re.sub("%[A-Z]+%", lambda mark: inside[mark[0]], PAGE)  # in one go: a name may hold such a mark, too
+
+
+def table(data: dict[str, Any]) -> str:
+    """Every step as a row of a plain table: what an untrusted notebook and a screen reader get."""
+    rows = []
+    for k, move in enumerate(data["steps"]):
+        node = data["nodes"][move["node"]]["name"]
+        to = data["nodes"][move["parent"]]["name"] if "parent" in move else ""
+        cells = (str(k), node, to, move.get("rule", move["kind"]), " ".join(move["text"]))
+        rows.append("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
+    head = "".join(f'<th scope="col">{t}</th>' for t in ("step", "from", "to", "rule", "in words"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def still_html(data: dict[str, Any]) -> str:
+    """Picture and table: what shows where no script may run."""
+    image = base64.b64encode(picture(data).encode()).decode()
+    alt = escape(describe(data), quote=True)
+    return (
+        f'<div class="mg-still"><img src="data:image/svg+xml;base64,{image}" alt="{alt}"></div>'
+        f'<details class="mg-still"><summary>All steps as a table</summary>{table(data)}</details>'
+    )
+
+
+def saved_html(data: dict[str, Any]) -> str:
+    """What a saved notebook shows: the stepper in a frame, and before it runs the picture and the table."""
+    title, inner = escape(f"{data['title']}, stepper", quote=True), escape(page_of(data, frame=True), quote=True)
+    return f'{still_html(data)}<iframe title="{title}" srcdoc="{inner}" style="width:100%;height:640px;border:0"></iframe>'

@@ -1,0 +1,109 @@
+"""The live stepper: a widget whose position and answers Python sees.
+
+The JavaScript and the CSS are in one `Source`, which all steppers of a notebook share: each stepper brings only a loader
+and its data, so a saved notebook holds one copy.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from ..record.recording import Recording
+from .data import dress
+from .pages import PAGE, page_of, script, still_html, style
+from .svg import picture
+
+MIME = "application/vnd.jupyter.widget-view+json"
+
+LOADER = """
+// Fetches the stepper from the one model that holds its source, and runs it; each source is loaded once.
+const loaded = (globalThis.minigradSteppers ??= new Map());
+
+async function load(model) {
+  const source = await model.widget_manager.get_model(model.get("source"));
+  const esm = source.get("esm"), css = source.get("css");
+  if (!loaded.has(esm)) {
+    const style = document.createElement("style");
+    style.textContent = css;
+    document.head.append(style);
+    loaded.set(esm, import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" }))));
+  }
+  return [await loaded.get(esm), { esm, css, page: source.get("page") }];
+}
+
+async function render({ model, el, signal }) {
+  const [module, texts] = await load(model);
+  const shared = Object.create(model, { get: { value: (name) => texts[name] ?? model.get(name) } });
+  for (const name of ["set", "save_changes", "on", "off", "send"]) shared[name] = (...given) => model[name](...given);
+  module.default.render({ model: shared, el, signal });
+}
+
+export default { render };
+"""
+
+
+class Source(ipywidgets.Widget):  # type: ignore[misc]
+    """The text of the stepper, once for all steppers of a notebook."""
+
+    esm = traitlets.Unicode().tag(sync=True)
+    css = traitlets.Unicode().tag(sync=True)
+    page = traitlets.Unicode().tag(sync=True)
+
+
+@cache
+def source() -> Source:
+    """The one source of this kernel."""
+    return Source(esm=script(), css=style(), page=PAGE)
+
+
+class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
+    """The live widget. `.answers` holds the predictions, `.step` the position; it goes into an HBox like any widget."""
+
+    _esm = LOADER
+    data = traitlets.Dict().tag(sync=True)
+    source = traitlets.Unicode().tag(sync=True)
+    step = traitlets.Int(0).tag(sync=True)
+    answers = traitlets.List().tag(sync=True)
+    predict = traitlets.Bool(False).tag(sync=True)
+    theme = traitlets.Unicode("auto").tag(sync=True)
+    around = traitlets.Int(0).tag(sync=True)  # of a long pass, the number of the node that is to be shown
+
+    def __init__(self, data: dict[str, Any], text: str = "", whole: Recording | None = None) -> None:
+        super().__init__(data=data, predict=bool(data.get("predict")), step=data.get("at", 0), source=source().model_id)
+        self.text, self.whole = text, whole
+
+    @traitlets.observe("around")  # type: ignore[untyped-decorator]
+    def _show_another_part(self, change: Any) -> None:
+        if self.whole is not None and 0 < change["new"] <= len(self.whole.steps):
+            data, self.text = dress(self.whole, change["new"] - 1)
+            self.data = {**data, "predict": self.predict}
+
+    def svg(self) -> str:
+        """The still picture of the graph as an SVG document."""
+        return picture(self.data)
+
+    def save_svg(self, path: str | os.PathLike[str]) -> None:
+        """Write the still picture to a file."""
+        Path(path).write_text(self.svg(), encoding="utf-8")
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the stepper as a page of its own: it needs no kernel and no network."""
+        Path(path).write_text(page_of(self.data), encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        live = super()._repr_mimebundle_(**kwargs)
+        live = live[0] if isinstance(live, tuple) else live
+        return {"text/html": still_html(self.data), "text/plain": self.text} | {k: v for k, v in (live or {}).items() if k == MIME}
