@@ -41,7 +41,8 @@ def code_of(recording: Recording) -> tuple[list[dict[str, Any]], list[list[int] 
         if not place.leaf:
             blocks.setdefault(code, Block(code)).wanted.update(range(span[0], span[2] + 1))
     shown = sorted(blocks.values(), key=lambda b: (b.code.co_filename, b.code.co_firstlineno))
-    made, where = [], dict[CodeType, tuple[int, int, dict[int, int]]]()
+    made: list[dict[str, Any]] = []
+    where: dict[CodeType, tuple[int, int, dict[int, int]]] = {}
     room = MOST_LINES
     for block in shown:
         lines, indent, rows = lines_of(block, room)

@@ -15,9 +15,9 @@ from types import FrameType
 from typing import Any
 
 from ..record.formula import without_g
+from ..record.moves import Contribution, Step
 from ..record.numbers import number
 from ..record.recorder import record
-from ..record.moves import Contribution, Step
 from ..record.recording import SAMPLE, Recording
 from . import foreign, quiz
 from .code import code_of
@@ -147,7 +147,9 @@ def moves_of(data: dict[str, Any], recording: Recording) -> Iterator[tuple[dict[
     """Each move after the first as data and as what it was made from."""
     moves = iter(data["steps"][1:])
     for step in recording.steps:
-        for sent in step.contributions or [None]:
+        if not step.contributions:
+            yield next(moves), step, None
+        for sent in step.contributions:
             yield next(moves), step, sent
 
 

@@ -24,6 +24,8 @@ GAP_Y = 30
 MARGIN = 16
 LETTER = 7.0  # pixels of a letter, at most
 ROWS = (150, 300, 480, 640, 860, 1150, 1600)  # pixels in a row before the picture wraps: a drawing for each width of page
+FEW_ROWS = (480, 1150)  # of a graph of many boxes, whose drawings are long
+MANY = 60
 FOLD_ABOVE = 24  # boxes before repeated patterns start folded
 MOST_BOXES = 300  # boxes that are ever drawn at once
 
@@ -125,7 +127,8 @@ def drawings(graph: Graph) -> list[dict[str, Any]]:
     order = ordered(graph, layer, down, up, nodes)
     y = heights(order, down, up, longest_path(graph, layer), graph)
     made = []
-    counts = sorted({row_count(graph, order, width) for width in ROWS}, reverse=True)
+    widths = ROWS if len(graph.ids) <= MANY else FEW_ROWS
+    counts = sorted({row_count(graph, order, width) for width in widths}, reverse=True)
     for rows in counts:
         boxes, row_of, size = wrapped(graph, layer, order, y, nodes, rows)
         lines = routed(graph, chains, boxes, row_of, size)

@@ -121,7 +121,8 @@ def row(label: str, style: str, value: Any, w: float, y: float, tall: bool) -> s
     if text.startswith("["):
         return written("label", 10, y + 10, label) + written(style, 10, y + 24, text)
     first = label if "grad" in style else sizes(value["s"])
-    return thumb(value, 10, y + 1) + written(style, 50, y + 11, first) + written(style, 50, y + 24, f"|{as_text(value['norm'])}|")
+    size = f"|{as_text(value['norm'])}|"
+    return thumb(value, 10, y + 1) + written(style, 50, y + 11, first) + written(style, 50, y + 24, size)
 
 
 def thumb(value: dict[str, Any], x: float, y: float) -> str:
@@ -133,8 +134,9 @@ def thumb(value: dict[str, Any], x: float, y: float) -> str:
     cells = []
     for r in range(rows):
         for c in range(columns):
-            number = value["d"][r * value["r"] // rows * value["c"] + c * value["c"] // columns]
-            cells.append(f'<rect x="{x + c * w:.1f}" y="{y + r * h:.1f}" width="{w:.1f}" height="{h:.1f}" fill="{tint(number, top)}"/>')
+            fill = tint(value["d"][r * value["r"] // rows * value["c"] + c * value["c"] // columns], top)
+            place = f'x="{x + c * w:.1f}" y="{y + r * h:.1f}" width="{w:.1f}" height="{h:.1f}"'
+            cells.append(f'<rect {place} fill="{fill}"/>')
     return "".join(cells) + f'<rect class="rim" x="{x:g}" y="{y:.1f}" width="34" height="{rows * h:.1f}"/>'
 
 

@@ -106,4 +106,5 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         live = super()._repr_mimebundle_(**kwargs)
         live = live[0] if isinstance(live, tuple) else live
-        return {"text/html": still_html(self.data), "text/plain": self.text} | {k: v for k, v in (live or {}).items() if k == MIME}
+        bundle: dict[str, Any] = {"text/html": still_html(self.data), "text/plain": self.text}
+        return bundle | ({MIME: live[MIME]} if live and MIME in live else {})

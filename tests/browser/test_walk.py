@@ -133,7 +133,7 @@ def test_the_first_hour_from_a_wheel(page: Any, tmp_path: Path) -> None:
     subprocess.run(build, check=True, capture_output=True, timeout=300)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for part in ("course/_files/exercises/05_vectors_exercises.ipynb", "viz/stepper.js", "viz/stepper.css", "py.typed"):
+    for part in ("course/_files/exercises/05_vectors_exercises.ipynb", "viz/js/main.js", "viz/stepper.css", "py.typed"):
         assert f"minigrad/{part}" in names
     assert not [name for name in names if name.startswith("tests/")]
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True, timeout=120)

@@ -8,7 +8,7 @@ import pytest
 import minigrad as torch
 from minigrad.course import notebooks
 from minigrad.viz import foreign
-from minigrad.viz.stepper import data_of
+from minigrad.viz.data import data_of
 
 from . import cases
 

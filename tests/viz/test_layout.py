@@ -10,7 +10,8 @@ import pytest
 import minigrad as torch
 from minigrad.record.numbers import norm, rounded
 from minigrad.viz import layout, svg
-from minigrad.viz.stepper import data_of, saved_html
+from minigrad.viz.data import data_of
+from minigrad.viz.pages import saved_html
 from tests.together import first
 
 from . import cases, graphs
@@ -28,14 +29,16 @@ def overlap(a: list[float], b: list[float]) -> bool:
     return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
+def widest(made: dict, view: str = "full") -> dict:
+    return made["layout"]["views"][view]["drawings"][-1]
+
+
 ALL = {case.__name__: case for case in cases.CASES}
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_no_two_boxes_overlap_and_all_are_inside(name: str) -> None:
-    for drawing in (data(ALL[name])["layout"][k] for k in ("full", "folded")):
-        if drawing is None:
-            continue
+    for drawing in (d for view in data(ALL[name])["layout"]["views"].values() for d in view["drawings"]):
         boxes = list(drawing["nodes"].values())
         assert not any(overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
         assert all(
@@ -47,49 +50,57 @@ def test_no_two_boxes_overlap_and_all_are_inside(name: str) -> None:
 def test_random_graphs_neither_overlap_nor_run_backwards(seed: int) -> None:
     loss, leaves = graphs.graph(seed)
     made = data_of(loss, None, leaves, None)[0]
-    drawing = made["layout"]["full"]
-    boxes = list(drawing["nodes"].values())
-    assert not any(overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
-    assert len(drawing["edges"]) == len(made["edges"])
-    if drawing["w"] < 2 * layout.ROW_WIDTH and len({y for _, y, _, _ in boxes}) < 4:
-        assert all(line["a"][0] < line["b"][0] for line in drawing["edges"]), "inputs stand left"
+    for drawing in made["layout"]["views"]["full"]["drawings"]:
+        boxes = list(drawing["nodes"].values())
+        assert not any(overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+        assert len(drawing["edges"]) == len(made["edges"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "ROWS", (100_000,))
+        in_one_row = widest({"layout": layout.lay_out(made)})
+    assert all(line["a"][0] < line["b"][0] for line in in_one_row["edges"]), "inputs stand left"
 
 
 def test_operands_stand_in_order_first_on_top() -> None:
     made = data(cases.matmul)
-    boxes = {n["name"]: made["layout"]["full"]["nodes"][n["id"]] for n in made["nodes"]}
+    boxes = {n["name"]: widest(made)["nodes"][n["id"]] for n in made["nodes"]}
     assert boxes["x"][1] < boxes["W"][1]
     lines = {
-        (e[0], e[2]): line for e, line in zip(made["edges"], made["layout"]["full"]["edges"], strict=True)
+        (e[0], e[2]): line for e, line in zip(made["edges"], widest(made)["edges"], strict=True)
     }
     assert lines[0, 0]["b"][1] < lines[1, 1]["b"][1]
 
 
 def test_a_square_has_two_lines() -> None:
-    drawing = data(cases.square)["layout"]["full"]
+    drawing = widest(data(cases.square))
     assert len({line["d"] for line in drawing["edges"]}) == 2
 
 
 def test_the_longest_path_is_straight() -> None:
     made = data(cases.broadcast)
-    boxes = {n["name"]: made["layout"]["full"]["nodes"][n["id"]] for n in made["nodes"]}
+    boxes = {n["name"]: widest(made)["nodes"][n["id"]] for n in made["nodes"]}
     assert boxes["X * w"][1] == boxes["h"][1] == boxes["h * h"][1] == boxes["loss"][1]
 
 
 def test_a_long_chain_wraps_and_repeats_fold() -> None:
-    made = data(cases.chain)["layout"]
-    assert made["full"]["w"] < 2 * layout.ROW_WIDTH and made["full"]["h"] > 1000
-    assert made["start"] == "folded" and made["folded"]["turns"] == [200]
-    assert len(made["folded"]["nodes"]) <= 4
+    made = data(cases.chain)
+    assert widest(made)["w"] < 1.3 * layout.ROWS[-1] and widest(made)["h"] > 1000
+    assert made["layout"]["start"] == "folded" and made["layout"]["views"]["folded"]["turns"] == [200]
+    assert len(widest(made, "folded")["nodes"]) <= 4
+
+
+def test_there_is_a_drawing_for_a_phone_and_one_for_a_desk() -> None:
+    drawings = data(cases.mlp)["layout"]["views"]["full"]["drawings"]
+    assert drawings[0]["w"] < 470 and drawings[-1]["w"] > 900 and len(drawings) >= 3
+    assert [d["h"] for d in drawings] == sorted((d["h"] for d in drawings), reverse=True)
 
 
 def test_a_loop_of_layers_folds_with_its_parameters() -> None:
     made = data(cases.layers)
-    folded = made["layout"]["folded"]
+    folded = made["layout"]["views"]["folded"]
     assert folded["turns"] == [20]
     standing = {made["nodes"][int(i)]["name"].partition(" (")[0] for i in folded["stacked"]}
     assert {"W", "b", "h"} <= standing
-    assert set(folded["rep"]) == {int(i) for i in folded["nodes"]}
+    assert set(folded["rep"]) == {int(i) for i in widest(made, "folded")["nodes"]}
 
 
 @pytest.mark.slow
@@ -98,8 +109,9 @@ def test_layout_takes_no_recursion_and_little_time() -> None:
     for i in range(1_200):
         y = torch.sin(y) if i % 7 else y * 1.01
     graph = torch.record(y, names={}).to_dict()
-    assert layout.draw(layout.Graph([n["id"] for n in graph["nodes"]], [tuple(e) for e in graph["edges"]],
-                                    {n["id"]: 100.0 for n in graph["nodes"]}))["h"] > 1000  # fmt: skip
+    width = {n["id"]: 100.0 for n in graph["nodes"]}
+    graph = layout.Graph([n["id"] for n in graph["nodes"]], [tuple(e) for e in graph["edges"]], width)
+    assert layout.drawings(graph)[-1]["h"] > 1000
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -124,17 +136,25 @@ def test_two_outputs_have_no_one_gradient_in_the_still_picture() -> None:
 
 def test_a_stack_in_the_still_picture_says_how_many_it_stands_for() -> None:
     text = svg.picture(data(cases.chain))
-    assert "\u00d7200</text>" in text and text.count("<rect") == 1 + 1 + 3
-    assert svg.picture(data(cases.layers)).count("\u00d720</text>") == 6
-    assert "\u00d7" not in svg.picture(data(cases.scalar))
+    assert "\u00d7 200</text>" in text and text.count("<rect") == 1 + 1 + 3
+    assert svg.picture(data(cases.layers)).count("\u00d7 20</text>") == 6
+
+
+def test_the_still_picture_has_values_gradients_and_local_derivatives() -> None:
+    made = data(cases.scalar)
+    with_all, values = svg.picture(made), svg.picture(made, grads=False)
+    for text in (">2</text>", ">-6</text>"):
+        assert text in with_all and text in values
+    assert "\u00d7 -3</text>" in with_all and ">-1.5</text>" in with_all and ">-1.5</text>" not in values
+    assert 'class="sheet"' in svg.picture(data(cases.mlp)) and "scissors\"" not in svg.picture(data(cases.mlp))
+    assert '<g class="scissors"' in svg.picture(data(cases.cut))
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_budgets_of_size(name: str) -> None:
     made = data(ALL[name])
     assert len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000
-    start = made["layout"][made["layout"]["start"]]
-    assert len(start["nodes"]) <= 300
+    assert len(widest(made, made["layout"]["start"])["nodes"]) <= 300
 
 
 def stack_of_layers(n: int):
@@ -148,8 +168,8 @@ def stack_of_layers(n: int):
 
 
 def within_budgets(made: dict) -> bool:
-    start = made["layout"][made["layout"]["start"]]
-    return len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000 and len(start["nodes"]) <= 300
+    size = len(json.dumps(made, separators=(",", ":")).encode())
+    return size <= 500_000 and len(widest(made, made["layout"]["start"])["nodes"]) <= 300
 
 
 def test_forty_layers_are_shown_whole() -> None:

@@ -6,7 +6,7 @@ import random
 import re
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,9 @@ from . import cases, graphs, ten
 pytestmark = [pytest.mark.browser, pytest.mark.needs("chromium")]
 ALL = {case.__name__: case for case in [*cases.CASES, *ten.TEN]}
 TEN = [case.__name__ for case in ten.TEN]
-STATE = """() => { const m = document.querySelector(".mg"), of = (q) => m.querySelector(q).innerHTML;
-    return [...[".mg-graph", ".mg-code", ".mg-words", ".mg-math", ".mg-ledger", ".mg-queue", ".mg-pos"].map(of), m.dataset.step].join("|").replaceAll(' class=""', ""); }"""
+STATE = """() => { const m = document.querySelector(".mg"), of = (q) => m.querySelector(".mg-" + q).innerHTML;
+    const parts = ["graph", "code", "words", "math", "ledger", "queue", "pos"].map(of);
+    return [...parts, m.dataset.step].join("|").replaceAll(' class=""', ""); }"""
 GO = """(n) => { const r = document.querySelector(".mg input[type=range]"); r.value = n;
     r.dispatchEvent(new Event("input", { bubbles: true })); }"""
 FOCUSABLE = "button, input, select, textarea, a[href], summary, [tabindex]"
@@ -85,7 +86,12 @@ def text(page, part: str) -> str:
 
 
 # ---------------------------------------------------------------- moving
-@pytest.mark.parametrize("name", ["fan_out", *(pytest.param(n, marks=pytest.mark.slow) for n in ("broadcast", "layers", "cut"))])
+def few(fast: tuple, every: list) -> list:
+    """All cases, those slow that are not named here."""
+    return [pytest.param(n, marks=() if n in fast else pytest.mark.slow) for n in every]
+
+
+@pytest.mark.parametrize("name", few(("fan_out",), ["fan_out", "broadcast", "layers", "cut"]))
 def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     page = show(name)
     count = min(len(frames(name)), 60)
@@ -126,7 +132,8 @@ def test_keys_walk_steps_and_nodes(show) -> None:
     assert at(page) == len(frames("fan_out")) - 1
     press(page, "Home", "Shift+ArrowRight", "Shift+ArrowRight")
     steps = data("fan_out")["steps"]
-    assert frames("fan_out")[at(page)][1] == "focus" and steps[frames("fan_out")[at(page)][0]]["node"] == data("fan_out")["root"]
+    k, beat = frames("fan_out")[at(page)]
+    assert beat == "focus" and steps[k]["node"] == data("fan_out")["root"]
     press(page, "n")
     k, beat = frames("fan_out")[at(page)]
     assert beat == "collect" and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
@@ -164,9 +171,8 @@ from minigrad import viz
 x = torch.tensor([1.0, -2.0], requires_grad=True)
 y = (x * x).sum()
 print(hashlib.sha256(viz.page(torch.record(y, names={"x": x, "y": y})).encode()).hexdigest())"""
-    made = {subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}).stdout
-            for seed in ("1", "2")}  # fmt: skip
-    assert len(made) == 1
+    run = partial(subprocess.run, [sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert len({run(env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}) == 1
 
 
 # ---------------------------------------------------------------- what is shown
@@ -194,8 +200,9 @@ def test_one_element_shows_as_a_number(page, tmp_path) -> None:
 def test_each_heat_map_has_its_own_colours(show) -> None:
     page = show("mlp")  # gradients a thousand times smaller than the weights
     page.evaluate(GO, first("mlp", "product", how="matmul"))
-    blank = page.evaluate("""() => [...document.querySelectorAll(".mg-math svg.mg-heat:not(.hollow), .mg-graph .thumb")].filter((map) =>
-        [...map.querySelectorAll("rect[fill]")].every((c) => (c.getAttribute("fill").match(/\\d+/g) || []).every((v) => v > 235))).length""")
+    blank = page.evaluate("""() => { const pale = (c) => (c.getAttribute("fill").match(/\\d+/g) || []).every((v) => v > 235);
+        const maps = [...document.querySelectorAll(".mg-math svg.mg-heat:not(.hollow), .mg-graph .thumb")];
+        return maps.filter((map) => [...map.querySelectorAll("rect[fill]")].every(pale)).length; }""")
     assert blank == 0
 
 
@@ -206,7 +213,7 @@ def test_a_hovered_cell_lights_its_row_and_column_and_writes_its_sum(show) -> No
     assert line.inner_text() == "cell [0, 1]: 1\u00b7(-2) + 3\u00b73 + (-0.5)\u00b70.5 + 1.5\u00b71.5 = 9"
     page.locator(".mg-math figure").nth(2).locator("rect.cell").first.hover()
     assert line.inner_text().endswith("= 6.75")
-    assert page.locator(".mg-math figure").nth(0).locator(".lit").count() == 1 == page.locator(".mg-math figure").nth(1).locator(".lit").count()
+    assert [page.locator(".mg-math figure").nth(i).locator(".lit").count() for i in (0, 1)] == [1, 1]
     page.locator(".mg-math").focus()
     press(page, "c")
     assert line.inner_text().startswith("cell [0, 1]") and page.locator(".mg-live").inner_text() == line.inner_text()
@@ -214,7 +221,8 @@ def test_a_hovered_cell_lights_its_row_and_column_and_writes_its_sum(show) -> No
 
 def test_plain_data_has_no_scissors_and_a_cut_has(show) -> None:
     page = show("line_mse")
-    assert page.locator(".mg .scissors").count() == 0 and page.locator(".mg .plain .tag").all_text_contents() == ["data", "data"]
+    assert page.locator(".mg .plain .tag").all_text_contents() == ["data", "data"]
+    assert page.locator(".mg .scissors").count() == 0
     page = show("cut")
     assert page.locator(".mg .scissors").count() == 1
     assert "detach" in page.locator(".mg .plain .tag").all_text_contents()
@@ -273,14 +281,18 @@ def test_a_wrong_rule_stops_the_walk_but_not_the_slider(show) -> None:
 
 
 # ---------------------------------------------------------------- a reading place that stays, a graph that fits
-HEIGHTS = """() => [".mg", ".mg-graph", ".mg-words", ".mg-math", ".mg-queue"].map((q) => document.querySelector(q).offsetHeight).join()"""
-SMALL = """() => { const svg = document.querySelector(".mg-graph > svg"), zoom = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-    return Math.min(...[...svg.querySelectorAll("text")].filter((t) => t.textContent).map((t) => parseFloat(getComputedStyle(t).fontSize) * zoom)); }"""
-OVER = """() => { const g = document.querySelector(".mg-graph"); return [g.scrollWidth - g.clientWidth, g.scrollHeight - g.clientHeight]; }"""
+HEIGHTS = """() => ["", "-graph", "-words", "-math", "-queue"]
+    .map((q) => document.querySelector(".mg" + q).offsetHeight).join()"""
+SMALL = """() => { const svg = document.querySelector(".mg-graph > svg");
+    const zoom = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    const texts = [...svg.querySelectorAll("text")].filter((t) => t.textContent);
+    return Math.min(...texts.map((t) => parseFloat(getComputedStyle(t).fontSize) * zoom)); }"""
+OVER = """() => { const g = document.querySelector(".mg-graph");
+    return [g.scrollWidth - g.clientWidth, g.scrollHeight - g.clientHeight]; }"""
 
 
-@pytest.mark.parametrize("width", [950, *(pytest.param(w, marks=pytest.mark.slow) for w in (1400, 390))])
-@pytest.mark.parametrize("name", ["three_uses", "line_mse", *(pytest.param(n, marks=pytest.mark.slow) for n in TEN if n not in ("three_uses", "line_mse"))])
+@pytest.mark.parametrize("width", few((950,), [950, 1400, 390]))
+@pytest.mark.parametrize("name", few(("three_uses", "line_mse"), TEN))
 def test_no_height_changes_from_key_to_key_and_the_graph_fits(show, name: str, width: int) -> None:
     page = show(name, width=width)
     assert page.evaluate(SMALL) >= 9.95
@@ -300,8 +312,8 @@ def test_on_a_phone_the_sentence_stands_under_the_graph_and_targets_are_large(sh
     top = {q: page.locator(q).bounding_box()["y"] for q in (".mg-graph", ".mg-words", ".mg-tools", ".mg-math", ".mg-code")}
     assert sorted(top, key=top.get) == [".mg-graph", ".mg-words", ".mg-tools", ".mg-math", ".mg-code"]
     page.locator("[data-id=more]").click()
-    small = page.evaluate("""() => [...document.querySelectorAll(".mg :is(button, input)")].map((e) => e.getBoundingClientRect())
-        .filter((r) => r.width && (r.height < 43.5 || r.width < 43.5)).length""")
+    small = page.evaluate("""() => [...document.querySelectorAll(".mg :is(button, input)")]
+        .map((e) => e.getBoundingClientRect()).filter((r) => r.width && (r.height < 43.5 || r.width < 43.5)).length""")
     assert small == 0
 
 
@@ -383,7 +395,8 @@ def test_tab_stops_and_arrows_between_controls_and_boxes(show) -> None:
     stops = []
     for _ in range(4):
         press(page, "Tab")
-        stops.append(page.evaluate("() => { const e = document.activeElement; return e.dataset.id || e.dataset.node || e.className; }"))
+        stops.append(page.evaluate("""() => { const e = document.activeElement;
+            return e.dataset.id || e.dataset.node || e.className; }"""))
     assert stops == [str(data("fan_out")["root"]), "next", "mg-math", "mg-ledger"]
     page.locator("[data-id=next]").focus()
     press(page, "ArrowDown")
@@ -420,9 +433,9 @@ def axe() -> str:
     return found[0].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("width, scheme", [(390, "dark"), *(pytest.param(w, s, marks=pytest.mark.slow) for w in (1400, 950, 390)
-                                                            for s in ("light", "dark") if (w, s) != (390, "dark"))])  # fmt: skip
-@pytest.mark.parametrize("name", ["line_mse", *(pytest.param(n, marks=pytest.mark.slow) for n in TEN if n != "line_mse")])
+@pytest.mark.parametrize("width", few((390,), [1400, 950, 390]))
+@pytest.mark.parametrize("scheme", few(("dark",), ["light", "dark"]))
+@pytest.mark.parametrize("name", few(("line_mse",), TEN))
 def test_axe_finds_nothing(show, axe: str, name: str, scheme: str, width: int) -> None:
     page = show(name, width=width, color_scheme=scheme)
     page.evaluate(axe)
@@ -450,8 +463,9 @@ CONTRAST = """() => {
     if (!text.textContent || !text.getClientRects().length) continue;
     const box = text.getBoundingClientRect();
     const below = document.elementsFromPoint(box.left + box.width / 2, box.top + box.height / 2)
-      .filter((e) => e !== text && e.matches("rect, path.box") && !["none", "rgba(0, 0, 0, 0)"].includes(getComputedStyle(e).fill));
-    const fill = below.length ? getComputedStyle(below[0]).fill : getComputedStyle(document.querySelector(".mg")).backgroundColor;
+      .filter((e) => e !== text && e.matches("rect, path.box") && !/none|, 0\\)/.test(getComputedStyle(e).fill));
+    const fill = below.length ? getComputedStyle(below[0]).fill
+      : getComputedStyle(document.querySelector(".mg")).backgroundColor;
     seen.push([ratio(parse(getComputedStyle(text).fill), parse(fill)), text.textContent, fill]);
   }
   return seen;
@@ -606,9 +620,11 @@ def test_the_state_is_a_pure_function_of_the_position(page) -> None:
     source = pages.script().replace("export default { render };", "export { makeState, fmt, brief };")
     found = page.evaluate("""async ([source, data]) => {
         const js = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-        const S = js.makeState(data), last = S.frames.length - 1, end = S.stateAt(last);
-        return { count: S.frames.length, status: data.nodes.map((_, i) => S.status(end, i)), grads: end.grad.map((g) => S.val(g)),
-            again: JSON.stringify(S.stateAt(7).got) === JSON.stringify(S.stateAt(7).got), texts: [js.fmt(1e-5), js.fmt(-3), js.brief({ s: [1], d: [4], r: 1, c: 1 })] };
+        const S = js.makeState(data), end = S.stateAt(S.frames.length - 1);
+        return { count: S.frames.length, grads: end.grad.map((g) => S.val(g)),
+            status: data.nodes.map((_, i) => S.status(end, i)),
+            again: JSON.stringify(S.stateAt(7)) === JSON.stringify(S.stateAt(7)),
+            texts: [js.fmt(1e-5), js.fmt(-3), js.brief({ s: [1], d: [4], r: 1, c: 1 })] };
         }""", [source, data("scalar")])  # fmt: skip
     assert found["count"] == len(frames("scalar")) and found["again"] and found["texts"] == ["1e-5", "-3", "4"]
     by_name = dict(zip([n["name"] for n in data("scalar")["nodes"]], found["grads"], strict=True))
