@@ -332,10 +332,13 @@ def no_attribute(owner: str, name: str, namespace: Any) -> AttributeError:
     return AttributeError(text, name=name, obj=None)  # without obj, Python adds no second hint
 
 
-def missing_in(module: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module: what it raises for a name that is not there."""
+def namespace(module: str, *also: str) -> None:
+    """Let a module show what its `__all__` names, or else what it defines and `also`, and say what it leaves out."""
+    names = vars(sys.modules[module])
+    defined = [n for n, x in names.items() if n[0] != "_" and getattr(x, "__module__", "") == module]
+    known = names.get("__all__") or [*defined, *also]
 
     def __getattr__(name: str) -> Any:
         raise no_attribute(f"module {module!r}", name, sys.modules[module])
 
-    return __getattr__
+    names.update(__getattr__=__getattr__, __dir__=lambda: known)  # where editors do not see it: they miss names too

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad.errors import check_dim, check_dims, missing_in
+from minigrad.errors import check_dim, check_dims, namespace
 from minigrad.kernels import LinAlgError as LinAlgError
 from minigrad.operation import public
 from minigrad.tensor import Tensor
@@ -154,4 +154,4 @@ def norm(
     return sums.amax(outer, keepdim) if ord > 0 else sums.amin(outer, keepdim)
 
 
-__getattr__ = missing_in(__name__)
+namespace(__name__)

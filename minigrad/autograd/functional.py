@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minigrad import errors
 from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.ops.creation import ones_like
 from minigrad.ops.shapes import stack
@@ -287,3 +288,6 @@ def _given(values: tuple[Tensor, ...], one: bool, create_graph: bool) -> Any:
 
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+
+errors.namespace(__name__)

@@ -51,4 +51,4 @@ __all__ = [
 ]  # fmt: skip
 
 
-__getattr__ = errors.missing_in(__name__)
+errors.namespace(__name__)

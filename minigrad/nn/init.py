@@ -143,4 +143,8 @@ def _nothing_to_fill(tensor: Tensor) -> Tensor:
     return tensor
 
 
-__getattr__ = errors.missing_in(__name__)
+__all__ = [
+    "calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_",
+    "ones_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip
+errors.namespace(__name__)

@@ -73,4 +73,4 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
             start = end
 
 
-__getattr__ = errors.missing_in(__name__)
+errors.namespace(__name__)

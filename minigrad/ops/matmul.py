@@ -16,7 +16,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check_dim
 from minigrad.kernels import inverse_order
-from minigrad.operation import attach, in_place, public
+from minigrad.operation import attach, public
 from minigrad.tensor import Tensor
 
 Shape = tuple[int, ...]
@@ -431,4 +431,3 @@ def _contracted(x: Tensor, y: Tensor, gone: Sequence[int]) -> Tensor:
 
 
 attach(__matmul__, __rmatmul__, matmul, mm, bmm, mv, dot, outer, inner, addmm, trace)
-attach(*in_place(addmm))

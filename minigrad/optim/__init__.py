@@ -6,4 +6,4 @@ from minigrad.optim.optimizers import SGD, Adam, AdamW, Optimizer, RMSprop
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
-__getattr__ = errors.missing_in(__name__)
+errors.namespace(__name__)

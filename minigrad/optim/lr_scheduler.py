@@ -103,4 +103,4 @@ class CosineAnnealingLR(_Scheduler):
         return [(lr - low) * now / before + low for lr in self._present()]
 
 
-__getattr__ = errors.missing_in(__name__)
+errors.namespace(__name__)

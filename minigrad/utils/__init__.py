@@ -5,4 +5,4 @@ from minigrad.utils import data
 
 __all__ = ["data"]
 
-__getattr__ = errors.missing_in(__name__)
+errors.namespace(__name__)

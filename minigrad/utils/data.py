@@ -163,4 +163,5 @@ def collated(batch: list[Any]) -> Any:
     )
 
 
-__getattr__ = errors.missing_in(__name__)
+__all__ = ["DataLoader", "Dataset", "TensorDataset", "random_split"]
+errors.namespace(__name__)
