@@ -44,8 +44,13 @@ def code_lines(source: str, within: ast.AST | None = None) -> list[str]:
     return [lines[number - 1] for number in sorted(held - docs)]
 
 
+@cache
+def lines_of_file(file: Path) -> list[str]:
+    return code_lines(file.read_text(encoding="utf-8"))
+
+
 def lines_of(files: Iterable[Path]) -> list[str]:
-    return [line for file in files for line in code_lines(file.read_text(encoding="utf-8"))]
+    return [line for file in files for line in lines_of_file(file)]
 
 
 def top(module: str) -> str:
