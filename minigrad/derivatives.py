@@ -116,8 +116,8 @@ acos = operation("Acos", floating(np.arccos), lambda g, x: -g * rsqrt(1 - x * x)
 atan = operation("Atan", floating(np.arctan), lambda g, x: g / (x * x + 1))
 atan2 = operation(
     "Atan2", kernels.atan2,
-    lambda g, x, y: g * y / (x * x + y * y),
-    lambda g, x, y: -g * x / (x * x + y * y),
+    lambda g, x, y: g * where((x == 0) & (y == 0), 0.0, y / (x * x + y * y)),
+    lambda g, x, y: g * where((x == 0) & (y == 0), 0.0, -x / (x * x + y * y)),
 )
 sinh = operation("Sinh", floating(np.sinh), lambda g, x: g * cosh(x))
 cosh = operation("Cosh", floating(np.cosh), lambda g, x: g * sinh(x))

@@ -303,17 +303,21 @@ def remainder(input: Tensor, other: Any) -> Tensor:
 
 
 def _remainder(x: Tensor, other: Any) -> Any:
+    return _rest(table.remainder, table.remainder_tensor, x, other)
+
+
+def _rest(by_number: Any, by_tensor: Any, x: Tensor, other: Any) -> Any:
     if isinstance(other, Tensor):
-        return table.remainder_tensor(x, other)
-    return table.remainder(x, plain(other)) if isinstance(other, NUMBER) else NotImplemented
+        return by_tensor(x, other)
+    if not isinstance(other, NUMBER):
+        return NotImplemented
+    return by_number(x, plain(other)) if x.is_floating_point() else by_tensor(*promoted(x, other))
 
 
 @public
 def fmod(input: Tensor, other: Any) -> Tensor:
     """input - other * trunc(input / other): what C's fmod gives, with the sign of `input`."""
-    if isinstance(other, Tensor):
-        return table.fmod_tensor(input, other)
-    return checked("fmod", table.fmod(input, plain(other)) if isinstance(other, NUMBER) else NotImplemented, other)
+    return checked("fmod", _rest(table.fmod, table.fmod_tensor, input, other), other)
 
 
 @public
