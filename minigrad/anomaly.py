@@ -119,13 +119,3 @@ class set_detect_anomaly(_Quietly):
             raise TypeError(errors.must_be_bool("set_anomaly_enabled", "enabled", mode))
         self.before = state.enabled, state.check_nan
         state.enabled, state.check_nan = mode, check_nan
-
-
-def is_anomaly_enabled() -> bool:
-    """Whether backward passes are checked for nan."""
-    return state.enabled
-
-
-def is_anomaly_check_nan_enabled() -> bool:
-    """Whether a nan is an error while anomaly detection is on."""
-    return state.check_nan

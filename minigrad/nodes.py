@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
@@ -31,20 +30,8 @@ def readers(made: Any) -> dict[str, property]:
     def reader(ours: str) -> property:
         return property(lambda node: saved(node, ours))
 
-    def raw_reader(ours: str) -> property:
-        return property(lambda node: _raw(node, ours))
-
     kept = dict.fromkeys(ours for names in made.arguments for ours in names)
-    tensors = [ours for ours in kept if ours in ("out", *made.inputs)]
-    return {
-        **{f"_saved_{_theirs(made, ours)}": reader(ours) for ours in kept},
-        **{f"_raw_saved_{_theirs(made, ours)}": raw_reader(ours) for ours in tensors},
-    }
-
-
-def _raw(node: Node, ours: str | int) -> Any:
-    room = importlib.import_module("minigrad.autograd.graph")  # a floor above, and so by name
-    return object.__new__(room.SavedTensor).of(node, ours)
+    return {f"_saved_{_theirs(made, ours)}": reader(ours) for ours in kept}
 
 
 def _theirs(made: Any, ours: str) -> str:

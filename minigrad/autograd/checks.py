@@ -1,14 +1,15 @@
-"""Are the gradients right?  Compare them with finite differences.
+"""Are the gradients right?  They are compared with finite differences.
 
-gradcheck       a function at given inputs: every entry of its Jacobian, by backward passes and by central differences
-gradgradcheck   the same for the backward pass itself
-check_graph     every operation that a loss was computed with: names the first whose rule disagrees with its forward
+gradcheck       a function at given inputs: every entry of its Jacobian
+gradgradcheck   the same for its gradient
+check_graph     every operation that a loss was computed with
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,105 +17,97 @@ import numpy as np
 from minigrad import dtypes
 from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.birthplace import quoted
-from minigrad.function import FunctionCtx, Slots
-from minigrad.tape import Node, ancestors, enable_grad, fit, no_grad, record
+from minigrad.function import FunctionCtx
+from minigrad.operation import public
+from minigrad.record.nodes import operation_of, saved_by
+from minigrad.tape import Node, ancestors, enable_grad, fit
 from minigrad.tensor import Tensor, wrap
 
 Func = Callable[..., Any]
+
+NOT_DOUBLE = (
+    "Input #{} requires gradient and is not a double precision floating point "
+    "or complex. This check will likely fail if all the inputs are not of "
+    "double precision floating point or complex. "
+)
+NO_INPUT = (
+    "gradcheck expects at least one input tensor to require gradient, but none "
+    "of them have requires_grad=True."
+)
+NOT_REENTRANT = (
+    "Backward is not reentrant, i.e., running backward with same input and "
+    "grad_output multiple times gives different values, although analytical "
+    "gradient matches numerical gradient.The tolerance for nondeterminism was {}."
+)
+FREED = (
+    "this graph was freed by a backward pass: compute the loss again, or use "
+    "backward(retain_graph=True)"
+)
 
 
 class GradcheckError(RuntimeError):
     """A gradient that does not agree with finite differences."""
 
 
+@public
 def gradcheck(
-    func: Func,
-    inputs: Tensor | Sequence[Any],
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    fast_mode: bool = False,
-    masked: bool | None = None,
-) -> bool:
-    """True if backward agrees with central differences: |analytical - numerical| <= atol + rtol * |numerical|.
+    func: Func, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0,
+) -> bool:  # fmt: skip
+    """True if |analytical - numerical| <= atol + rtol * |numerical| everywhere.
 
-    func: takes `inputs`, returns a tensor or a tuple of tensors.  Inputs that require grad should be float64.
-    GradcheckError names output, input and both Jacobians (or False is returned, if not raise_exception).
+    func: takes `inputs`, returns a tensor or a tuple of tensors.  Inputs that
+    require grad should be float64.  GradcheckError names output, input and both
+    Jacobians (or False is returned, if not raise_exception).
 
     >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
     >>> torch.autograd.gradcheck(torch.sin, (x,))
     True
     """
-    if not raise_exception:
-        try:
-            return gradcheck(
-                func, inputs, eps=eps, atol=atol, rtol=rtol, nondet_tol=nondet_tol, check_grad_dtypes=check_grad_dtypes,
-                check_undefined_grad=check_undefined_grad, fast_mode=fast_mode,
-            )  # fmt: skip
-        except GradcheckError:
-            return False
-    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    wanted = _checkable(args)
-    outputs = _outputs(func, args)
-    if not any(y.requires_grad for y in outputs):
-        return _constant(func, args, wanted, outputs, eps)
-    for i, y in enumerate(outputs):
-        for k, j in enumerate(wanted):
-            numerical = _numerical(func, args, j, i, eps)
-            analytical = _analytical(y, args[j])
-            again = _analytical(y, args[j])
-            if np.abs(analytical - again).max(initial=0.0) > nondet_tol:
-                raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
-                    "gives different values, although analytical gradient matches numerical gradient."
-                    f"The tolerance for nondeterminism was {nondet_tol}."
-                )
-            if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
-                raise _mismatch(i, k, numerical, analytical)
-    _scaled(func, args, wanted)
-    if check_undefined_grad:
-        _undefined(func, args)
+    try:
+        check(func, inputs, eps, atol, rtol, nondet_tol)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
     return True
 
 
-def _mismatch(i: int, j: int, numerical: Any, analytical: Any) -> GradcheckError:
-    return GradcheckError(
-        f"Jacobian mismatch for output {i} with respect to input {j},\n"
-        f"numerical:{wrap(numerical)}\nanalytical:{wrap(analytical)}\n"
-    )
-
-
-def _checkable(args: tuple[Any, ...]) -> list[int]:
-    """Which arguments to differentiate by, after the checks that PyTorch makes of them."""
-    wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
-    for i in wanted:
-        if args[i].dtype is not dtypes.float64:
-            warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
-                "likely fail if all the inputs are not of double precision floating point or complex. ",
-                UserWarning,
-                stacklevel=3,
-            )
-        if args[i].numel() and any(n > 1 and s == 0 for n, s in zip(args[i].shape, args[i].stride(), strict=True)):
-            raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to "
-                "be able to compute the numerical gradients correctly. You should call .contiguous on the input before "
-                "passing it to gradcheck."
-            )
-        args[i].retain_grad()
+def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float, nondet_tol: float) -> None:
+    """Raise for the first Jacobian that is wrong."""
+    args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    wanted = [x for x in args if isinstance(x, Tensor) and x.requires_grad]
     if not wanted:
-        raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
-        )
-    return wanted
+        raise ValueError(NO_INPUT)
+    for i, x in enumerate(args):
+        if isinstance(x, Tensor) and x.requires_grad and x.dtype is not dtypes.float64:
+            warnings.warn(NOT_DOUBLE.format(i), UserWarning, stacklevel=4)
+    ys = called(func, args)
+    with_graph = any(y.requires_grad for y in ys)
+    for i, y in enumerate(ys):
+        for j, x in enumerate(wanted):
+            numbers = numerical(func, args, x, i, eps)
+            if not with_graph:
+                if numbers.any():
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+                continue
+            found, again = analytical(y, x), analytical(y, x)
+            if np.abs(found - again).max(initial=0.0) > nondet_tol:
+                raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
+            if not np.allclose(found, numbers, rtol, atol, equal_nan=True):
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {i} with respect to input {j},\n"
+                    f"numerical:{wrap(numbers)}\nanalytical:{wrap(found)}\n"
+                )
+    roots = [y for y in ys if y.requires_grad]
+    if roots:
+        found = grad(roots, wanted, [zeros_like(y) for y in roots], allow_unused=True)
+        if any(g is not None and bool((g != 0).any()) for g in found):
+            raise GradcheckError("backward not multiplied by grad_output")
 
 
-def _outputs(func: Func, args: tuple[Any, ...]) -> list[Tensor]:
+def called(func: Func, args: Sequence[Any]) -> list[Tensor]:
+    """The outputs that can have a gradient."""
     with enable_grad():
         answer = func(*args)
     values = answer if isinstance(answer, (tuple, list)) else [answer]
@@ -123,112 +116,50 @@ def _outputs(func: Func, args: tuple[Any, ...]) -> list[Tensor]:
     return [y for y in values if y.dtype.is_floating_point]
 
 
-def _constant(func: Func, args: tuple[Any, ...], wanted: list[int], outputs: list[Tensor], eps: float) -> bool:
-    """A function whose outputs have no graph passes only where it does not vary."""
-    for i in range(len(outputs)):
-        for j in wanted:
-            if np.any(np.abs(_numerical(func, args, j, i, eps)) > 0):
-                raise GradcheckError("Numerical gradient for function expected to be zero")
-    return True
+def numerical(func: Func, args: Sequence[Any], x: Tensor, i: int, eps: float) -> Any:
+    """Central differences: a row for each element of x, a column for each of output i."""
+    base = x._writable()  # where it lies: the function may know it by another name
+    shape = called(func, args)[i].shape
 
-
-def _numerical(func: Func, args: tuple[Any, ...], j: int, i: int, eps: float) -> Any:
-    """Central differences: rows are elements of input j, columns elements of output i, as PyTorch prints them."""
-    base = args[j]._writable()  # nudged where it lies, for the function may know it by another name too
-    found = _outputs(func, args)[i]
-    rows = []
-    for place in np.ndindex(base.shape):
-        values = []
-        for sign in (1, -1):
-            before = base[place].copy()
-            base[place] += sign * eps
-            try:
-                moved = _outputs(func, args)[i]
-                _unchanged("shape", found.shape, moved.shape, eps)
-                _unchanged("dtype", found.dtype, moved.dtype, eps)
-                values.append(np.array(moved._data, dtype=np.float64).reshape(-1))
-            finally:
-                base[place] = before
-        rows.append((values[0] - values[1]) / (2 * eps))
-    dtype = found._data.dtype
-    return np.array(rows, dtype=dtype) if rows else np.zeros((0, 1), dtype)
-
-
-def _unchanged(what: str, now: Any, nudged: Any, eps: float) -> None:
-    if now != nudged:
-        raise AssertionError(
-            f"Expected `func` to return outputs with the same {what} when inputs are perturbed by {eps}, but got: "
-            f"{what}s {now} and {nudged}."
-        )
-
-
-def _analytical(y: Tensor, x: Tensor) -> Any:
-    """The same Jacobian from one backward pass per output element."""
-    columns = []
-    for place in np.ndindex(y.shape):
-        seed = np.zeros(y.shape, y._data.dtype)
-        seed[place] = 1
-        g = grad(y, x, wrap(seed[()]), retain_graph=True, allow_unused=True)[0] if y.requires_grad else None
-        columns.append(np.array((zeros_like(x) if g is None else g)._data).reshape(-1))
-    return np.stack(columns, 1) if columns else np.zeros((x.numel(), 0), x._data.dtype)
-
-
-def _scaled(func: Func, args: tuple[Any, ...], wanted: list[int]) -> None:
-    """A backward must be linear in what it is given: nothing comes of zeros."""
-    outputs = [y for y in _outputs(func, args) if y.requires_grad]
-    found = grad(outputs, [args[j] for j in wanted], [zeros_like(y) for y in outputs], allow_unused=True)
-    if any(g is not None and bool((g != 0).any()) for g in found):
-        raise GradcheckError("backward not multiplied by grad_output")
-
-
-def _undefined(func: Func, args: tuple[Any, ...]) -> None:
-    """A Function that asked for None where nothing comes must cope with it, and make nothing of it."""
-    nodes = {y._node.owner for y in _outputs(func, args) if y._node is not None}
-    for node in nodes:
-        if not isinstance(node, FunctionCtx) or node._materialize:
-            continue
-        n = len(node._outputs)
+    def moved(place: Any, by: float) -> Any:
+        before = base[place].copy()
+        base[place] += by
         try:
-            found = node.contributions(Slots((None,) * n) if n > 1 else None, False)
-        except RuntimeError as error:
-            raise _refused("Expected backward function to handle undefined output grads.") from error
-        if any(g is not None and bool((g != 0).any()) for g in found):
-            raise _refused(
-                "Expected all input grads to be undefined or zero when all output grads are undefined or zero."
+            y = called(func, args)[i]
+        finally:
+            base[place] = before
+        if y.shape != shape:
+            raise AssertionError(
+                "Expected `func` to return outputs with the same shape when inputs are "
+                f"perturbed by {eps}, but got: shapes {shape} and {y.shape}."
             )
+        return np.array(y._data, np.float64).reshape(-1)
+
+    rows = [moved(at, eps) - moved(at, -eps) for at in np.ndindex(base.shape)]
+    return np.array(rows, base.dtype) / (2 * eps) if rows else np.zeros((0, 1))
 
 
-def _refused(what: str) -> GradcheckError:
-    warnings.warn(
-        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break "
-        "existing callers of this function. If this is true for you, you can call this function with "
-        '"check_undefined_grad=False" to disable the feature',
-        stacklevel=4,
-    )
-    return GradcheckError(
-        f'{what} Please look at "Notes about undefined output gradients" in "tools/autograd/derivatives.yaml"'
-    )
+def analytical(y: Tensor, x: Tensor) -> Any:
+    """The same Jacobian from one backward pass per output element."""
+    columns = np.zeros((x.numel(), y.numel()), x._data.dtype)
+    for i, at in enumerate(np.ndindex(y.shape)):
+        seed = np.zeros(y.shape, y._data.dtype)
+        seed[at] = 1
+        if y.requires_grad:
+            (g,) = grad(y, x, wrap(seed[()]), True, allow_unused=True)
+            columns[:, i] = 0 if g is None else g._data.reshape(-1)
+    return columns
 
 
+@public
 def gradgradcheck(
-    func: Func,
-    inputs: Tensor | Sequence[Any],
-    grad_outputs: Tensor | Sequence[Tensor] | None = None,
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    gen_non_contig_grad_outputs: bool = False,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    fast_mode: bool = False,
-    masked: bool = False,
-) -> bool:
-    """`gradcheck` of the function that maps inputs and starting gradients to gradients.
+    func: Func, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
+    rtol: float = 1e-3, raise_exception: bool = True, nondet_tol: float = 0.0,
+) -> bool:  # fmt: skip
+    """`gradcheck` of the function from inputs and upstream gradients to gradients.
 
-    grad_outputs: the starting gradients, one for each output that requires grad; random ones unless given.
+    grad_outputs: the upstream gradients, one for each output that requires grad;
+    random ones unless given.
 
     >>> x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
     >>> torch.autograd.gradgradcheck(torch.sin, (x,))
@@ -236,143 +167,101 @@ def gradgradcheck(
     """
     args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.requires_grad]
-    outputs = [y for y in _outputs(func, args) if y.requires_grad]
     if grad_outputs is None:
-        seeds = tuple(zeros_like(y).uniform_(-1, 1).requires_grad_() for y in outputs)
-    else:
-        seeds = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+        roots = [y for y in called(func, args) if y.requires_grad]
+        grad_outputs = tuple(zeros_like(y).uniform_(-1, 1).requires_grad_() for y in roots)
+    seeds = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
 
     def derivative(*both: Any) -> tuple[Tensor, ...]:
         xs, gs = both[: len(args)], both[len(args) :]
-        xs = tuple(x.detach().requires_grad_() if i in wanted and not x.requires_grad else x for i, x in enumerate(xs))
-        with enable_grad():
-            ys = [y for y in _outputs(func, xs) if y.requires_grad]
-            found = grad(ys, [xs[i] for i in wanted], gs, create_graph=True, allow_unused=True)
+        ys = [y for y in called(func, xs) if y.requires_grad]
+        found = grad(ys, [xs[i] for i in wanted], gs, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
     return gradcheck(
-        derivative, (*args, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
-        check_undefined_grad=False,
+        derivative, (*args, *seeds), eps=eps, atol=atol, rtol=rtol,
+        raise_exception=raise_exception, nondet_tol=nondet_tol,
     )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------------ check_graph
+# ------------------------------------------------------ check_graph
+def check_graph(
+    loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6,
+    rtol: float = 1e-4, seed: int = 0,
+) -> bool:  # fmt: skip
+    """Check each operation of a graph: its rule against its own forward.
 
-
-def check_graph(loss: Tensor, *, eps: float = 1e-6, atol: float = 1e-6, rtol: float = 1e-4, seed: int = 0) -> bool:
-    """Check every operation `loss` was computed with: its rule against finite differences of its forward, in float64.
-
-    From the oldest to the newest; the upstream gradient is random.  Where a node kept its inputs they are used, else random
-    ones of the same shape (its rule does not depend on them).  Returns True, or raises GradcheckError that names the first
-    wrong operation and the line it came from.  RuntimeError if the graph was freed by a backward pass.
+    In float64, from the oldest to the newest; the upstream gradient is random.
+    Inputs are those that the node saved, else random ones of the same shape.
+    Returns True, or raises GradcheckError that names the first wrong operation
+    and the line it came from.  RuntimeError if a backward pass freed the graph.
 
     >>> x = torch.tensor([0.5, 2.0], requires_grad=True)
-    >>> minigrad.check_graph((x.exp() * x).sum())
+    >>> minigrad.autograd.check_graph((x.exp() * x).sum())
     True
     """
     if loss._node is None:
         raise RuntimeError("check_graph needs a tensor that requires grad: this one has no graph")
     rng = np.random.default_rng(seed)
-    for node in sorted(ancestors([loss._node], 0), key=lambda node: -node.seq):  # oldest first
-        if not node.parents or node.owner is not node:
-            continue
-        if not isinstance(node, FunctionCtx) and not hasattr(type(node), "operation"):
-            continue  # cat and stack only deal out parts of the gradient: there is no rule to be wrong
+    for node in sorted(ancestors([loss._node], 0), key=lambda n: -n.seq):
+        custom = isinstance(node, FunctionCtx)
+        if not custom and operation_of(node) is None:
+            continue  # a leaf; one output of several: there is no rule
         if node.kept is None:
-            raise RuntimeError(
-                "this graph was freed by a backward pass: compute the loss again, or use backward(retain_graph=True)"
-            )
-        for i, numerical, analytical in _compared(node, rng, eps):
-            if not np.allclose(analytical, numerical, rtol, atol, equal_nan=True):
+            raise RuntimeError(FREED)
+        pairs = of_function(node, rng, eps) if custom else of_row(node, rng, eps)
+        for i, numbers, found in pairs:
+            if not np.allclose(found, numbers, rtol, atol, equal_nan=True):
                 raise GradcheckError(
-                    f"{node.name()}, recorded{quoted(node.code, node.at)}, has a wrong gradient for its input {i}:\n"
-                    f"numerical: {wrap(numerical)}\nanalytical: {wrap(analytical)}"
+                    f"{node.name()}, recorded{quoted(node.code, node.at)}, "
+                    f"has a wrong gradient for its input {i}:\n"
+                    f"numerical: {wrap(numbers)}\nanalytical: {wrap(found)}"
                 )
     return True
 
 
-def _compared(node: Node, rng: Any, eps: float) -> list[tuple[int, Any, Any]]:
-    """For each input that wants a gradient: (its place, by finite differences, by the rule), for a random upstream."""
-    forward, values = _replay(node, rng)
-    out = np.asarray(forward(values), dtype=np.float64)
-    g = rng.standard_normal(out.shape)
-    found = _shares(node, values, out, g)
-    checked = []
-    for i, parent in enumerate(node.parents):
-        if parent is None or i not in found:
-            continue
-        numerical = np.zeros(values[i].shape)
-        for place in np.ndindex(values[i].shape):
-            sides = []
-            for sign in (1, -1):
-                moved = [np.array(v) if isinstance(v, np.ndarray) else v for v in values]
-                moved[i][place] += sign * eps
-                sides.append(np.asarray(forward(moved), dtype=np.float64))
-            numerical[place] = ((sides[0] - sides[1]) * g).sum() / (2 * eps)
-        checked.append((i, numerical, np.asarray(found[i], dtype=np.float64)))
-    return checked
-
-
-def _replay(node: Node, rng: Any) -> tuple[Callable[[list[Any]], Any], list[Any]]:
-    """The node's forward as a function of its inputs, and inputs to try it at."""
-    if isinstance(node, FunctionCtx):
-        return _replay_function(node, rng)
-    made = node.operation
-    known: dict[str, Any] = {}
-    for names, args in zip(made.arguments, node.kept or (), strict=True):
-        known.update(zip(names, args or (), strict=False))
-    values = []
-    for name, parent in zip(made.inputs, node.parents, strict=True):
-        if name in known:
-            value = known[name]
-        elif parent is not None:
-            value = rng.uniform(0.5, 1.5, parent.shape)
-        else:
-            value = rng.uniform(0.5, 1.5, known.get(f"{name}_shape", node.shape))
-        floating = hasattr(value, "dtype") and value.dtype.kind == "f"
-        values.append(np.array(value, dtype=np.float64) if floating else value)
-    defaults = {"shape": node.shape, "dtype": dtypes.float64}
-    statics = [known[name] if name in known else defaults[name] for name in made.statics]
-    return lambda inputs: made.forward(*inputs, *statics), values
-
-
-def _replay_function(node: FunctionCtx, rng: Any) -> tuple[Callable[[list[Any]], Any], list[Any]]:
-    values: list[Any] = [
-        np.array(rng.uniform(0.5, 1.5, like[0])) if isinstance(like, tuple) and len(like) == 2 and tensor else like
+def of_function(node: Any, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any]]:
+    """A custom Function's gradients: by finite differences, by its backward."""
+    args = [
+        wrap(rng.uniform(0.5, 1.5, like[0])) if tensor else like
         for like, tensor in zip(node.call, node._is_tensor, strict=True)
     ]
+    wanted = [i for i, parent in enumerate(node.parents) if parent is not None]
+    for i in wanted:
+        args[i].requires_grad_()
+    apply = node.function.apply
+    for i in wanted:
+        y = called(apply, args)[0]
+        yield i, numerical(apply, args, args[i], 0, eps), analytical(y, args[i])
 
-    def forward(inputs: list[Any]) -> Any:
-        with no_grad():
-            answer = node.function.apply(*(wrap(v) if t else v for v, t in zip(inputs, node._is_tensor, strict=True)))
-        return (answer[0] if isinstance(answer, tuple) else answer)._data
 
-    return forward, values
+def of_row(node: Node, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any]]:
+    """The gradients of an operation of the table: by differences, by its rules."""
+    made, known = node.operation, saved_by(node)
+    values = {}
+    for name, parent in zip(made.inputs, node.parents, strict=True):
+        shape = known.get(f"{name}_shape", node.shape) if parent is None else parent.shape
+        value = known.get(name, rng.uniform(0.5, 1.5, shape))
+        real = getattr(getattr(value, "dtype", None), "kind", "") == "f"
+        values[name] = np.array(value, np.float64) if real else value
+        known[f"{name}_shape"] = np.shape(values[name])
+    other = {"shape": node.shape, "dtype": dtypes.float64, **known}
+    settings = [other[name] for name in made.statics]
 
+    def forward(inputs: dict[str, Any]) -> Any:
+        return np.asarray(made.forward(*inputs.values(), *settings), np.float64)
 
-def _shares(node: Node, values: list[Any], out: Any, g: Any) -> dict[int, Any]:
-    """What the rules of this node answer to g at these inputs, summed to the inputs' shapes."""
-    if isinstance(node, FunctionCtx):
-        leaves = [wrap(v).requires_grad_() if t and p is not None else wrap(v) if t else v
-                  for v, t, p in zip(values, node._is_tensor, node.parents, strict=True)]  # fmt: skip
-        with enable_grad():
-            answer = node.function.apply(*leaves)
-        y = answer[0] if isinstance(answer, tuple) else answer
-        wanted = [i for i, p in enumerate(node.parents) if p is not None]
-        got = grad(y, [leaves[i] for i in wanted], wrap(g[()]), allow_unused=True)
-        return {i: x._data for i, x in zip(wanted, got, strict=True) if x is not None}
-    made = node.operation
-    found = {}
-    for i, (rule, names, args) in enumerate(zip(made.rules, made.arguments, node.kept or (), strict=True)):
-        parent = node.parents[i]
-        if parent is None or rule is None or args is None:
+    known |= {**values, "out": forward(values)[()]}
+    g = rng.standard_normal(np.shape(known["out"]))
+    for i, (name, x) in enumerate(values.items()):
+        rule = made.rules[i]
+        if rule is None or node.parents[i] is None:
             continue
-        fresh = [
-            values[made.inputs.index(name)] if name in made.inputs else out if name == "out" else value
-            for name, value in zip(names, args, strict=True)
-        ]
-        share = rule(g[()], *fresh)
-        if share is not None:
-            like = record(Node, (), (), None, values[i])
-            found[i] = fit(share, like)
-    return found
+        raw = rule(g[()], *(known[n] for n in made.arguments[i]))
+        numbers = np.zeros(x.shape)
+        for place in np.ndindex(x.shape):
+            step = np.zeros(x.shape)
+            step[place] = eps
+            sides = [forward(values | {name: x + h}) for h in (step, -step)]
+            numbers[place] = ((sides[0] - sides[1]) * g).sum() / (2 * eps)
+        yield i, numbers, fit(raw, SimpleNamespace(shape=x.shape, dtype=x.dtype))  # type: ignore[arg-type]
