@@ -19,7 +19,6 @@ from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.birthplace import quoted
 from minigrad.function import FunctionCtx
 from minigrad.operation import public
-from minigrad.record.nodes import operation_of, saved_by
 from minigrad.tape import Node, ancestors, enable_grad, fit
 from minigrad.tensor import Tensor, wrap
 
@@ -205,7 +204,7 @@ def check_graph(
     rng = np.random.default_rng(seed)
     for node in sorted(ancestors([loss._node], 0), key=lambda n: -n.seq):
         custom = isinstance(node, FunctionCtx)
-        if not custom and operation_of(node) is None:
+        if not custom and not getattr(node, "operation", None):
             continue  # a leaf; one output of several: there is no rule
         if node.kept is None:
             raise RuntimeError(FREED)
@@ -237,7 +236,10 @@ def of_function(node: Any, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any
 
 def of_row(node: Node, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any]]:
     """The gradients of an operation of the table: by differences, by its rules."""
-    made, known = node.operation, saved_by(node)
+    made = node.operation
+    known: dict[str, Any] = {}
+    for names, saved in zip(made.arguments, node.kept or (), strict=True):
+        known |= zip(names, saved or (), strict=False)
     values = {}
     for name, parent in zip(made.inputs, node.parents, strict=True):
         shape = known.get(f"{name}_shape", node.shape) if parent is None else parent.shape

@@ -48,6 +48,8 @@ def grad(
     if allow_unused is False and materialize_grads:
         raise ValueError(NOT_BOTH)
     roots, wanted = sequence(outputs), sequence(inputs)
+    if not all(isinstance(root, Tensor) for root in roots):
+        raise AssertionError("Expected output to be a torch.Tensor")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     started = starts(roots, given_gradients(grad_outputs, len(roots)), create_graph)

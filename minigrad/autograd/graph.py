@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import tape
+from minigrad import errors, tape
 from minigrad.function import FunctionCtx
 from minigrad.hooks import Pass
 from minigrad.tape import Node, mode, no_grad
@@ -114,3 +114,6 @@ class saved_tensors_hooks:
         node.rules = None  # the walk asks `evaluate`, which unpacks
         if node.guards is not None:  # a write to what a hook holds is its own affair
             node.guards = ()
+
+
+errors.namespace(__name__)

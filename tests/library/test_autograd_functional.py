@@ -34,14 +34,10 @@ def test_gradcheck_changes_the_very_tensor() -> None:
 
 def test_strict_derivatives_say_what_does_not_depend() -> None:
     x, v = mg.ones(2), mg.ones(2)
-    with pytest.raises(RuntimeError, match="jacobian of the user-provided function with respect to input 0 is independent"):
-        functional.hessian(lambda x: x.sum(), x, strict=True)
-    with pytest.raises(RuntimeError, match="Output 0 of the user-provided function does not require gradients"):
-        functional.vjp(lambda x: x.detach(), x, v, strict=True)
-    with pytest.raises(RuntimeError, match="strict mode when create_graph=True"):
-        functional.vjp(lambda x: x * 2, x, v, strict=True, create_graph=True)
-    with pytest.raises(RuntimeError, match="are not supported together"):
-        functional.jacobian(lambda x: x, x, strict=True, vectorize=True)
+    with pytest.raises(RuntimeError, match="Output 0 of the user-provided function is independent of input 0"):
+        functional.jacobian(lambda x: x.detach(), x, strict=True)
+    with pytest.raises(TypeError, match="minigrad leaves out the argument 'strict'"):
+        functional.vjp(lambda x: x * 2, x, v, strict=True)
     with pytest.raises(RuntimeError, match=r"The given v should contain a single Tensor\."):
         functional.vjp(lambda x: x, x, (v, v))
     with pytest.raises(TypeError, match="The inputs given to hvp must be either a Tensor or a tuple of Tensors"):
