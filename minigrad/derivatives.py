@@ -40,7 +40,7 @@ floating = kernels.floating
 # fmt: off
 
 
-def several(names: str, *row: Any, **kinds: bool) -> Any:
+def several(names: str, *row: Any, **kinds: Any) -> Any:
     """Operations that differ in the names of their nodes alone."""
     return (operation(name, *row, **kinds) for name in names.split())
 

@@ -177,7 +177,8 @@ def _soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
 @functools.cache
 def return_type(name: str) -> Any:
     """The named tuple of values and indices that a function returns; it prints as PyTorch's."""
-    fields: Any = namedtuple(name, "values indices")
+    named: Any = namedtuple
+    fields = named(name, "values indices")
 
     def show(self: Any) -> str:
         return f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
