@@ -27,7 +27,6 @@ FIRST = int(os.environ.get("MINIGRAD_FUZZ_SEED", "0")) * 1_000_000
 PARTS = 20
 
 
-@pytest.mark.xfail(strict=False, reason="rebuild under way")
 @together("number", range(len(RECORDED)))
 def test_recorded_programs(number: int) -> None:
     statements, theirs = RECORDED[number]

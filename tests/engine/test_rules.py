@@ -26,6 +26,8 @@ LEFT_OUT = {
 
 MORE = """
 t.mv(n(2, 3), n(3))
+n(4).round(decimals=1)
+n(2, 3).masked_fill(t.tensor([True, False, True]), n())
 t.bmm(n(2, 2, 2), n(2, 2, 1))
 n(2, 2, 2) @ n(2, 2)
 n(3) @ n(2, 3, 2)
@@ -44,6 +46,8 @@ F.conv2d(n(1, 1, 3, 3), n(1, 1, 2, 2))
 
 ELSEWHERE = {
     "cast": "rounds: its values are recorded",
+    **dict.fromkeys(("floor_divide", "unique"), "no derivative, and it says so"),
+    "alias": "views made anew after a write: test_views",
     **dict.fromkeys([name for name in TABLE if name.startswith("drawn_")], "random: its slope is 0, in test_random"),
 }
 

@@ -68,7 +68,6 @@ def test_everything_public_has_a_docstring() -> None:
     assert not [name for name, text in docstrings().items() if not text]
 
 
-@pytest.mark.xfail(strict=False, reason="rebuild under way")
 def test_docstrings_have_the_house_form() -> None:
     """The first paragraph is a sentence; no template of headings (Args, Returns, Raises) is filled in."""
     first = {name: text.split("\n\n")[0].strip() for name, text in docstrings().items()}
