@@ -9,11 +9,12 @@ from typing import Any
 import ipywidgets
 
 # Where its kernel is gone a widget's parts have this class: what can only be pressed in vain is left out.
+# A film's slider (plots.film) works without one.
 GONE = ".jupyter-widgets-disconnected"
 STYLE = (
     f"<style>.minigrad-live{GONE}::before,.minigrad-live {GONE}::before{{display:none!important}}"
-    f".minigrad-live .widget-button{GONE},.minigrad-live .widget-slider{GONE},.minigrad-live .widget-text{GONE},"
-    f".minigrad-live .widget-radio{GONE},.minigrad-live:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
+    f".minigrad-live .widget-button{GONE},.minigrad-live:not(.minigrad-film) .widget-slider{GONE},"
+    f".minigrad-live .widget-text{GONE},.minigrad-live .widget-radio{GONE},.minigrad-live:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
 )
 
 

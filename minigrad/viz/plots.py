@@ -1,10 +1,11 @@
 """Curves and heat maps, where they say more than a graph; each is a matplotlib Figure with a text of its own.
 
     slope, step_size            a curve, its tangent and a secant; how the error of a difference depends on h
-    chain                       how far a nudge of x moves each of several functions in a row
+    chain                       the derivatives of several functions in a row
     descent, learning_rates     a path on a curve; the losses of several step sizes
     loss_surface                a bowl of two weights, with the path that was taken
     gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
+    boundary, film              where a net divides the plane; pictures in a row, with a slider
 
 `.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
 sliders beside a picture; without a front end (`display="static"`) it is the picture alone.
@@ -143,38 +144,39 @@ def slope(
 
 
 def moves(machines: Mapping[str, Callable[[Any], Any]], x: float) -> tuple[list[float], list[float], list[float]]:
-    """x and what each function makes of it; their slopes there; how far each moves when x moves by one."""
-    at, slopes, hairs = [float(x)], [1.0], [1.0]
+    """x and the values that follow; each function's derivative there; the derivative of each value for x."""
+    at, local, whole = [float(x)], [1.0], [1.0]
     for f in machines.values():
         nudge = 1e-6 * max(1.0, abs(at[-1]))
         value, above, below = values(f, [at[-1], at[-1] + nudge, at[-1] - nudge])
         at.append(value)
-        slopes.append(round((above - below) / (2 * nudge), 6))
-        hairs.append(hairs[-1] * slopes[-1])
-    return at, slopes, hairs
+        local.append(round((above - below) / (2 * nudge), 6))
+        whole.append(whole[-1] * local[-1])
+    return at, local, whole
 
 
 def chain(machines: Mapping[str, Callable[[Any], Any]], x: float, reach: float | None = None) -> Figure:
-    """How far a nudge of x, one hair, moves each number in a row of functions: {"y": f, "z": g} for z = g(f(x)).
+    """The derivative of each value in a row of functions with respect to x: {"y": f, "z": g} for z = g(f(x)).
 
-    reach: how many hairs the picture is wide to each side.
+    reach: how far the picture goes to each side.
     """
-    names, (at, slopes, hairs) = ["x", *machines], moves(machines, x)
+    names, (at, local, whole) = ["x", *machines], moves(machines, x)
     made, axes = figure(6.0, 0.8 + 0.72 * len(names))
     places = np.arange(len(names))
-    axes.barh(places, hairs, height=0.36, color=[GREY, *[BLUE] * (len(names) - 2), ORANGE])
-    edge = reach or 1.25 * max(1.0, *map(abs, hairs))
-    for place in places:
-        words = f"{number(hairs[place - 1])} · {number(slopes[place])} = {number(hairs[place])}" if place else "one hair"
-        side, shift = ("right", -5) if hairs[place] < 0 else ("left", 5)
+    axes.barh(places, whole, height=0.36, color=[GREY, *[BLUE] * (len(names) - 2), ORANGE])
+    edge = reach or 1.25 * max(1.0, *map(abs, whole))
+    parts = []
+    for place, name in enumerate(names):
+        words = f"d{name}/dx = {number(whole[place])}"
+        if place:
+            words = f"d{name}/dx = {number(whole[place - 1])} · {number(local[place])} = {number(whole[place])}"
+            parts.append(words)
+        side, shift = ("right", -5) if whole[place] < 0 else ("left", 5)
         axes.annotate(words, (0, place - 0.36), xytext=(shift, 0), textcoords="offset points", va="center", ha=side)
     axes.axvline(0, color="#1A1A1A", linewidth=1)
     axes.set_yticks(places, [f"{name} = {number(value)}" for name, value in zip(names, at, strict=True)])
-    axes.set(xlabel="hairs moved", xlim=(-edge, edge), ylim=(len(names) - 0.6, -0.65))
-    made.alt = f"At x = {number(x)}, x moves by one hair: " + "; ".join(
-        f"{name} moves {number(moved)}, its slope being {number(slope)}"
-        for name, slope, moved in list(zip(names, slopes, hairs, strict=True))[1:]
-    ) + "."  # fmt: skip
+    axes.set(xlabel="derivative with respect to x", xlim=(-edge, edge), ylim=(len(names) - 0.6, -0.65))
+    made.alt = f"At x = {number(x)}: " + "; ".join(parts) + "."
     return made
 
 
@@ -204,7 +206,7 @@ def step_size(f: Callable[[Any], Any], x: float, slope: float, smallest: int = 1
             f"The {k} difference is best at h = {number(h)}, error {number(errors[k].min())}."
             for k, h in best.items()
         )
-        + " To the right the curve bends away, to the left rounding takes over."
+        + " For a large h the curve bends away; for a small h digits are lost."
     )
     return made
 
@@ -378,6 +380,38 @@ def heat(table: Any, title: str = "", across: str = "column", down: str = "row")
     return made
 
 
+# ---------------------------------------------------------------- classes
+def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str = "") -> Figure:
+    """Points of two classes, and the side on which a net puts each place of the plane.
+
+    points: (n, 2). labels: n zeros and ones. score(places) is called with an (m, 2) tensor of the points' dtype and
+    gives one number for each place, above zero for class 1, or two scores, the larger for the class.
+    """
+    at, kind = plain(points), points._data.dtype if isinstance(points, Tensor) else np.float32
+    low, high = at.min(axis=0) - 0.3, at.max(axis=0) + 0.3
+    xs, ys = (np.linspace(low[i], high[i], 60) for i in (0, 1))
+    plane = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+
+    def decide(places: Any) -> Any:
+        scores = plain(score(wrap(places.astype(kind)))).reshape(len(places), -1)
+        return scores[:, -1] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+
+    sides = decide(plane).reshape(len(ys), len(xs))
+    made, axes = figure(4.8, 3.6)
+    axes.contourf(xs, ys, sides, levels=[-np.inf, 0, np.inf], colors=["#CFE6F5", "#FBE0D0"])
+    axes.contour(xs, ys, sides, levels=[0], colors="#1A1A1A", linewidths=1.5)
+    ones = plain(labels).ravel() > 0
+    axes.plot(*at[~ones].T, "o", color=BLUE, markersize=4, linestyle="")
+    axes.plot(*at[ones].T, "s", color=ORANGE, markersize=4, linestyle="")
+    axes.grid(False)
+    axes.set(title=title, xlim=xs[[0, -1]], ylim=ys[[0, -1]])
+    astray = int(((decide(at) > 0) != ones).sum())
+    made.alt = (f"{title}. " if title else "") + (
+        f"{len(at)} points of two classes and the boundary between them; points on the wrong side: {astray}."
+    )
+    return made
+
+
 # ---------------------------------------------------------------- sliders
 def is_static(display: str | None) -> bool:
     return (display or os.environ.get("MINIGRAD_DISPLAY", "")) == "static"
@@ -408,6 +442,49 @@ def with_sliders(draw: Callable[..., Figure], sliders: Mapping[str, Any], displa
         slider.observe(redraw, names="value")
     instead = {"text/html": picture.value, "text/plain": first.alt}
     return Live([*sliders.values(), picture], "To move the slider, run this cell again.", instead)
+
+
+def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None = None) -> Any:
+    """Pictures in a row, {step: picture}, with a slider and a play button; if display is "static", four of them.
+
+    The slider turns the pictures in the browser alone, so it works in a saved notebook without a kernel.
+    """
+    pictures = list(frames.values())
+    some = sorted({round(i * (len(pictures) - 1) / 3) for i in range(4)})
+    still = side_by_side([pictures[i] for i in some])
+    if is_static(display):
+        return still
+    import ipywidgets
+
+    from .live import Live
+
+    knob = ipywidgets.SelectionSlider(options=[str(step) for step in frames], description=name)
+    play = ipywidgets.Play(min=0, max=len(pictures) - 1, interval=400)
+    shown = [ipywidgets.HTML(value=f"{made.html()}<p>{escape(made.alt)}</p>") for made in pictures]
+    stack = ipywidgets.Stack(children=shown, selected_index=0)
+    ipywidgets.jslink((play, "value"), (knob, "index"))
+    ipywidgets.jslink((knob, "index"), (stack, "selected_index"))
+    live = Live([ipywidgets.HBox([play, knob]), stack], "", {"text/html": still.html(), "text/plain": still.alt})
+    live.add_class("minigrad-film")
+    return live
+
+
+def side_by_side(pictures: Sequence[Figure], columns: int = 2) -> Figure:
+    """Pictures of one size as one picture, two in a row."""
+    drawn = []
+    for made in pictures:
+        canvas: Any = made.canvas
+        made.set_dpi(100)
+        canvas.draw()
+        drawn.append(np.asarray(canvas.buffer_rgba()).copy())
+    height, width = drawn[0].shape[:2]
+    rows = -(-len(drawn) // columns)
+    made = Figure(figsize=(width * columns / 100, height * rows / 100), facecolor="none")
+    FigureCanvasAgg(made)
+    for i, pixels in enumerate(drawn):
+        made.figimage(pixels, width * (i % columns), height * (rows - 1 - i // columns))
+    made.alt = " ".join(each.alt for each in pictures)
+    return made
 
 
 def slope_slider(

@@ -38,6 +38,7 @@ PICTURES = {
     "jacobian": lambda: viz.plots.jacobian(lambda t: t**2, torch.tensor([1.0, 2.0, 3.0])),
     "big jacobian": lambda: viz.plots.jacobian(lambda t: (t * t).cumsum(0), np.arange(30.0)),
     "line": lambda: viz.plots.line([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0),
+    "boundary": lambda: viz.plots.boundary(lambda t: t[:, 0] - t[:, 1], [(0, 1), (2, 1), (1, 2)], [0, 1, 1], "a line"),
 }
 
 
@@ -96,7 +97,7 @@ def test_a_picture_is_legible_and_does_not_glare_on_a_page_of_any_theme(name: st
 
 def test_the_words_hold_the_numbers() -> None:
     assert "a slope of 12.25" in picture("slope").alt
-    assert "y moves 4, its slope being 4; z moves -8, its slope being -2." in picture("chain").alt
+    assert "dy/dx = 1 · 4 = 4; dz/dx = 4 · -2 = -8." in picture("chain").alt
     assert "[2, 0, 0]; [0, 4, 0]; [0, 0, 6]" in picture("jacobian").alt
     assert "2.0: from 4 to not finite" in picture("learning_rates").alt
     assert "lowest near w = 1, b = 0" in picture("loss_surface").alt
@@ -132,3 +133,14 @@ def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPa
     assert picture.value != before and picture.value.partition("src")[0] != before.partition("src")[0]
     monkeypatch.setenv("MINIGRAD_DISPLAY", "static")
     assert isinstance(make(None), viz.plots.MatplotlibFigure)
+
+
+def test_a_film_turns_its_pictures_without_a_kernel_and_has_a_still_form() -> None:
+    frames = {step: viz.plots.line([0, 1, 2], [1.0, 3.0, 5.0], step / 10, 1.0) for step in range(0, 50, 10)}
+    still = viz.plots.film(frames, display="static")
+    assert isinstance(still, viz.plots.MatplotlibFigure) and still.alt.startswith(frames[0].alt)
+    box = viz.plots.film(frames)
+    controls, stack, _ = box.children
+    assert controls.children[1].options == ("0", "10", "20", "30", "40") and len(stack.children) == 5
+    bundle = box._repr_mimebundle_()
+    assert bundle["text/html"] == still.html() and "application/vnd.jupyter.widget-view+json" in bundle
