@@ -287,9 +287,9 @@ bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
     lambda g, x, y, z, u, reduction: each(g, x, reduction) * weighted(logsigmoid(-x) - weighted(logsigmoid(x), u), z),
     None, None,
 )
-nll_loss, nll_loss2d = several(  # y is the index of the classes, z the weight of each
+nll_loss, nll_loss2d = several(  # y are the classes, z the weight of each
     "NllLoss NllLoss2D", kernels.nll_loss,
-    lambda g, x, y, z, total: put_along(-at_classes(g, y, total) * z, y, x.shape, 1),
+    lambda g, x, y, z, total: put_along(-at_classes(g, z, total), y[:, None], x.shape, 1),
     None, None,
 )
 
@@ -524,9 +524,10 @@ def weighted(x: Any, weight: Any) -> Any:
     return x if weight is None else x * weight
 
 
-def at_classes(g: Any, y: Any, total: Any) -> Any:
-    """The gradient of each class that counts in nll_loss."""
-    return g.reshape(y.shape) if total is None else g / (total or 1)
+def at_classes(g: Any, z: Any, total: Any) -> Any:
+    """The gradient of each class that counts in nll_loss, as a column."""
+    g = g * z if total is None else g * (z / (total or 1))
+    return g[:, None] if g.ndim else g
 
 
 def standard(x: Any, dims: Shape, eps: float) -> Any:

@@ -388,10 +388,15 @@ def index_add(x: Array, index: Array, source: Array, dims: Shape) -> Array:
     return out
 
 
+def own_places(shape: Shape) -> list[Any]:
+    """For each dimension the place of every element in it."""
+    ones = (1,) * len(shape)
+    return [np.arange(n).reshape((-1, *ones[i + 1 :])) for i, n in enumerate(shape)]
+
+
 def along(index: Array, dim: int) -> tuple[Any, ...]:
     """numpy's index that pairs `index` along `dim` with its own place in the others."""
-    n = index.ndim
-    grid: list[Any] = [np.arange(size).reshape(-1, *(1,) * (n - i - 1)) for i, size in enumerate(index.shape)]
+    grid = own_places(index.shape)
     grid[dim : dim + 1] = [index]  # the index itself, for a single number
     return tuple(grid)
 
@@ -606,10 +611,11 @@ def trace(x: Array) -> Array:
 # ------------------------------------------------------------------------------------------- layers of networks
 
 
-def nll_loss(x: Array, index: Array, share: Any, total: Any) -> Array:
-    """Minus x at the index times the share of each; with a total their sum divided by it, which is never -0."""
-    losses = x[along(index, 1)] * share
-    return -losses.squeeze(1) if total is None else 0.0 - losses.sum() / total
+def nll_loss(x: Array, classes: Array, share: Any, total: Any) -> Array:
+    """-x of each class times its share; with a total their sum divided by it, which is never -0."""
+    rows, *others = own_places(classes.shape)
+    losses = x[(rows, classes, *others)] * share
+    return -losses if total is None else 0.0 - np.add.reduce(losses, None) / total
 
 
 class Windows(NamedTuple):

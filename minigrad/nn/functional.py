@@ -609,11 +609,11 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     rows, index = input, target
     if input._data.ndim == 1:
         rows, index = input.unsqueeze(0), target.reshape(1)
-    index = index.unsqueeze(1)
     classes, number = index._data, rows._data.shape[1]
     share: Any = 1
-    inside = classes.size and classes.min() >= 0 and classes.max() < number
-    if weight is not None or 0 <= ignore_index < number or not inside:
+    unsigned = classes.astype(np.int64, copy=False).view(np.uint64)  # so that negative numbers are too large
+    outside = np.maximum.reduce(unsigned, None, initial=0) >= number
+    if weight is not None or 0 <= ignore_index < number or outside:
         counted = classes != ignore_index
         wrong = classes[((classes < 0) | (classes >= number)) & counted]
         if wrong.size:
@@ -631,7 +631,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
     total: Any = None if reduction == "none" else 1
     if reduction == "mean":
         total = classes.size if isinstance(share, int) else share.sum()
-    row = table.nll_loss if classes.ndim == 2 else table.nll_loss2d
+    row = table.nll_loss if classes.ndim == 1 else table.nll_loss2d
     loss = row(rows, index, share, total)
     single = input._data.ndim == 1 and reduction == "none"
     return loss.squeeze(0) if single else loss
