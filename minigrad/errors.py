@@ -12,6 +12,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Sequence
+from types import NoneType
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -152,6 +153,12 @@ def must_be_bool(function: str, argument: str, value: Any) -> str:
 def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
     """A function that does not take this number type."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
+
+
+def no_such_form(function: str, given: Sequence[Any]) -> TypeError:
+    """A function that can be called in several ways, and was called in none of them."""
+    kinds = ", ".join(map(type_name, given))
+    return TypeError(f"{function}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n")
 
 
 def cannot_save(i: int, value: Any) -> TypeError:
@@ -303,6 +310,10 @@ def other_names(
 ) -> Call:
     """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
     known = inspect.signature(function).parameters
+    named = dict(zip(known, args, strict=False)) | keywords
+    for place, (name, parameter) in enumerate(known.items(), 1):
+        if parameter.annotation == "Tensor" and not isinstance(named.get(name), (tensor, NoneType)):
+            raise must_be_tensor(function.__name__, name, place, named[name]) from None
     renamed = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items()}
     if renamed.keys() != keywords.keys() and renamed.keys() <= known.keys():
         return args, renamed
@@ -325,7 +336,7 @@ def no_attribute(owner: str, name: str, namespace: Any) -> AttributeError:
     if not name.startswith("_"):  # those are asked for by the dozen, with hasattr
         known = {n.lower(): n for n in dir(namespace) if n[0] != "_"}
         low = name.lower()
-        near = difflib.get_close_matches(low, known, 1, 0.75)
+        near = difflib.get_close_matches(low, known, 1, 0.8)
         near = near or [n for n in known if sorted(n) == sorted(low)]
         hint = f", did you mean {known[near[0]]!r}?" if near else ""
         text += f"{hint} ({LEFT_OUT})"

@@ -26,7 +26,7 @@ def public(function: F) -> F:
             args, keywords = errors.first_tensor(function, Tensor, args, keywords)
         try:
             return function(*args, **keywords)
-        except TypeError as error:
+        except (TypeError, AttributeError) as error:
             args, keywords = errors.other_names(function, Tensor, args, keywords, error)
         return function(*args, **keywords)
 

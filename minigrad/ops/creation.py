@@ -81,12 +81,12 @@ def kind_of(dtype: Any, function: str, ordinary: DType | None = None) -> DType:
     return dtypes.resolve(dtype, function)
 
 
-def number(function: str, name: str, value: Any) -> Any:
+def number(function: str, name: str, value: Any, place: int = 1) -> Any:
     """A Python number from an argument; TypeError for what is none."""
     value = plain(value)
     if not isinstance(value, (bool, int, float)):
         kind = errors.type_name(value)
-        raise TypeError(f"{function}(): argument '{name}' must be Number, not {kind}")
+        raise TypeError(f"{function}(): argument '{name}' (position {place}) must be Number, not {kind}")
     return value
 
 
@@ -275,7 +275,9 @@ def empty(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, re
 @public
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
-    value = number("full", "fill_value", fill_value)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {errors.type_name(size)}")
+    value = number("full", "fill_value", fill_value, 2)
     found = kind_of(dtype, "full", dtypes.result_type(value))
     array = np.full(size_of("full", (size,)), dtypes.fitting(value, found))
     return leaf(array, requires_grad, device)
@@ -307,7 +309,7 @@ def full_like(
 ) -> Tensor:
     """One number everywhere, with the shape and type of `input`."""
     found = kind_of(dtype, "full_like", input.dtype)
-    value = dtypes.fitting(number("full_like", "fill_value", fill_value), found)
+    value = dtypes.fitting(number("full_like", "fill_value", fill_value, 2), found)
     return leaf(np.full_like(input._data, value, found.numpy), requires_grad, device)
 
 
@@ -331,7 +333,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 
 @public
 def arange(
-    start: Any = 0,
+    start: Any = None,
     end: Any = None,
     step: Any = 1,
     *,
@@ -343,11 +345,10 @@ def arange(
 
     `arange(end)` starts at 0. RuntimeError for a step of 0, or one that leads away from `end`.
     """
-    if end is None:
-        start, end = 0, start
-    start, end, step = (
-        number("arange", name, value) for name, value in (("start", start), ("end", end), ("step", step))
-    )
+    if start is None or end is None:
+        start, end = 0, end if start is None else start
+    start, end = number("arange", "start", start), number("arange", "end", end)
+    step = number("arange", "step", step, 3)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not np.isfinite(start) or not np.isfinite(end):
@@ -380,8 +381,10 @@ def linspace(
 @public
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix (n, n), or an (n, m) matrix with ones on the diagonal."""
-    rows, columns = size_of("eye", (n, n if m is None else m))
-    return leaf(np.eye(rows, columns, dtype=kind_of(dtype, "eye").numpy), requires_grad, device)
+    for name, count in (("n", n), ("m", m)):
+        if count is not None and count < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+    return leaf(np.eye(n, m, dtype=kind_of(dtype, "eye").numpy), requires_grad, device)
 
 
 # ------------------------------------------------------------------ of another type

@@ -352,15 +352,13 @@ def randint(
     generator: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False,
 ) -> Tensor:
     """Integers from `low` up to, but not including, `high`: randint(low, high, size) or randint(high, size)."""
+    given = [value for value in (low, high, size) if value is not None]
     if size is None:  # randint(high, size)
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
     if not isinstance(size, (tuple, list)) or isinstance(low, float) or isinstance(high, float):
-        kinds = ", ".join(map(errors.type_name, (low, high, size)))
-        raise TypeError(
-            f"randint() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
-        )
+        raise errors.no_such_form("randint", given)
     found = kind_of(dtype, "randint", dtypes.int64)
     if found.category == dtypes.INTEGER:
         limits = np.iinfo(found.numpy)
