@@ -37,6 +37,13 @@ def typed(x: Any, kind: dtypes.DType) -> Tensor:
     return x if x._data.dtype == kind.numpy else converted(x, kind)
 
 
+def two_tensors(function: str, row: Any, x: Tensor, other: Any) -> Tensor:
+    """The row of two tensors; TypeError for a number."""
+    if not isinstance(other, Tensor):
+        raise errors.must_be_tensor(function, "other", 2, other)
+    return row(x, other)
+
+
 def promoted(*operands: Any) -> list[Tensor]:
     """Tensors of one number type; RuntimeError if their shapes do not broadcast."""
     raw = [x._data if isinstance(x, Tensor) else plain(x) for x in operands]
@@ -341,19 +348,19 @@ def _power_of(self: Tensor, base: Any) -> Any:
 @public
 def atan2(input: Tensor, other: Tensor) -> Tensor:
     """The angle in radians of the points (other, input), between -pi and pi."""
-    return table.atan2(input, other)
+    return two_tensors("atan2", table.atan2, input, other)
 
 
 @public
 def maximum(input: Tensor, other: Tensor) -> Tensor:
     """The larger of two numbers; where they are equal, each gets half of the gradient."""
-    return table.maximum(input, other)
+    return two_tensors("maximum", table.maximum, input, other)
 
 
 @public
 def minimum(input: Tensor, other: Tensor) -> Tensor:
     """The smaller of two numbers; where they are equal, each gets half of the gradient."""
-    return table.minimum(input, other)
+    return two_tensors("minimum", table.minimum, input, other)
 
 
 @public

@@ -47,7 +47,11 @@ class Both(Function):
         return fitted(gs + gp * b, a), fitted(gs + gp * a, b)
 
 def fitted(g, a):
-    return g.sum_to_size(a.shape)
+    while g.dim() > a.dim():
+        g = g.sum(0)
+    for i, n in enumerate(a.shape):
+        g = g.sum(i, keepdim=True) if n == 1 else g
+    return g
 
 def pair(a, b):
     s, p = Both.apply(a, b)
