@@ -98,6 +98,8 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     The numpy key of integers, slices and None that gives a view; the index tensors and
     masks, each with its dimension of that view; the name of the view's last step.
     """
+    if isinstance(index, list) and any(map(_is_part, index)):
+        index = tuple(index)  # x[[[0, 1], [1, 0]]] means x[[0, 1], [1, 0]]
     several = isinstance(index, tuple)
     items = [_item(item) for item in (index if several else (index,))]
     rest = len(shape) - sum(map(_consumes, items))
@@ -129,6 +131,11 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
             key += [slice(None)] * _consumes(item)
         dim += _consumes(item)
     return (*key, ...), picks, last
+
+
+def _is_part(item: Any) -> bool:
+    """Whether a list that holds this is a tuple of indices, not one index tensor."""
+    return item is None or item is Ellipsis or isinstance(item, (list, tuple, slice, Tensor))
 
 
 def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:

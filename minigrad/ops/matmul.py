@@ -256,13 +256,17 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
     for i, j in zip(left, right):
-        if a.shape[i] != b.shape[j]:
+        if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
             raise RuntimeError(
                 "contracted dimensions need to match, but first has size "
                 f"{a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}"
             )
     left = [check_dim(d, a.ndim) for d in left]
     right = [check_dim(d, b.ndim) for d in right]
+    for i, j in zip(left, right):
+        if a.shape[i] != b.shape[j]:  # against a single number all are summed
+            a = a.sum(i, keepdim=True)
+            b = b.sum(j, keepdim=True)
     rows = [d for d in range(a.ndim) if d not in left]
     columns = [d for d in range(b.ndim) if d not in right]
     x = a.permute(*rows, *left).reshape(_count(a, rows), _count(a, left))
