@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad.record.formula import WORD, put_in, without_g
+from minigrad.record.formula import WORD, put_in
 from minigrad.record.moves import Contribution, Place, Saved, Step
-from minigrad.record.names import term
 from minigrad.record.numbers import Array, number, plural, short
 
 
@@ -127,39 +126,30 @@ def product_sentence(target: str, step: Step, sent: Contribution) -> str:
     return f"The contribution to {target} is {product}."
 
 
+def result(target: Place, sent: Contribution) -> str:
+    """A contribution in a line: rule, value, what has accumulated."""
+    if sent.value is None or sent.after is None or sent.raw is None:
+        return f"nothing, {sent.reason}."
+    hook = f"{short(sent.raw)}, a hook makes it " if sent.hooked else ""
+    count = f"({sent.arrived} of {sent.expected})"
+    total = f"{target.name} has {short(sent.after)} {count}"
+    if target.hooked is not None and sent.arrived == sent.expected:
+        total += f"; a hook makes it {short(target.hooked)}"
+    return f"{sent.named} = {hook}{short(sent.value)}; {total}"
+
+
 def leaf_sentence(place: Place, step: Step) -> str:
     """What a leaf's .grad was, and what it is now."""
     assert step.after is not None
     grad, after = f"{place.name}.grad", short(step.after)
-    leaf = f"{place.name} is a leaf"
+    change = f"A hook makes it {short(step.upstream)}. "
+    leaf = ("" if place.hooked is None else change) + f"{place.name} is a leaf"
     if step.before is None:
         return f"{leaf}: {grad} was {place.empty} and is now {after}."
     before = short(step.before)
     total = f"{before} + {short(step.upstream)} = {after}"
     held = f"{grad} already held {before} from an earlier pass"
     return f"{leaf} and {held}: {total}."
-
-
-def which(target: str, sent: Contribution, step: Step) -> str:
-    """An input as part of a slope: `a`; of `a * a`, `(a, input 1)`."""
-    uses = sum(other.parent == sent.parent for other in step)
-    return term(target) if uses == 1 else f"({target}, input {sent.slot + 1})"
-
-
-def local_slope(name: str, target: str, sent: Contribution) -> str:
-    """The operation's own slope, `∂c/∂a = b = -3`; "" where there is none."""
-    if sent.raw is None or sent.how not in ("elementwise", "copy"):
-        return ""
-    one = not sent.raw.ndim
-    if sent.how == "copy" and not one:
-        return ""
-    value = number(1 if sent.local is None else sent.local) if one else ""
-    formula = without_g(sent.rule)
-    formula = sent.renamed(formula) if formula else ""
-    said = dict.fromkeys(text for text in (formula, value) if text)
-    tail = "" if one else ", number by number"
-    slope = f"∂{term(name)}/∂{target} = {' = '.join(said)}{tail}"
-    return slope if said else ""
 
 
 def legend(sent: Contribution) -> str:

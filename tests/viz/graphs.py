@@ -38,3 +38,15 @@ def graph(seed: int, cuts: bool = True):
     used = pick.sample(pool, min(len(pool), 4))
     loss = sum((t * t).sum() for t in used[1:]) + (pool[-1] * pool[-1]).sum()
     return loss, leaves
+
+
+def ledger(recording, place: int):
+    """Which node contributed what to a tensor, in order of arrival."""
+    sent = [(step.node, each) for step in recording.steps for each in step]
+    return [(node, each) for node, each in sent if each.parent == place and not each.skipped]
+
+
+def sentences(recording) -> list[str]:
+    """All that a recording says."""
+    moves = [(step, sent) for step in recording.steps for sent in step.contributions or [None]]
+    return [text for step, sent in moves for text in recording.sentences(step, sent)]

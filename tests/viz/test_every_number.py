@@ -20,6 +20,7 @@ from minigrad.record.recorder import record
 from minigrad.viz.data import dress
 from minigrad.viz.pages import page_of
 
+from . import graphs
 from .random_programs import loss_of, program, run_in_both
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("torch")]
@@ -166,7 +167,7 @@ def disagreements(seed: int) -> list[str]:
             check(close(step.upstream, truth.upstream[place[step.node]], 1e-8), f"gradient of {place[step.node]}")
     for i, name in place.items():
         arrived = truth.arrivals.get(name, [])
-        rows = recording.ledger(i)
+        rows = graphs.ledger(recording, i)
         if not rows or name not in true_names:
             continue
         check(rows[-1][1].arrived == rows[-1][1].expected == len(rows), f"count of {name}")
@@ -250,7 +251,7 @@ def test_the_page_shows_torchs_ledgers_and_queue(page: Any, tmp_path: Path, seed
             target = place[move["parent"]]
             got[target] += 1
             arrived = truth.arrivals.get(target, [])
-            if alike([place[s] for s, _ in recording.ledger(move["parent"])], truth.senders.get(target, [])):
+            if alike([place[s] for s, _ in graphs.ledger(recording, move["parent"])], truth.senders.get(target, [])):
                 assert f"{got[target]} of {len(arrived)} arrived" in frame["title"]
                 shape = true_names[target].shape
                 sums = np.cumsum([summed_to(g, shape) for g in arrived], axis=0)
