@@ -33,6 +33,7 @@ class Card:
     paragraphs: tuple[str, ...] = ()
     foot: str = ""
     table: tuple[tuple[str, ...], ...] = ()  # the first row is the head
+    link: tuple[str, str] = ("", "")  # where it goes on: words and address
 
     def text(self) -> str:
         """Plain text, at most 96 columns of prose."""
@@ -45,6 +46,8 @@ class Card:
         for paragraph in self.paragraphs:
             out += textwrap.wrap(paragraph, WIDTH, initial_indent="  ", subsequent_indent="  ")
         out += aligned(self.table)
+        if self.link[0]:
+            out.append(f"  Next: {self.link[0]}")
         if self.foot:
             out += textwrap.wrap(self.foot, WIDTH, initial_indent="  ", subsequent_indent="  ")
         return "\n".join(out)
@@ -67,6 +70,10 @@ class Card:
             )
         out += [f'<p style="margin:0.4em 0">{html.escape(paragraph)}</p>' for paragraph in self.paragraphs]
         out += html_table(self.table)
+        if self.link[0]:
+            words, address = map(html.escape, self.link)
+            words = f'<a href="{address}">{words}</a>' if address else words
+            out.append(f'<p style="margin:0.4em 0">Next: {words}</p>')
         if self.foot:
             out.append(f'<p style="margin:0.4em 0 0 0"><small>{html.escape(self.foot)}</small></p>')
         return "\n".join([*out, "</div>"])

@@ -288,7 +288,14 @@ def card_of(exercise: Exercise, verdict: Verdict, record: dict[str, Any]) -> Car
         note = "At hand-in the same questions are asked with other numbers."
     elif exercise.kind in ("function", "program") and wants_help:
         note = f"Numbers of seed {verdict.seed}: the same ones come at every check."
-    return verdict_card(exercise.title, verdict, next_hint(exercise, record) if wants_help else "", note)
+    card = verdict_card(exercise.title, verdict, next_hint(exercise, record) if wants_help else "", note)
+    return going_on(card, exercise) if verdict.passed else card
+
+
+def going_on(card: Card, exercise: Exercise) -> Card:
+    """The card of an exercise that passes: why it works, and what comes next."""
+    paragraphs = (*card.paragraphs, exercise.why) if exercise.why else card.paragraphs
+    return dataclasses.replace(card, paragraphs=paragraphs, link=forms.what_next(exercise))
 
 
 def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) -> Card:
@@ -301,7 +308,8 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
     else:
         says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
         lines.append(says + named(verdict))
-    return Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
+    card = Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
+    return going_on(card, exercise) if verdict.passed and exercise.points else card
 
 
 def progress_card(records: dict[str, dict[str, Any]]) -> Card:

@@ -72,7 +72,7 @@ def panel(
 
 def hints(exercise: Exercise, hint: Callable[[], Card]) -> Live:
     """A button, and room for what it has given."""
-    button = ipywidgets.Button(description="Give me a hint", tooltip=f"a hint for {exercise.id}", layout={"width": "max-content"})
+    button = ipywidgets.Button(description=f"Hint for {exercise.id}", layout={"width": "max-content"})
     given = ipywidgets.HTML()
 
     def pressed(_: Any) -> None:

@@ -191,6 +191,7 @@ class Exercise:
     alternatives: tuple[Any, ...] = ()
     hints: tuple[str, ...] = ()
     worked: str = ""
+    why: str = ""  # one sentence on the card that passes
     minutes: int = 5
     points: float = 1.0
     scaffold: Callable[[], dict[str, Any]] | None = None

@@ -12,11 +12,24 @@ import psutil
 import pytest
 
 import minigrad as torch
-from minigrad.course import EDITION, check, checking, forms, hint, lessons, predict, progress, progress_store, worker
+from minigrad.course import (
+    EDITION,
+    check,
+    checking,
+    forms,
+    hint,
+    lessons,
+    notebooks,
+    predict,
+    progress,
+    progress_store,
+    worker,
+)
 from minigrad.course.checking import NotPassed
 from minigrad.course.child import Watched, can_fork, examine
 from minigrad.course.student import Local
 from minigrad.course.verdict import judge
+from tests.house.test_notebook_style import anchors
 
 
 @pytest.fixture(autouse=True)
@@ -49,15 +62,33 @@ def test_a_pass_is_a_pass(capsys):
     assert checked(right, capsys) == (
         "5.1 the vector-Jacobian product of x squared: passed\n"
         "  All 6 probes agree.\n"
+        "  Output i depends only on x[i], with the derivative 2 · x[i], and v[i] multiplies it.\n"
+        "  Next: 5.2 a whole Jacobian from backward passes\n"
         "  At hand-in the same questions are asked with other numbers.\n"
     )
+
+
+def test_a_card_that_passes_says_why_and_leads_on(capsys):
+    out = checked(right, capsys)
+    assert "Output i depends only on x[i]" in out and "Next: 5.2 a whole Jacobian" in out
+    for exercise in lessons.all_exercises():
+        words, address = forms.what_next(exercise)
+        if exercise.points:
+            assert exercise.why.endswith(".") and 5 <= len(exercise.why.split()) <= 30, exercise.id
+            assert (words and address) or exercise.id == "14.3"
+            folder = notebooks.course_root() / "exercises"
+            home = notebooks.path("exercises", lessons.lesson(exercise.lesson).slug)
+            assert address[1:] in anchors(home) if address.startswith("#") else (folder / address).exists(), exercise.id
+    card = checking.going_on(checking.Card("5.4", "passed"), lessons.find("5.4"))
+    assert '<a href="../notebooks/06_broadcasting.ipynb">lesson 06, Broadcasting and reductions</a>' in card.html()
 
 
 def test_a_known_mistake_prints_call_got_and_why(capsys):
     out = checked(wrong, capsys)
     assert "called   vjp_square(np.array([1., 2., 3.]), np.array([1., 0.5, -2.]))" in out
     assert "it gave  array([2., 4., 6.])" in out
-    assert "does not depend on v" in out and "(M26, meaning of the gradient argument)" in " ".join(out.split()) and 'hint("5.1") gives hint 1 of 3' in out
+    assert "does not depend on v" in out and 'hint("5.1") gives hint 1 of 3' in out
+    assert "(M26, meaning of the gradient argument)" in " ".join(out.split()), "a number of the catalogue has its words"
     assert "-12" not in out, "the right answer is not shown"
 
 

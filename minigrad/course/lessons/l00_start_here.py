@@ -13,6 +13,7 @@ from ..exercise import Exercise, Lesson, Probe, Wrong, call, choice, function, n
 
 EXERCISE_0_1 = value(
     "0.1", "answer", 42,
+    why="The name answer now holds the number 42, and the check found it there.",
     title="a first answer",
     minutes=1, rtol=0.0,
     wrong=[
@@ -44,6 +45,7 @@ EXERCISE_0_2 = choice(
         "d": "the answer was rounded",
     },
     right="b",
+    why="A card shows what was called and what came back, and -1.5 times -1.5 is 2.25.",
     title="reading a card",
     minutes=3,
     wrong=[
@@ -128,6 +130,7 @@ def as_text(x: float) -> str:
 
 EXERCISE_0_3 = function(
     "0.3", "double",
+    why="Twice a number is 2 * x for every x, also below zero.",
     title="mend it",
     minutes=3,
     oracle=twice_by_sum,

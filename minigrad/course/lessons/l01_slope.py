@@ -115,6 +115,7 @@ def by_two_halves(f: Function, x: float, h: float) -> float:
 
 EXERCISE_1_1 = program(
     "1.1", "central",
+    why="The points h to the left and h to the right are 2h apart, so the rise is divided by 2h.",
     title="a central difference",
     minutes=7,
     prelude="import math",
@@ -159,6 +160,7 @@ EXERCISE_1_1 = program(
 
 EXERCISE_1_2 = value(
     "1.2", "good_h", 1e-5,
+    why="Near 1e-5 the error of the formula and the error of rounding are both tiny; a smaller h only adds rounding.",
     title="a good h",
     minutes=5,
     accept=lambda v: 2e-7 <= float(v) <= 4e-5,
@@ -182,6 +184,7 @@ EXERCISE_1_2 = value(
 
 EXERCISE_1_3 = value(
     "1.3", "slope_of_cube", 12,
+    why="The derivative of x³ is 3x², which is 12 at x = 2.",
     title="the slope of a cube",
     minutes=4,
     wrong=[
@@ -204,6 +207,7 @@ EXERCISE_1_3 = value(
 
 EXERCISE_1_4 = value(
     "1.4", "partials", [66, 44],
+    why="Each partial derivative moves one input and holds the other one still.",
     title="one slope for each input",
     minutes=6,
     wrong=[

@@ -14,6 +14,7 @@ from ..exercise import Before, Exercise, Lesson, Wrong, ordering, prediction, va
 
 EXERCISE_2_1 = value(
     "2.1", "forward_values", [6, 11, 121],
+    why="Each node computes its value from the values of its inputs.",
     title="the values on the way",
     minutes=3,
     wrong=[
@@ -48,6 +49,7 @@ def starts_with(*numbers: float) -> Any:
 
 EXERCISE_2_2 = value(
     "2.2", "local_slopes", [22, 1, 3, 2],
+    why="A local derivative belongs to one edge: it says how fast the output of the node changes with that input.",
     title="one slope for each edge",
     minutes=5,
     wrong=[
@@ -87,6 +89,7 @@ EXERCISE_2_2 = value(
 
 EXERCISE_2_3 = value(
     "2.3", "by_hand", [66, 44],
+    why="Along a path the derivatives multiply: 22 · 1 · 3 = 66 for x, and 22 · 1 · 2 = 44 for y.",
     title="backward by hand",
     minutes=6,
     wrong=[
@@ -119,6 +122,7 @@ EXERCISE_2_3 = value(
 
 EXERCISE_2_4 = value(
     "2.4", "two_paths", 14,
+    why="x reaches y on two paths, and the contributions of both paths add up: 8 + 6 = 14.",
     title="two paths from one input",
     minutes=5,
     wrong=[
@@ -167,6 +171,7 @@ EXERCISE_2_5 = ordering(
         Before(1, 3, "M21", "x.grad is written before anything arrived at x. Who hands x its share?"),
     ],
     right=[5, 2, 4, 6, 1, 3],
+    why="A node can pass its gradient on only when every contribution to it has arrived.",
     title="the six moves of a backward pass",
     minutes=5,
     hints=[

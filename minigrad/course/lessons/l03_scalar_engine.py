@@ -292,6 +292,7 @@ NOTHING_BACK = (
 
 EXERCISE_3_1 = program(
     "3.1", "Value.__add__",
+    why="A sum has the derivative 1 for both operands, so each gets the upstream gradient, and += keeps what arrived before.",
     title="a sum that can hand back",
     minutes=8,
     scaffold=given,
@@ -553,6 +554,7 @@ def mul_without_parents(self: Any, other: Any) -> Any:
 
 EXERCISE_3_2 = program(
     "3.2", "Value.__mul__",
+    why="The derivative of a product with respect to one factor is the other factor; the upstream gradient multiplies it.",
     title="a product that can hand back",
     minutes=8,
     scaffold=given,
@@ -727,6 +729,7 @@ def tanh_without_parents(self: Any) -> Any:
 
 EXERCISE_3_3 = program(
     "3.3", "Value.tanh",
+    why="The derivative of tanh is 1 − tanh², so the rule needs only the output.",
     title="tanh",
     minutes=6,
     scaffold=given,
@@ -1109,6 +1112,7 @@ FIRST_VISIT = (
 
 EXERCISE_3_4 = program(
     "3.4", "topological_order",
+    why="Every value stands after the values it was computed from, so the reversed list reaches each node after all its users.",
     title="who speaks when",
     minutes=14,
     scaffold=given,
@@ -1301,6 +1305,7 @@ def backward_in_one_loop(self: Any) -> None:
 
 EXERCISE_3_5 = program(
     "3.5", "Value.backward",
+    why="Each node runs once, when its gradient is complete; the leaves keep their sums, and inner gradients start from 0.",
     title="the walk",
     minutes=10,
     scaffold=given,

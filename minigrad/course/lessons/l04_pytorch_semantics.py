@@ -18,6 +18,7 @@ from ..exercise import Exercise, Lesson, Probe, Wrong, numbers, prediction, prog
 
 EXERCISE_4_1 = prediction(
     "4.1", 12,
+    why="backward() adds to x.grad and replaces nothing, so the second pass is added to the first.",
     title="two passes, one x",
     minutes=3,
     wrong=[
@@ -37,6 +38,7 @@ EXERCISE_4_1 = prediction(
 
 EXERCISE_4_2 = prediction(
     "4.2", [24, None, None],
+    why="Only a leaf that requires a gradient keeps one: x is a leaf, and the other two are results.",
     title="who holds a gradient",
     minutes=4,
     wrong=[
@@ -62,6 +64,7 @@ EXERCISE_4_2 = prediction(
 
 EXERCISE_4_3 = prediction(
     "4.3", "b",
+    why="The square saved its input, which the first pass freed; a sum saves nothing.",
     title="backward twice on one graph",
     minutes=3,
     options={"a": "both raise an error", "b": "the square raises, the sum does not",
@@ -80,6 +83,7 @@ EXERCISE_4_3 = prediction(
 
 EXERCISE_4_4 = prediction(
     "4.4", 9,
+    why="detach cuts one factor off from the graph, so only the path through the other factor counts.",
     title="a detached factor",
     minutes=4,
     wrong=[
@@ -99,6 +103,7 @@ EXERCISE_4_4 = prediction(
 
 EXERCISE_4_5 = prediction(
     "4.5", "b",
+    why="The update gave the name w to a new tensor, and this tensor has no gradient.",
     title="the name w after an update",
     minutes=3,
     options={"a": "3, from the second pass", "b": "None: w is another tensor now",
@@ -118,6 +123,7 @@ EXERCISE_4_5 = prediction(
 
 EXERCISE_4_6 = prediction(
     "4.6", "b",
+    why="The square saved its input, which has changed since; exp saved its output, which has not.",
     title="adding 1 in place afterwards",
     minutes=4,
     options={"a": "both raise an error", "b": "the square raises, exp does not",
@@ -513,6 +519,7 @@ def cut_slowly(self: Any) -> Any:
 
 EXERCISE_4_7 = program(
     "4.7", ("Value.zero_grad", "Value.detach", "Value.retain_grad", "no_grad"),
+    why="None of the four computes anything: each only changes what is kept or what is recorded.",
     title="four methods for your engine",
     minutes=14,
     points=2.0,
@@ -595,6 +602,7 @@ EXERCISE_4_7 = program(
 
 EXERCISE_4_8 = prediction(
     "4.8", [3, 5, None],
+    why="Each call builds its own graph from the operations that it ran.",
     title="one function, two graphs",
     minutes=5,
     wrong=[
@@ -617,6 +625,7 @@ EXERCISE_4_8 = prediction(
 
 EXERCISE_4_9 = prediction(
     "4.9", "c",
+    why="Under no_grad nothing is recorded, so nothing is saved; detach leaves the graph that was already built.",
     title="what no_grad saves",
     minutes=4,
     options={"a": "both save the same: in the end neither result has a graph",

@@ -116,6 +116,7 @@ def in_a_loop(x: Array, v: Array) -> Array:
 
 EXERCISE_5_1 = function(
     "5.1", "vjp_square",
+    why="Output i depends only on x[i], with the derivative 2 · x[i], and v[i] multiplies it.",
     title="the vector-Jacobian product of x squared",
     minutes=6,
     oracle=vjp_by_nudging,
@@ -322,6 +323,7 @@ SAME_ROWS = (
 
 EXERCISE_5_2 = program(
     "5.2", "jacobian",
+    why="A vector with a single 1 selects one output, and its backward pass gives one row of the Jacobian.",
     title="a whole Jacobian from backward passes",
     minutes=10,
     prelude=GRAPH,
@@ -371,6 +373,7 @@ EXERCISE_5_3 = choice(
         "d": "never: sum() makes another graph, with other gradients",
     },
     right="b",
+    why="The derivative of y.sum() with respect to every y[i] is 1, so the sum passes on a vector of ones.",
     title="when y.sum().backward() equals y.backward(v)",
     minutes=4,
     wrong=[
@@ -563,6 +566,7 @@ def start_from_sizes(shape: tuple[int, ...], gradient: Array | None = None) -> A
 
 EXERCISE_5_4 = function(
     "5.4", "start",
+    why="Only a result with one element has an obvious gradient to start from, and that gradient is 1.",
     title="what a backward pass starts from",
     minutes=8,
     oracle=start_by_cases,

@@ -179,6 +179,7 @@ def counting_places(g: Array, shape: Shape) -> Array:
 
 EXERCISE_6_1 = function(
     "6.1", "unbroadcast",
+    why="Broadcasting copies a number into several places, and its gradient is the sum over the copies.",
     title="bring a gradient back to the shape of its operand",
     minutes=12,
     oracle=one_arrow_at_a_time,
@@ -238,6 +239,7 @@ UPSTREAM = [[0.5, 1.2, 3.0], [2.0, -1.0, 4.0], [1.4, 6.0, 2.5], [3.5, 4.0, 3.5]]
 
 EXERCISE_6_2 = value(
     "6.2", "bias_grad", [7.4, 10.2, 13.0],
+    why="The bias is added to every row, so its gradient is the sum over the rows.",
     title="the gradient of a bias, by hand",
     minutes=4,
     wrong=[
@@ -444,6 +446,7 @@ def both(sum_backward: Any, mean_backward: Any) -> dict[str, Any]:
 
 EXERCISE_6_3 = function(
     "6.3", ("sum_backward", "mean_backward"),
+    why="Every element enters the sum once, so each gets the upstream gradient; a mean divides it by the number of elements.",
     title="backward of sum and mean",
     minutes=10,
     oracle=entry_by_entry,
@@ -526,6 +529,7 @@ def with_shape(place: int, shape: Shape) -> list[Shape]:
 
 EXERCISE_6_4 = value(
     "6.4", "grad_shapes", RIGHT_SHAPES,
+    why="A gradient has the shape of the tensor it belongs to, whatever the shape of the output is.",
     title="seven shapes",
     minutes=8,
     wrong=[

@@ -140,6 +140,7 @@ def with_rows(G: Array, X: Array, W: Array) -> Any:
 
 EXERCISE_7_1 = function(
     "7.1", "matmul_backward",
+    why="dL/dX = G Wᵀ and dL/dW = Xᵀ G; the shapes of X and W allow no other products of these matrices.",
     title="both gradients of a matrix product",
     minutes=10,
     oracle=by_letters,
@@ -196,6 +197,7 @@ def listed(table: Array) -> list[list[float]]:
 
 EXERCISE_7_2 = value(
     "7.2", "dX_square", [[4.0, -5.5], [7.5, 3.5]],
+    why="dL/dX = G Wᵀ also for square matrices, where the shapes do not tell the order.",
     title="square matrices, where shapes do not help",
     minutes=6,
     wrong=[
@@ -335,6 +337,7 @@ def last_term_in_dw(G: Array, X: Array, k: int, j: int) -> Any:
 
 EXERCISE_7_3 = function(
     "7.3", ("dX_entry", "dW_entry"),
+    why="X[i, k] enters every element of row i of the product, so its gradient sums over j; for W[k, j] it sums over i.",
     title="one entry, with indices",
     minutes=8,
     oracle=measured,
@@ -469,6 +472,7 @@ def vector_stretched(g: Array, x: Array, W: Array) -> Pair:
 
 EXERCISE_7_4 = function(
     "7.4", ("batch_backward", "vector_backward"),
+    why="The whole batch uses one W, so dL/dW is summed over the batch; for a single vector it is an outer product.",
     title="a batch, and a single vector",
     minutes=12,
     oracle=by_more_letters,
@@ -578,6 +582,7 @@ QUIZ = choice(
         "d": "an error, because B does not require a gradient",
     },
     right="b",
+    why="B does not require a gradient, so none is computed, and B.grad stays None.",
     title="what a tensor gets that nobody asked about",
     minutes=2,
     wrong=[

@@ -159,6 +159,7 @@ def absolute(p: Array, t: Array) -> Any:
 
 EXERCISE_8_1 = function(
     "8.1", ("mse", "mse_backward"),
+    why="The square gives 2(p − t), the mean divides by the number of elements, and the target gets the opposite sign.",
     title="mean squared error, forward and backward",
     minutes=10,
     oracle=mse_measured,
@@ -274,6 +275,7 @@ FLAT = (
 
 EXERCISE_8_2 = function(
     "8.2", "errors",
+    why="With equal shapes the difference is taken element by element; (N, 1) minus (N,) would broadcast to (N, N).",
     title="a column against a flat list",
     minutes=6,
     oracle=one_by_one,
@@ -408,6 +410,7 @@ def fit_through_mse(x: Array, y: Array, lr: float, steps: int) -> list[Any]:
 
 EXERCISE_8_3 = function(
     "8.3", "fit",
+    why="Each step moves w and b against their gradients, so the mean squared error falls.",
     title="fit a line by descent",
     minutes=12,
     oracle=fit_measured,
@@ -580,6 +583,7 @@ STILL_ALIVE = (
 
 EXERCISE_8_4 = program(
     "8.4", "average",
+    why="item() returns a plain number, which holds no graph, so the graph of each step can be freed.",
     title="stop a leaking history",
     minutes=6,
     prelude=LOSS,
@@ -687,6 +691,7 @@ def sum_then_divide(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
 
 EXERCISE_8_5 = function(
     "8.5", "accumulate",
+    why="The mean over the batch is the sum of the means of its parts, each weighted by its fraction of the examples.",
     title="many small batches, one big gradient",
     minutes=8,
     oracle=on_one_batch,

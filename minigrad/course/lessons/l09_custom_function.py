@@ -167,6 +167,7 @@ IN_PLACE = (
 
 EXERCISE_9_1 = program(
     "9.1", ("Square", "square"),
+    why="The derivative of x² is 2x, and the upstream gradient multiplies it.",
     title="an operation of your own",
     minutes=8,
     prelude=ENGINE,
@@ -355,6 +356,7 @@ def scale_in_a_list(ctx: Any, g: Any) -> Any:
 
 EXERCISE_9_2 = program(
     "9.2", ("Scale", "Hypot"),
+    why="backward returns one gradient for each input of forward, and None for an input that is not a tensor.",
     title="two inputs, two answers",
     minutes=12,
     prelude=ENGINE,
@@ -545,6 +547,7 @@ def saves_a_square(ctx: Any, x: Any) -> Any:
 
 EXERCISE_9_3 = program(
     "9.3", "Cube",
+    why="save_for_backward remembers the version of the tensor, so a change in place is noticed.",
     title="saved tensors that notice a change",
     minutes=8,
     prelude=ENGINE,
@@ -678,6 +681,7 @@ def rounds_x_itself(ctx: Any, x: Any) -> Any:
 
 EXERCISE_9_4 = program(
     "9.4", ("RoundThrough", "Reverse"),
+    why="The engine passes on whatever backward returns and does not compare it with forward.",
     title="two functions that lie about their slope",
     minutes=8,
     prelude=ENGINE,
@@ -862,6 +866,7 @@ def always_right(f: Any, rule: Any, x: Array) -> bool:
 
 EXERCISE_9_5 = program(
     "9.5", "my_gradcheck",
+    why="A central difference with random weights measures each entry of the vector–Jacobian product.",
     title="a gradcheck of your own",
     minutes=14,
     prelude="import numpy as np",

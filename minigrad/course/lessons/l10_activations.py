@@ -73,6 +73,7 @@ def corners(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = 
 
 EXERCISE_10_1 = function(
     "10.1", ("relu_vjp", "maximum_vjp"),
+    why="relu passes the gradient where its input was positive; a maximum passes it to the larger operand, or half to each.",
     title="slopes at a corner",
     minutes=8,
     oracle=branches,
@@ -167,6 +168,7 @@ def from_outputs(
 
 EXERCISE_10_2 = function(
     "10.2", ("sigmoid_vjp", "tanh_vjp"),
+    why="Both derivatives can be written with the output alone: s(1 − s) for sigmoid, and 1 − t² for tanh.",
     title="slopes from the output",
     minutes=8,
     oracle=by_cosh,

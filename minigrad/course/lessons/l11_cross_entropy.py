@@ -101,6 +101,7 @@ def shifts_one_side(z: Any) -> Any:
 
 EXERCISE_11_1 = function(
     "11.1", "log_softmax",
+    why="Subtracting the maximum of a row changes no difference of its scores, and exp of a negative number cannot overflow.",
     title="a log-softmax that survives 1000",
     minutes=12,
     oracle=by_logaddexp,
@@ -245,6 +246,7 @@ def next_row(z: Any, targets: Any, g: Any) -> Any:
 
 EXERCISE_11_2 = function(
     "11.2", ("cross_entropy", "cross_entropy_grad"),
+    why="The gradient with respect to the scores is softmax minus one-hot, divided by the number of rows.",
     title="cross-entropy and its gradient",
     minutes=14,
     oracle=by_engine,
@@ -349,6 +351,7 @@ NAN = (
 
 EXERCISE_11_3 = program(
     "11.3", "safe_sqrt",
+    why="where differentiates both branches, so the root must never see a number at which its derivative is infinite.",
     title="a root without nan",
     minutes=8,
     prelude=ENGINE,

@@ -172,6 +172,7 @@ def one_after_the_other(net: Any, x: Any) -> Any:
 
 EXERCISE_12_1 = program(
     "12.1", ("Linear", "Sequential"),
+    why="An optimiser can train every layer that returns its parameters, and a start of size 1/√n keeps the numbers in range.",
     title="layers that know their parameters",
     minutes=14, prelude=PRELUDE, probes=probes_12_1,
     wrong=[
@@ -367,6 +368,7 @@ class WithBuffers:
 
 EXERCISE_12_2 = program(
     "12.2", ("SGD.step", "SGD.zero_grad"),
+    why="The velocity adds up gradients that agree, and no_grad keeps the update out of the graph.",
     title="descent, with momentum",
     minutes=12, prelude=PRELUDE, probes=probes_12_2,
     wrong=[
@@ -486,6 +488,7 @@ def probabilities(scores: Any) -> Any:
 
 EXERCISE_12_3 = function(
     "12.3", ("split", "accuracy"),
+    why="One permutation shuffles images and labels together, and the last fifth is never used for training.",
     title="what is held out",
     minutes=8, oracle=by_list, probes=probes_12_3,
     wrong=[
@@ -678,6 +681,7 @@ def loops(
 
 EXERCISE_12_4 = program(
     "12.4", ("cross_entropy", "train"),
+    why="Twenty equal losses are strong evidence that each operation of your loop does what PyTorch's does.",
     title="twenty losses, to the ninth digit",
     minutes=16, prelude=PRELUDE, probes=probes_12_4, seconds=2.0,
     wrong=[

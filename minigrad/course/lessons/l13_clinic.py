@@ -44,7 +44,7 @@ def healed(source: str, name: str, *treatments: Treatment) -> Any:
 def patient(
     number: int, title: str, minutes: int, source: str, culprit: str, innocent: Mapping[str, str],
     cures: Sequence[Any], wrong: Sequence[tuple[Any, str, str, str, str]], probes: Callable[..., Iterator[Probe]],
-    hints: Sequence[str], worked: str, name: str = "", rtol: float = 1e-9, partner: str = "",
+    hints: Sequence[str], worked: str, why: str, name: str = "", rtol: float = 1e-9, partner: str = "",
 ) -> Exercise:  # fmt: skip
     """One patient: `innocent` are the letters that are not to blame, with what to say; each of `wrong` is (cure,
     misconception, what to say, name, a word shared with those that behave alike). Where two lines have changed places,
@@ -63,7 +63,7 @@ def patient(
             *(Wrong({letter: culprit, cure: c}, id, says, name=n, alike=alike) for c, id, says, n, alike in wrong),
         ],
         alternatives=[{letter: l, cure: c} for l, c in zip([culprit.upper(), partner or culprit, *culprit * 9], cures)],
-        hints=hints, worked=worked, rtol=rtol,
+        hints=hints, worked=worked, why=why, rtol=rtol,
     )  # fmt: skip
 
 
@@ -151,6 +151,7 @@ EXERCISE_13_1 = patient(
          "rebinds", ""),
     ],
     probes=probes_line("cure_1"),
+    why="Without clearing, each step would use the sum of all earlier gradients.",
     hints=["Write down w.grad after each of the first two rounds, next to the true gradient of that round.",
            "A counter that is never set back shows the sum of all days.",
            "Where d stands, nothing happens. It is the last place before the next backward."],
@@ -229,6 +230,7 @@ EXERCISE_13_2 = patient(
          "them are one.", "no tanh", ""),
     ],
     probes=probes_13_2,
+    why="detach had cut the path to w1; without it the gradient reaches w1.",
     hints=["Print w1.grad after the first backward.",
            "In y = f(x).detach() * 3, no backward from y ever reaches x.",
            "One call in line a says: forget where these numbers came from."],
@@ -309,6 +311,7 @@ EXERCISE_13_3 = patient(
          "the loss to require a gradient mends no path: nothing leads from it to w.", "requires_grad on the loss", ""),
     ],
     probes=probes_13_3,
+    why="cross_entropy contains the softmax already, so it takes scores; a second softmax keeps the loss above 0.55.",
     hints=["How small can the loss get if p is as good as it can be, [1, 0, 0]?",
            "cross_entropy(z) is minus the log of softmax(z): give it [50, 0, 0], and it is 0.",
            "One of the two lines a and b takes a softmax too many. b is the one that does it safely."],
@@ -399,6 +402,7 @@ EXERCISE_13_4 = patient(
          "That would be another net.", "one layer", ""),
     ],
     probes=probes_13_4, name="Cure4", rtol=1e-4,
+    why="A module finds the parameters in a ModuleList but not in a plain list, and an optimiser trains only what it is given.",
     hints=["Count: how many tensors does parameters() give, and how many are there?",
            "A module notices modules and parameters that are set as its own attributes. A list is neither.",
            "There is a list among the classes of nn that is a module itself."],
@@ -463,6 +467,7 @@ EXERCISE_13_5 = patient(
          "The order is right now. Leave the learning rate as it was: it was never ill.", "lower rate", ""),
     ],
     probes=probes_line("cure_5"), partner="e",
+    why="step uses the gradients that backward has just computed, so it comes after backward.",
     hints=["Three calls, and each needs something of the one before.",
            "Shopping: empty the bag, fill the bag, cook what is in the bag.",
            "step() uses w.grad. Which line writes w.grad?"],
@@ -579,6 +584,7 @@ EXERCISE_13_6 = patient(
          "nearly the old illness. How should the size depend on the number of inputs?", "tiny", ""),
     ],
     probes=probes_13_6,
+    why="With all weights at zero no hidden unit differs from another; random weights make them differ.",
     hints=["Follow one gradient back by hand: what is it multiplied by on its way from the loss to w1?",
            "Twins who get the same upbringing stay twins. Chance makes them different.",
            "Random numbers, divided by the square root of the number of inputs, then requires_grad_()."],
@@ -657,6 +663,7 @@ EXERCISE_13_7 = patient(
         (heal_7("g * 0.1"), "M54", "Smaller everywhere, and still open where it should be shut.", "smaller", ""),
     ],
     probes=probes_13_7, name="Cure7",
+    why="The gradient of relu passes only where the input was positive.",
     hints=["Accuracy is no check. Nudge an x below zero: does relu move?",
            "A door that was shut on the way out is shut on the way back.",
            "Line d needs the comparison that line b makes."],

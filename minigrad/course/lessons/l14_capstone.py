@@ -330,6 +330,7 @@ ADD_UP = "arrived[id(parent)] = arrived.get(id(parent), 0) + share"
 
 EXERCISE_14_1 = program(
     "14.1", ("Tensor", "no_grad"),
+    why="Your engine records operations, visits them in reverse order, and adds contributions in the shape of each input.",
     title="an engine that keeps sixty promises",
     minutes=50, points=4.0, seconds=2.0, prelude="import numpy as np",
     probes=probes_14_1,
@@ -469,6 +470,7 @@ def logistic(x: Any) -> Any:
 
 EXERCISE_14_2 = program(
     "14.2", ("my_forward", "my_rule", "my_wrongs"),
+    why="A rule multiplies the upstream gradient by the derivative, and your two wrong rules show what a check has to catch.",
     title="an operation of your own, and two traps for a classmate",
     minutes=15, prelude=TEST, probes=probes_14_2,
     wrong=[
@@ -1041,6 +1043,7 @@ EXPORT = program(
 
 EXERCISE_14_3 = one_of(
     "14.3", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
+    why="What you built agrees with derivatives that were found in another way.",
     title="one more thing your engine can do", minutes=20, with_engine=True,
     hints=["Choose one; forwards is the shortest. Leave the others as they are.",
            "Forwards: a number and its speed. Again: rules in the arithmetic of the nodes. Checkpoints: keep few, make the "
