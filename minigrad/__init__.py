@@ -26,7 +26,7 @@ from minigrad.dtypes import (
     can_cast, finfo, get_default_dtype, iinfo, promote_types,
     set_default_dtype,
 )  # fmt: skip
-from minigrad.operations import replace
+from minigrad.operation import replace
 from minigrad.ops.creation import (
     arange, as_tensor, empty, empty_like, eye, from_numpy,
     full, full_like, is_floating_point, is_tensor, linspace,

@@ -30,7 +30,7 @@ import numpy as np
 
 from minigrad import dtypes, kernels
 from minigrad.kernels import Windows, count, fold_rows
-from minigrad.operations import enter, joined, operation
+from minigrad.operation import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -48,7 +48,7 @@ def several(names: str, *row: Any, **kinds: Any) -> Any:
 # ------------------------------------------------------------ arithmetic
 
 add = operation("Add", operator.add, lambda g: g, lambda g: g)
-sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g)
+sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g, promote=dtypes.promote_numbers)
 rsub = operation("RsubBackward1", lambda x, number: number - x, lambda g: -g)
 mul = operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)
 div = operation("Div", kernels.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y))
@@ -389,7 +389,7 @@ stack = joined("Stack", kernels.stack, lambda g, i, dim: part(g, dim, i))
 select, slice_, split, split_sizes, unbind, narrowed_alias = several(
     "Select Slice Split SplitWithSizes Unbind Alias", lambda x, key: x[key],
     lambda g, x_shape, key: place(g, x_shape, key),
-    view=True, part=True,
+    view=True,
 )
 place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
@@ -651,6 +651,20 @@ def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
 def part(g: Any, dim: int, key: Any) -> Any:
     """The part of g along one dimension."""
     return slice_(g, (slice(None),) * dim + (key, ...))
+
+
+# ------------------------------------------------ writing into a view
+
+copy_slices = operation(  # x is the owner of the memory, y what was written to the view at this path
+    "CopySlices", kernels.write_view, lambda g, path: cut_view(g, path), lambda g, path: kernels.follow(g, path)
+)
+cut_view = operation("CutView", kernels.cut_view, lambda g, path: cut_view(g, path))
+refuse = operation("Error", lambda x: x.copy(), lambda g: differentiated_twice())
+
+
+def differentiated_twice() -> Any:
+    """Raises: a Function's backward is not to be differentiated."""
+    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 enter(globals())

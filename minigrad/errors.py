@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import linecache
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
-from types import NoneType
+from itertools import islice
+from types import CodeType, FrameType, NoneType
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -353,3 +356,173 @@ def namespace(module: str, *also: str) -> None:
         raise no_attribute(f"module {module!r}", name, sys.modules[module])
 
     names.update(__getattr__=__getattr__, __dir__=lambda: known)  # where editors do not see it: they miss names too
+
+
+# ------------------------------------------------------------------------------------------------ sentences of the core
+
+ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
+USE_DETACH = (
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+    "var_no_grad = var.detach()."
+)
+TO_SCALAR = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+OVERWRITTEN = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation: [{} {}]{} is at "
+    "version {}; expected version {} instead. Hint: "
+)
+HINT = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+OVERWRITTEN += HINT
+ANOMALY_HINT = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+    "changed in there or anywhere later. Good luck!"
+)
+ANOMALY = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
+ANOMALY_ENABLED = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+)
+UNPACKED = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
+PACKED_IN_PLACE = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
+    "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+    "in-place operations on the input to a pack hook."
+)
+INVALID_GRADIENT = "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}"
+HOOK_COUNT = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
+MATERIALIZE_UNUSED = (
+    "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+)
+UNUSED = (
+    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+    "the desired behavior."
+)
+OUTPUT_SHAPE = "output with shape {} doesn't match the broadcast shape {}"
+OUTPUT_DTYPE = "result type {} can't be cast to the desired output type {}"
+INFERENCE_WRITTEN = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
+    "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+INFERENCE_REQUIRES = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation."
+)
+PARTIAL_OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
+MADE_IN_MODE = {
+    mode: f"A view was created in {mode} mode and is being modified inplace {now}. Given that this use case is ambiguous and "
+    "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+    f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+    for mode, now, block in (
+        ("no_grad", "with grad mode enabled", "no_grad"),
+        ("inference", "in normal mode", "inference_mode"),
+    )
+}
+ONE_OF_SEVERAL = (
+    "Output {} of {} is a view and is being modified inplace. This view is the output of a function that returns "
+    "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
+    "operation by an out-of-place one."
+)
+FUNCTION_VIEW = (
+    "Output {} of {}Backward is a view and is being modified inplace. This view was created inside a custom Function (or "
+    "because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
+    "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+    "cloning the output of the custom Function."
+)
+DETACH_VIEW = "Can't detach views in-place. Use detach() instead. "
+DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
+GRADIENT_COUNT = "function {} returned an incorrect number of gradients (expected {}, got {})"
+NOT_A_VARIABLE = (
+    "function {} returned a gradient different than None at position {}, but the corresponding forward input was not a "
+    "Variable"
+)
+LEGACY_FUNCTION = (
+    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
+    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+)
+NO_BACKWARD = (
+    "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode "
+    "AD."
+)
+
+
+def grad_of_type(value: Any) -> str:
+    return f"assigned grad expected to be a Tensor or None but got grad of type {type_name(value)}"
+
+
+def grad_of_shape(given: Shape, own: Shape) -> str:
+    return (
+        f"attempting to assign a gradient of size '{list(given)}' to a tensor of size '{list(own)}'. "
+        "Please ensure that the gradient and the tensor are the same size"
+    )
+
+
+def grad_of_dtype(given: Any, own: Any) -> str:
+    return (
+        f"attempting to assign a gradient with dtype '{given.c_name}' to a tensor with grad_dtype '{own.tensor_name}'. The "
+        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+        "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of "
+        "a tensor and its gradient may break downstream systems that assume they match."
+    )
+
+
+def contains(value: Any) -> str:
+    return f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+
+
+# ------------------------------------------------------------------------------------------------ the user's line
+#
+# A node holds two small things of its call site: the caller's code object, and the instruction it was at.  Only when an
+# error, `explain` or the stepper asks are they turned into a line of source; notebook cells work too, through linecache.
+
+PACKAGE = os.path.dirname(__file__)
+USERS = tuple(os.path.join(PACKAGE, part) for part in ("course", "viz"))  # count as users of the engine
+insiders: set[str] = set()  # files of the engine, and files outside it: filled as they are met
+outsiders: set[str] = set()
+
+
+def outside(frame: FrameType) -> FrameType:
+    """The innermost frame from here on that is not the engine's own."""
+    while (filename := frame.f_code.co_filename) in insiders or (filename not in outsiders and is_ours(filename)):
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return frame
+
+
+def is_ours(filename: str) -> bool:
+    """For a file that is met for the first time."""
+    ours = filename.startswith(PACKAGE) and not filename.startswith(USERS)
+    (insiders if ours else outsiders).add(filename)
+    return ours
+
+
+def line_number(code: CodeType, at: int) -> int:
+    """The line of the instruction at offset `at` of `code`."""
+    line = next(islice(code.co_positions(), at // 2, None), (None,))[0]
+    return line or code.co_firstlineno
+
+
+def source_line(code: CodeType | None, at: int) -> str | None:
+    """The line of source, stripped; None where the source cannot be read (typed at a prompt, say)."""
+    return code and linecache.getline(code.co_filename, line_number(code, at)).strip() or None
+
+
+def quoted(code: CodeType | None, at: int) -> str:
+    """` in "z = y.exp()"`, or nothing where there is no source to quote."""
+    line = source_line(code, at)
+    return f' in "{line}"' if line else ""
+
+
+def traced(code: CodeType, at: int) -> str:
+    """The same place as a traceback gives it: file, line and function, and below it the source."""
+    line = source_line(code, at)
+    place = f'  File "{code.co_filename}", line {line_number(code, at)}, in {code.co_name}\n'
+    return place + (f"    {line}\n" if line else "")

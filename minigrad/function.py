@@ -1,267 +1,187 @@
 """Function: write an operation and its backward yourself, as with torch.autograd.Function.
 
-Last of the four files.  A subclass has two static methods, `forward(ctx, ...)` and `backward(ctx, *gradients)`, and is
-used by `apply`.  The `ctx` that both receive is the node of the tape itself.  `forward` runs without recording; what
-`apply` writes to the tape is one node whose contributions are what `backward` returns.
+Last of the six files.  A subclass has two static methods, `forward(ctx, ...)` and `backward(ctx, *gradients)`, and is
+used by `apply`.  `forward` runs without recording; what `apply` writes to the tape is one node, whose contributions are
+what `backward` returns.  The `ctx` that both receive carries what backward needs from one to the other.
 
-A node of the table has one output.  A Function may have several: then each output tensor has a small node of its own
-(an Output) that hands its gradient on to the Function's node, which waits for all of them as for any other sum.
+An operation of the table has one output.  A Function may have several: then each output tensor has a small node of its
+own (an Output) that passes its gradient on to the Function's node, which waits for all of them as for any other sum.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
+from minigrad import derivatives as table
 from minigrad import errors
-from minigrad.birthplace import quoted
-from minigrad.decorating import by_place, lent
-from minigrad.inplace import rewrite_history
-from minigrad.operations import operation
-from minigrad.tape import Node, fit, freed, is_grad_enabled, no_grad, record
-from minigrad.tensor import Tensor, wrap
-from minigrad.versions import modified
+from minigrad.errors import quoted
+from minigrad.operation import record
+from minigrad.tape import bump_version, fit, freed, is_grad_enabled, modified, no_grad
+from minigrad.tensor import Node, Tensor, wrap
+from minigrad.views import check_writable, rewrite_history
 
 
-class Slots(tuple[Any, ...]):
-    """The gradient of a node with several outputs: one entry for each, None where none has come.  They add slot by slot."""
+class Gradients(tuple[Any, ...]):
+    """The gradients of several outputs: None where none has come.  Two of them add output by output."""
 
     shape = dtype = None
-    base = True  # never a fresh array: the walk must not add into it
+    base = True  # never an array of its own, so the walk does not add into it
 
-    def __add__(self, other: Any) -> Slots:
-        return Slots(b if a is None else a if b is None else a + b for a, b in zip(self, other, strict=True))
+    def __add__(self, other: Any) -> Gradients:
+        return Gradients(b if a is None else a if b is None else a + b for a, b in zip(self, other))
 
 
 class Output(Node):
-    """One of several outputs of a Function's node: passes its gradient on, in its slot."""
+    """One of several outputs of a Function's node: passes its gradient on, in its place."""
 
     __slots__ = ()
+    count: int
 
     @property
     def owner(self) -> Node:
-        node = self.parents[0]
-        assert node is not None
-        return node
-
-    def lift(self, kept: Any) -> tuple[Any, ...]:
-        return ((),)
-
-
-def output_of(node: Node, i: int, n: int, array: Any) -> Node:
-    """The node for output number i of n."""
-    out = record(Output, (node,), ((),), None, array)
-    out.rules = (lambda g: Slots(g if j == i else None for j in range(n)),)
-    out.output_nr = i
-    return out
-
-
-class FunctionCtx(Node):
-    """What `forward` and `backward` call ctx: the node, and the things only a custom Function needs to say."""
-
-    __slots__ = ()
-
-    function: ClassVar[type[Function]]
-    _is_tensor: tuple[bool, ...] = ()
-    call: tuple[Any, ...] = ()  # the arguments of apply, a tensor's shape and type in its place (for check_graph)
-    needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply: does it want a gradient?
-    _to_save: tuple[Any, ...] = ()
-    _dirty: tuple[Tensor, ...] = ()
-    _constant: tuple[Tensor, ...] = ()
-    _materialize = True
-    _outputs: tuple[Any, ...] = ()  # each output's shape and type, None for what is no tensor
-
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for backward: checked against in-place changes, and freed with the graph."""
-        self._to_save = tensors
-
-    def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say that forward changed these inputs in place; they must be returned."""
-        if not all(isinstance(t, Tensor) for t in tensors):
-            raise RuntimeError("mark_dirty can only accept variables, but argument ")
-        self._dirty = tensors
-
-    def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say that these outputs have no gradient."""
-        if not all(isinstance(t, Tensor) for t in tensors):
-            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got ")
-        self._constant = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """False: backward gets None, not zeros, for outputs that nobody used."""
-        if not isinstance(value, bool):
-            raise TypeError("set_materialize_grads received an invalid combination of arguments - got (), but expected (bool)")
-        self._materialize = value
-
-    @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` was given.  RuntimeError once freed, or if one of them was changed in place."""
-        if self.kept is None:
-            raise freed(self)
-        return tuple(None if entry is None else self._restore(*entry) for entry in self.kept)
-
-    @property
-    def saved_variables(self) -> tuple[Tensor | None, ...]:
-        """The old name of `saved_tensors`."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
-        return self.saved_tensors
-
-    def _restore(self, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
-        if hasattr(tensor, "unpack"):
-            tensor = tensor.value() if output is not None else wrap(tensor.value(), tensor.node)
-        if counter[0] != version:
-            writer = counter[1][0] and counter[1][0]() if len(counter) > 1 and counter[1] else None
-            maker = self if output is not None else writer or tensor._node
-            error = modified(tensor._data if output is None else tensor, maker, counter[0], version)
-            error.add_note(
-                f"minigrad: saved by {type(self).function.__name__}{quoted(self.code, self.at)}, changed in place since."
-            )
-            raise error
-        if output is None:
-            return tensor  # type: ignore[no-any-return]
-        made = wrap(tensor, self._node_of(output))
-        made._counter = counter
-        return made
-
-    def _node_of(self, i: int) -> Node:
-        n = len(self._outputs)
-        return self if n == 1 else output_of(self, i, n, np.empty(*self._outputs[i]))
+        return self.parents[0]  # type: ignore[return-value]
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
-        """Call the student's backward and check what comes back, in the order of forward's arguments."""
-        given = g if isinstance(g, Slots) else (g,)
-        gradients = [
-            _as_tensor(np.zeros(*meta) if x is None and meta is not None and self._materialize else x)
-            for x, meta in zip(given, self._outputs, strict=True)
-        ]
-        answer = lent(self, type(self).function._backward(), *gradients)
-        shares = list(answer) if isinstance(answer, tuple) else [answer]
-        n = len(self.parents)
-        while len(shares) > n and shares[-1] is None:
-            shares.pop()
-        if len(shares) != n:
-            raise RuntimeError(
-                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(shares)})"
-            )
-        return tuple(self._checked(i, share, create_graph) for i, share in enumerate(shares))
+        return (Gradients(g if i == self.output_nr else None for i in range(self.count)),)
 
-    def _checked(self, i: int, share: Any, create_graph: bool) -> Any:
-        parent = self.parents[i]
-        if share is None:
-            return _nothing(parent, create_graph)
-        if not self._is_tensor[i]:
-            raise RuntimeError(
-                f"function {self.name()} returned a gradient different than None at position {i + 1}, "
-                "but the corresponding forward input was not a Variable"
-            )
-        if not isinstance(share, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {errors.type_name(share)})")
-        if parent is None:
-            return None
-        raw = share if create_graph else share._data[...] if isinstance(share._data, np.ndarray) else share._data
-        try:
-            return fit(raw, parent)
-        except RuntimeError:
-            raise RuntimeError(
-                f"Function {self.name()} returned an invalid gradient at index {i} - got {list(share.shape)} but "
-                f"expected shape compatible with {list(parent.shape or ())}"
-            ) from None
 
-    def _claim(self, args: Sequence[Any], outputs: list[Any]) -> None:
-        """Make each output one that can have this node: no input as it came, and nobody's view."""
-        floats = [t for t in outputs if isinstance(t, Tensor) and t._data.dtype.kind == "f"]
-        several = sum(not _is_one_of(t, self._constant) for t in floats) > 1
-        origin = type(self).function.__name__, is_grad_enabled(), several, any(self.needs_input_grad)
-        for i, out in enumerate(outputs):
-            if not isinstance(out, Tensor) or _is_one_of(out, self._dirty):
-                continue
-            if _is_one_of(out, args):
-                if _is_one_of(out, self._to_save) and type(self).function.setup_context is not Function.setup_context:
-                    raise RuntimeError(errors.SAVED_AS_IS)
-                outputs[i] = out.detach()
-                if _is_one_of(out, self._constant):
-                    self._constant += (outputs[i],)
-                    continue
-            elif out._view is None:
-                continue
-            elif is_grad_enabled():
-                out._node = None
-                del out.__dict__["_view"]  # the Function's node, and not the view's own rule, leads back from it
-            if out._data.dtype.kind == "f" and (is_grad_enabled() or outputs[i] is out):
-                outputs[i].__dict__["_of_function"] = origin
+class FunctionNode(Node):
+    """The node of a custom Function.  PyTorch's grad_fn is the ctx itself: its attributes are found here too."""
 
-    def _record(self, parents: tuple[Any, ...], outputs: Sequence[Any]) -> None:
-        """Write this node to the tape, and give it to the outputs that have a gradient."""
-        self._outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
-        if not any(self._outputs):
-            return
-        written = record(type(self), parents, (), (), next(t._data for t in outputs if isinstance(t, Tensor)))
-        for name in ("seq", "parents", "kept", "guards", "shape", "dtype", "code", "at"):
-            setattr(self, name, getattr(written, name))
-        self.__dict__.update(written.__dict__)
-        if len(outputs) > 1:
-            self.shape = self.dtype = None
-        for i, t in enumerate(outputs):
-            if not isinstance(t, Tensor):
-                continue
-            if t._data.dtype.kind != "f" or _is_one_of(t, self._constant):
-                t._node = None
-            elif _is_one_of(t, self._dirty):
-                rewrite_history(t, self._node_of(i))
-            else:
-                t._node = self._node_of(i)
+    __slots__ = ()
+    function: ClassVar[type[Function]]
+    ctx: FunctionCtx
 
-    def _save(self, outputs: Sequence[Any]) -> None:
-        """Keep what `save_for_backward` was given: of an output its place and array, else the tensor; and its version."""
-        if not any(self._outputs):
-            return
-        pack = self.__dict__.pop("pack", None)  # set by saved_tensors_hooks
+    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
+        return self.ctx.run_backward(self, g if isinstance(g, Gradients) else (g,), create_graph)
 
-        for i, t in enumerate(self._to_save):
-            if t is not None and not isinstance(t, Tensor):
-                raise errors.cannot_save(i, t)
-        self.kept = tuple(self._entry(t, outputs, pack) for t in self._to_save)
-        self._to_save = ()
+    def output(self, i: int) -> Node:
+        """The node of output number i."""
+        several = len(self.ctx.outputs)
+        if several == 1:
+            return self
+        shape, dtype = self.ctx.outputs[i]
+        out = record(Output, (self,), ((),), None, np.empty(shape, dtype))
+        out.output_nr, out.count = i, several  # type: ignore[attr-defined]
+        return out
 
-    def _entry(self, t: Tensor | None, outputs: Sequence[Any], pack: Any = None) -> Any:
-        if t is None:
-            return None
-        for i, out in enumerate(outputs):
-            if out is t and t._node is not None:  # the array only: keeping the tensor would close a circle
-                return (pack(t._data) if pack else t._data, i, t._counter, t._counter[0])
-        return (pack(t._data, t._node) if pack else t, None, t._counter, t._counter[0])
+    def __getattr__(self, name: str) -> Any:
+        if name == "ctx" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.ctx, name)
 
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
 
 
-def _nothing(parent: Node | None, create_graph: bool) -> Any:
-    """What goes on where a Function gave None: nothing, but to another Function zeros, for it is asked all the same."""
-    owner = None if parent is None else parent.owner
-    if not isinstance(owner, FunctionCtx) or not owner._materialize:
-        return None
-    zeros = np.zeros(parent.shape, parent.dtype)  # type: ignore[union-attr, arg-type]
-    return wrap(zeros) if create_graph else zeros
+class FunctionCtx:
+    """What `forward` and `backward` call ctx: notes of the user's own, and what only a custom Function has to say."""
+
+    needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply: does it want a gradient?
+    tensors: tuple[bool, ...] = ()  # for each argument of apply: is it a tensor?
+    call: tuple[Any, ...] = ()  # the arguments, a tensor's shape and dtype in its place (for check_graph)
+    to_save: tuple[Any, ...] = ()
+    dirty: tuple[Tensor, ...] = ()
+    constant: tuple[Tensor, ...] = ()
+    materialize = True
+    outputs: tuple[Any, ...] = ()  # each output's shape and dtype, None for what is no tensor
+    node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)  # weak: the node holds the ctx
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Save tensors for backward: checked against in-place changes, and freed with the graph."""
+        self.to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say that forward changed these inputs in place; they must be returned."""
+        self.dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say that these outputs have no gradient."""
+        self.constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """False: backward gets None instead of zeros for outputs to which no gradient came."""
+        self.materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What `save_for_backward` was given.  RuntimeError once freed, or if one of them was changed in place."""
+        node = self.node()
+        if node is None:
+            return self.to_save
+        if node.saved is None:
+            raise freed(node)
+        return tuple(None if entry is None else restored(node, *entry) for entry in node.saved)
+
+    def run_backward(self, node: FunctionNode, given: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
+        """Call the user's backward, and check what it returns: one gradient for each argument of forward."""
+        gradients = [
+            np.zeros(*like) if g is None and like is not None and self.materialize else g
+            for g, like in zip(given, self.outputs)
+        ]
+        gradients = [g if g is None or isinstance(g, Tensor) else wrap(g) for g in gradients]
+        answer = node.function.backward(self, *gradients)
+        found = list(answer) if isinstance(answer, tuple) else [answer]
+        n = len(node.parents)
+        while len(found) > n and found[-1] is None:
+            found.pop()
+        if len(found) != n:
+            raise RuntimeError(errors.GRADIENT_COUNT.format(node.name(), n, len(found)))
+        return tuple(self.checked(node, i, g, create_graph) for i, g in enumerate(found))
+
+    def checked(self, node: FunctionNode, i: int, g: Any, create_graph: bool) -> Any:
+        parent = node.parents[i]
+        if g is None:
+            return None
+        if not self.tensors[i]:
+            raise RuntimeError(errors.NOT_A_VARIABLE.format(node.name(), i + 1))
+        if not isinstance(g, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
+        if parent is None:
+            return None
+        raw = g if create_graph else g._data[...] if isinstance(g._data, np.ndarray) else g._data
+        try:
+            return fit(raw, parent)
+        except RuntimeError:
+            shape = list(parent.shape or ())
+            raise RuntimeError(errors.INVALID_GRADIENT.format(node.name(), i, list(g.shape), shape)) from None
 
 
-def _is_one_of(t: Any, tensors: Sequence[Any]) -> bool:
-    """Whether it is one of these very objects (`in` would compare their numbers)."""
-    return any(t is each for each in tensors)
+
+def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
+    """A saved tensor as backward gets it.  RuntimeError if it was changed in place since."""
+    if hasattr(tensor, "unpack"):
+        tensor = wrap(tensor.value(), tensor.node)
+    if counter[0] != version:
+        raise changed(node, tensor, output, counter, version)
+    if output is None:
+        return tensor  # type: ignore[no-any-return]
+    made = wrap(tensor if isinstance(tensor, np.ndarray | np.generic) else tensor._data, node.output(output))
+    made._counter = counter
+    return made
 
 
-def _as_tensor(g: Any) -> Any:
-    return g if g is None or isinstance(g, Tensor) else wrap(g)
+def changed(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> RuntimeError:
+    """PyTorch's error for a saved tensor that was changed in place, with our note."""
+    array = tensor._data if isinstance(tensor, Tensor) else tensor
+    writer = counter[1][0] and counter[1][0]() if len(counter) > 1 else None
+    maker = node if output is not None else writer or tensor._node
+    error = RuntimeError(modified(array, maker, counter[0], version))
+    line = quoted(node.code, node.at)
+    error.add_note(f"minigrad: saved by {node.function.__name__}{line}, changed in place since.")
+    return error
 
 
 class Function:
     """Subclass it, give it static `forward` and `backward`, and call `apply`.
 
-    forward(ctx, *args) -> Tensor or tuple: computes, unrecorded; keeps what backward needs by ctx.save_for_backward.
+    forward(ctx, *args) -> Tensor or tuple: computes, unrecorded; saves what backward needs by ctx.save_for_backward.
     backward(ctx, *gradients) -> one gradient for each argument of forward, None where there is none to give.
 
     >>> class Cube(torch.autograd.Function):
@@ -280,86 +200,121 @@ class Function:
     tensor(12.)
     """
 
-    _node: ClassVar[type[FunctionCtx]]
+    kind: ClassVar[type[FunctionNode]]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._node = type(f"{cls.__name__}Backward", (FunctionCtx,), {"function": cls, "__slots__": ()})
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.kind = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls, "__slots__": ()})
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should "
-            "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
-            "version of PyTorch.",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
-            "function with static forward method. (Example: "
-            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
-        )
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        raise RuntimeError(errors.LEGACY_FUNCTION)
 
     @staticmethod
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(*args: Any, **keywords: Any) -> Any:
         """Yours to write: forward(ctx, *args), or forward(*args) with a `setup_context`; gives a tensor or a tuple."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Yours to write, if forward takes no ctx: keep in it what backward needs, `ctx.save_for_backward(...)`."""
+        """Yours to write, if forward takes no ctx: save in it what backward needs, `ctx.save_for_backward(...)`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         """Yours to write: a gradient for each argument of forward (None where there is none), given those of its outputs."""
-        raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
-            "backward mode AD."
-        )
-
-    vjp = backward  # PyTorch's other name for it: a subclass may define one of the two
+        raise NotImplementedError(errors.NO_BACKWARD)
 
     @classmethod
-    def _backward(cls) -> Callable[..., Any]:
-        if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
-                "of them."
-            )
-        return cls.backward if cls.vjp is Function.vjp else cls.vjp
-
-    @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Run forward, and write one node to the tape if an argument wants a gradient."""
         separate = cls.setup_context is not Function.setup_context
-        if separate:  # setup_context sees the defaults too, all in their places
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+        if separate or keywords:
+            first = () if separate else (None,)
+            bound = inspect.signature(cls.forward).bind(*first, *args, **keywords)
             bound.apply_defaults()
-            args, kwargs = bound.args, bound.kwargs
-        args = by_place(cls.forward, 0 if separate else 1, args, kwargs) if kwargs else args
-        ctx: FunctionCtx = object.__new__(cls._node)
-        ctx.seq = ctx.at = ctx.kept = ctx.guards = ctx.code = ctx.shape = ctx.dtype = ()  # type: ignore[assignment]
-        ctx.parents = parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
-        ctx._is_tensor = tuple(isinstance(a, Tensor) for a in args)
+            args = bound.args[len(first) :]
+        ctx = FunctionCtx()
+        ctx.tensors = tuple(isinstance(a, Tensor) for a in args)
         ctx.call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recording = is_grad_enabled() and any(ctx.needs_input_grad)
         with no_grad():
-            result = cls.forward(*args) if separate else lent(ctx, cls.forward, *args)
+            result = cls.forward(*args) if separate else cls.forward(ctx, *args)
             if separate:
-                lent(ctx, cls.setup_context, args, result)
+                cls.setup_context(ctx, args, result)
         outputs = list(result) if isinstance(result, tuple) else [result]
-        ctx.count_writes(args, outputs, recording)  # type: ignore[attr-defined]
-        ctx._claim(args, outputs)
-        if recording:
-            ctx._record(parents, outputs)
-            ctx._save(outputs)
-        else:
-            ctx.cut_off(args, outputs)  # type: ignore[attr-defined]
+        written(ctx, outputs, recording)
+        outputs = [own(t, ctx, args, recording) for t in outputs]
+        if recording and any(isinstance(t, Tensor) for t in outputs):
+            write_node(cls.kind, ctx, args, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
+
+
+def written(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
+    """Note that forward wrote into what it marked dirty.  RuntimeError where that is forbidden, or not returned."""
+    for t in ctx.dirty:
+        bump_version(t)
+        if not among(t, outputs):
+            raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+        if recording and t._view is None and t._node is not None and t.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if recording:
+            check_writable(t)
+
+
+def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
+    """An output that can have the Function's node: not an input as it came, and not a view with a node of its own."""
+    if not isinstance(t, Tensor) or among(t, ctx.dirty):
+        return t
+    if among(t, args):
+        fresh = t.detach()
+        fresh.__dict__["_of_function"] = True
+        if among(t, ctx.constant):
+            ctx.constant += (fresh,)
+        return fresh
+    if not recording:
+        return t if t._view is not None or t._node is None else t.detach()
+    t._node = None
+    t.__dict__.pop("_made_in", None)
+    if t.__dict__.pop("_view", None) is not None:  # it shares an input's memory, of which its node knows nothing
+        t.__dict__["_of_function"] = True
+    return t
+
+
+def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Record the Function's node, give it to the outputs that have a gradient, and save what backward needs."""
+    ctx.outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
+    parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+    first = next(t for t in outputs if isinstance(t, Tensor))
+    node = record(kind, parents, (), (), first._data)
+    node.ctx, ctx.node = ctx, weakref.ref(node)  # type: ignore[attr-defined]
+    if len(outputs) > 1:
+        node.shape = node.dtype = None
+    for i, t in enumerate(outputs):
+        if isinstance(t, Tensor) and t.is_floating_point() and not among(t, ctx.constant):
+            if among(t, ctx.dirty):
+                rewrite_history(t, node.output(i))  # type: ignore[attr-defined]
+            else:
+                t._node = node.output(i)  # type: ignore[attr-defined]
+    node.saved = tuple(entry(node, i, t, outputs) for i, t in enumerate(ctx.to_save))
+    ctx.to_save = ()
+
+
+def entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
+    """What a node holds of a saved tensor: of an output only the array, since the tensor would hold the node."""
+    if t is None:
+        return None
+    if not isinstance(t, Tensor):
+        raise errors.cannot_save(i, t)
+    place = next((k for k, out in enumerate(outputs) if out is t and t._node is not None), None)
+    value = t if place is None else t._data
+    pack = node.__dict__.get("pack")  # set by saved_tensors_hooks
+    return (pack(t._data, t._node) if pack else value), place, t._counter, t._counter[0]
+
+
+def among(t: Any, tensors: Sequence[Any]) -> bool:
+    """Whether it is one of these very objects (`in` would compare their numbers)."""
+    return any(t is each for each in tensors)
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -384,14 +339,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
             return answer
         answers = answer if isinstance(answer, tuple) else (answer,)
-        guarded = tuple(refuse(a.detach().requires_grad_()) if isinstance(a, Tensor) else a for a in answers)
-        return guarded if isinstance(answer, tuple) else guarded[0]
+        found = tuple(table.refuse(a.detach().requires_grad_()) if isinstance(a, Tensor) else a for a in answers)
+        return found if isinstance(answer, tuple) else found[0]
 
     return wrapper
-
-
-def _refused(g: Any) -> Any:
-    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-refuse = operation("Error", lambda x: x.copy(), _refused)

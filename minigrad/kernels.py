@@ -703,3 +703,29 @@ def largest_places(x: Array, windows: Windows) -> Array:
     fields = zip(inside, grid[2:], x.shape[2:], *windows[1:])
     places = [np.clip(i * d + g * s - p, 0, n - 1) for i, g, n, s, p, d in fields]
     return np.stack((*grid[:2], *places))
+
+
+def follow(x: Any, path: Any) -> Any:
+    """The view of x that these view operations make, of an array or of a Tensor."""
+    for view, arguments in path:
+        x = view(x, *arguments)
+    return x
+
+
+def places_of(shape: Shape, path: Any) -> Array:
+    """Which elements of an array of this shape the view at the end of the path shows."""
+    return follow(np.arange(math.prod(shape)).reshape(shape), path).reshape(-1)
+
+
+def cut_view(x: Array, path: Any) -> Array:
+    """A copy of x with zeros where the view is."""
+    copy = np.array(x, order="C")
+    copy.reshape(-1)[places_of(copy.shape, path)] = 0
+    return copy
+
+
+def write_view(x: Array, y: Array, path: Any) -> Array:
+    """A copy of x with y where the view is."""
+    copy = np.array(x, order="C")
+    copy.reshape(-1)[places_of(copy.shape, path)] = np.reshape(y, -1)
+    return copy

@@ -1,20 +1,23 @@
-"""A Tensor: an array, and the node of the tape that made it.
+"""What a tensor is: an array of numbers, and the node that says how it was computed.
 
-This is the first of four files to read (tensor.py, tape.py, derivatives.py, function.py).  Here you meet
+First of the six files to read.  You meet, in this order:
 
-  _data     the numbers: a numpy array (or a numpy scalar, which is faster, where there is only one number)
-  _node     the step of the tape that produced them; None means that nobody wants a gradient
-  _counter  how often the numbers were written to, in a list that every view of the same memory shares
+  Node     one recorded operation: the nodes of its inputs, and what its derivative needs
+  Hooks    functions of the user's that a backward pass calls at a node
+  Tensor   data, node, version counter, and (for a view) the tensor whose memory it shares
 
-and what can be asked of a tensor without computing anything: its shape, its place in the graph, its numbers.
-Operations (`x * y`, `x.sum()`, ...) are not written here: each is one line of derivatives.py, and becomes a method there.
+The numbers are a numpy array; what PyTorch calls a view is numpy's view.  Operations are added to Tensor by `attach`
+(operation.py); here stands only what a tensor can say about itself.
 """
 
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from itertools import count
+from types import CodeType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy import ndarray
@@ -22,19 +25,124 @@ from numpy import ndarray
 from minigrad import dtypes, errors, printing
 from minigrad.dtypes import CPU, Device, DType, Size
 
-if TYPE_CHECKING:
-    from minigrad.tape import Node
+Array: TypeAlias = Any  # numpy.ndarray, or numpy.generic for a result with no dimensions
+Rule: TypeAlias = Callable[..., Any]
+Hook: TypeAlias = Callable[..., Any]
+IN_CPP = ("AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented")  # PyTorch shows their namespace
+Path: TypeAlias = tuple[tuple[Rule, tuple[Any, ...]], ...]  # view operations with their arguments, the first one first
 
-Array = Any  # numpy.ndarray or numpy.generic
-F = TypeVar("F", bound=Callable[..., Any])
+# ------------------------------------------------------------------------------------------------ nodes
+
+
+class Node:
+    """One recorded operation.  PyTorch calls it a grad_fn; each operation has a subclass, such as MulBackward0."""
+
+    __slots__ = ("__dict__", "__weakref__", "at", "code", "dtype", "parents", "saved", "seq", "shape", "versions")
+
+    seq: int  # its place on the tape: the newest node has the smallest number
+    parents: tuple[Node | None, ...]  # the nodes of its inputs; None where no gradient is wanted
+    saved: tuple[Any, ...] | None  # for each rule, what it takes besides g; None once a backward pass has freed it
+    versions: tuple[Any, ...] | None  # counter, version, counter, version, ... of the saved tensors
+    shape: tuple[int, ...] | None  # of the output; None for a node with several outputs
+    dtype: np.dtype[Any] | None
+    code: CodeType  # with `at`: the instruction of the user's code that recorded it
+    at: int
+
+    operation: Any = None  # the row of the table, for a node of the table
+    rules: tuple[Rule | None, ...] | None = None  # None: ask `evaluate` in tape.py
+    hooks: Hooks | None = None
+    output_nr = 0
+
+    @property
+    def owner(self) -> Node:
+        """The node whose output this is: itself, unless it stands for one of several outputs."""
+        return self
+
+    def name(self) -> str:
+        """PyTorch's name for this kind of node, such as 'MulBackward0'."""
+        kind = type(self).__name__
+        return f"torch::autograd::{kind}" if kind in IN_CPP else kind
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input, its node and which of that node's outputs it was; (None, 0) for a constant."""
+        rules = type(self).rules or self.parents
+        edges = [p for p, rule in zip(self.parents, rules) if rule is not None or type(self).rules is None]
+        return tuple((None, 0) if p is None else (p.owner, p.output_nr) for p in edges)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dictionary for notes of the user's own."""
+        notes: dict[str, Any] = self.__dict__.setdefault("_metadata", {})
+        return notes
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
+        return Hooks.of(self).add("after", hook)
+
+    def register_prehook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before this node; a tuple it returns replaces grad_outputs."""
+        return Hooks.of(self).add("before", hook)
+
+
+hooked: weakref.WeakSet[Node] = weakref.WeakSet()  # nodes with hooks: while there are none, no pass looks for them
+hook_ids = count()
+
+
+class Hooks:
+    """The hooks of one node, in the order in which a backward pass calls them."""
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, Hook] = {}  # on the output: hook(grad)
+        self.retained: weakref.ref[Tensor] | None = None  # the tensor whose `.grad` is wanted too
+        self.before: dict[int, Hook] = {}  # on the node: hook(grad_outputs)
+        self.after: dict[int, Hook] = {}  # on the node: hook(grad_inputs, grad_outputs)
+        self.accumulated: dict[int, Hook] = {}  # on a leaf: hook(leaf)
+
+    @classmethod
+    def of(cls, node: Node) -> Hooks:
+        """The hooks of this node, which has some from now on."""
+        if node.hooks is None:
+            node.hooks = cls()
+        hooked.add(node)
+        return node.hooks
+
+    def add(self, kind: str, hook: Hook) -> RemovableHandle:
+        """Register one more, and return the handle that removes it."""
+        handle = RemovableHandle(getattr(self, kind))
+        handle.hooks[handle.id] = hook
+        return handle
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook off again, also at the end of a `with` block."""
+
+    __module__ = "minigrad.utils.hooks"  # where PyTorch has it
+
+    def __init__(self, hooks: dict[int, Hook]) -> None:
+        self.hooks, self.id = hooks, next(hook_ids)
+
+    def remove(self) -> None:
+        """Take the hook off; a second time does nothing."""
+        self.hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+# ------------------------------------------------------------------------------------------------ tensors
 
 
 class Untracked(list[Any]):
-    """The counter of a tensor made in inference mode: nothing can be kept for a backward pass that looks at it."""
+    """The version counter of a tensor made in inference mode: no node can save such a tensor."""
 
     def __getitem__(self, place: Any) -> Any:
-        if place != 0:  # its views, not its version
-            return super().__getitem__(place)
         raise RuntimeError(errors.INFERENCE_SAVED)
 
 
@@ -43,63 +151,26 @@ class Tensor:
 
     __module__ = "minigrad"  # where users find it
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_node")
-    __array_priority__ = 1000  # so that numpy leaves `array * tensor` to us (and we refuse it, as PyTorch does)
-    __hash__ = lambda self: id(self)  # a tensor is itself
+    __array_priority__ = 1000  # numpy leaves `array * tensor` to us
 
     _data: Array
-    _node: Node | None
-    _counter: list[Any]  # [number of writes], then what inplace.py adds
+    _node: Node | None  # None: requires no gradient
+    _counter: list[Any]  # [number of writes, where the last one was]; all views of the memory share it
 
-    # What few tensors have: the class holds the default, and a tensor that differs keeps its own value.
+    # Few tensors have these: the class holds the default, a tensor that differs its own value.
     _grad: Tensor | None = None
-    _view: Any = None  # for a view: how to find it in its base (see inplace.py)
-
-    if TYPE_CHECKING:  # operations are attached by the modules that define them
-
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __rpow__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __abs__(self) -> Tensor: ...
-        def __invert__(self) -> Tensor: ...
-        def __and__(self, other: Any) -> Tensor: ...
-        def __or__(self, other: Any) -> Tensor: ...
-        def __lt__(self, other: Any) -> Tensor: ...
-        def __le__(self, other: Any) -> Tensor: ...
-        def __gt__(self, other: Any) -> Tensor: ...
-        def __ge__(self, other: Any) -> Tensor: ...
-        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """A subclass may add methods; what operations give is a plain Tensor, and they ask no `__torch_function__`."""
-        super().__init_subclass__(**keywords)
-        if "__torch_function__" in cls.__dict__:
-            raise NotImplementedError("minigrad's operations ask no __torch_function__: it would never be called")
-
-    if TYPE_CHECKING:  # the old constructor, see creation.py
-
-        def __new__(cls, *data: Any) -> Self: ...
+    _view: tuple[Tensor, Path] | None = None  # for a view: whose memory it is, and how to find it there
+    _views: dict[weakref.ref[Tensor], None] | None = None  # for the owner of the memory: the views alive
 
     def __getattr__(self, name: str) -> Any:  # asked only for what is not there
         raise errors.no_attribute(f"{type(self).__name__!r} object", name, type(self))
 
-    # ------------------------------------------------------------------ what it holds
+    # -------------------------------------------------------------------------------- what it holds
 
     @property
     def shape(self) -> Size:
         """The size of each dimension, as a tuple that prints like PyTorch's."""
-        return tuple.__new__(Size, self._data.shape)  # numpy's shapes need no check
+        return tuple.__new__(Size, self._data.shape)
 
     @property
     def dtype(self) -> DType:
@@ -108,13 +179,18 @@ class Tensor:
 
     @property
     def device(self) -> Device:
-        """Where the numbers live: always the CPU."""
+        """Where the numbers are: always the CPU."""
         return CPU
 
     @property
     def ndim(self) -> int:
         """The number of dimensions; 0 for a single number."""
         return int(self._data.ndim)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the elements in bytes."""
+        return int(self._data.nbytes)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
@@ -128,10 +204,14 @@ class Tensor:
         """The number of dimensions, as `ndim`."""
         return int(self._data.ndim)
 
+    def element_size(self) -> int:
+        """The size of one element in bytes."""
+        return int(self._data.itemsize)
+
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
         array = np.asarray(self._data)
-        if not array.size:  # numpy takes no steps where there is nothing
+        if not array.size:  # numpy gives strides of 0 where there is nothing
             array = np.empty([n or 1 for n in array.shape], array.dtype)
         steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[errors.sized_dim(dim, self.ndim)]
@@ -148,30 +228,26 @@ class Tensor:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
         return bool(np.asarray(self._data).flags.c_contiguous)
 
-    # ------------------------------------------------------------------ its place in the graph
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating-point numbers."""
+        return bool(self._data.dtype.kind == "f")
+
+    # -------------------------------------------------------------------------------- its place in the graph
 
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded; may be set on a leaf of floats only."""
-        return self._node is not None or (self._view is not None and self._base.requires_grad)
+        return self._node is not None or (self._view is not None and self._view[0]._node is not None)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
         if not self.is_leaf:
-            hint = (
-                " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach()."
-            )
-            raise RuntimeError(f"you can only change requires_grad flags of leaf variables.{'' if value else hint}")
-        if value and self._data.dtype.kind != "f":
+            raise RuntimeError(errors.ONLY_LEAVES + ("" if value else errors.USE_DETACH))
+        if value and not self.is_floating_point():
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
-
-    @requires_grad.deleter
-    def requires_grad(self) -> None:
-        raise RuntimeError("requires_grad must be a bool")
 
     @property
     def is_leaf(self) -> bool:
@@ -181,7 +257,12 @@ class Tensor:
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor, None for a leaf."""
-        return None if self.is_leaf else self._node.owner  # type: ignore[union-attr]
+        return None if self._node is None or not self._node.parents else self._node.owner
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its node's outputs this tensor is."""
+        return 0 if self._node is None else self._node.output_nr
 
     @property
     def _version(self) -> int:
@@ -190,53 +271,84 @@ class Tensor:
             raise RuntimeError("Inference tensors do not track version counter.")
         return int(self._counter[0])
 
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor whose memory this is a view of; None where the memory is its own."""
+        return None if self._view is None else self._view[0]
+
     def is_inference(self) -> bool:
         """Whether it was made in `inference_mode`, and so can never be part of a graph."""
         return isinstance(self._counter, Untracked)
 
     @property
-    def output_nr(self) -> int:
-        """Which of its node's outputs this tensor is."""
-        return 0 if self._node is None else self._node.output_nr
-
-    @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward passes have added up here; None before the first."""
+        """The gradient that backward passes have accumulated here; None before the first."""
         if self._grad is None and not self.is_leaf and not self.retains_grad:
             warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
         return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            self._check_grad(value)
+        if value is None:
+            self._grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(errors.grad_of_type(value))
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if value.shape != self.shape:
+            raise RuntimeError(errors.grad_of_shape(value.shape, self.shape))
+        if value.dtype is not self.dtype:
+            raise RuntimeError(errors.grad_of_dtype(value.dtype, self.dtype))
         self._grad = value
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
 
-    def _check_grad(self, value: Any) -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"assigned grad expected to be a Tensor or None but got grad of type {errors.type_name(value)}"
-            )
-        if value is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if value.shape != self.shape:
-            raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. "
-                "Please ensure that the gradient and the tensor are the same size"
-            )
-        wanted = self.__dict__.get("_grad_dtype", self.dtype)
-        if wanted is not None and value.dtype != wanted:
-            theirs, ours = value.dtype.c_name, wanted.tensor_name
-            raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{theirs}' to a tensor with grad_dtype '{ours}'. The "
-                "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-                "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
-                "Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match."
-            )
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this non-leaf keeps its gradient (`retain_grad()` was called)."""
+        hooks = None if self.is_leaf or self._node is None else self._node.hooks
+        return hooks is not None and hooks.retained is not None
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway).
+
+        >>> x = torch.tensor(3.0, requires_grad=True)
+        >>> y = x * x
+        >>> y.retain_grad()
+        >>> y.exp().backward()
+        >>> y.grad == y.exp()
+        tensor(True)
+        """
+        if self._node is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if not self.is_leaf:
+            Hooks.of(self._node).retained = weakref.ref(self)
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place.
+
+        >>> x = torch.tensor([3.0, -4.0], requires_grad=True)
+        >>> handle = x.register_hook(lambda g: g.clamp(-1, 1))
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([ 1., -1.])
+        """
+        if self._node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return Hooks.of(self._node).add("tensor", hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
+        if self._node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return Hooks.of(self._node).add("accumulated", hook)
+
+    # -------------------------------------------------------------------------------- its numbers
 
     @property
     def data(self) -> Tensor:
@@ -245,13 +357,7 @@ class Tensor:
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        set_data(self, value)
-
-    @data.deleter
-    def data(self) -> None:
-        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
-
-    # ------------------------------------------------------------------ its numbers
+        self._set_data(value)
 
     def _writable(self) -> Array:
         """The array itself, fit to be shared: a numpy scalar becomes an array without dimensions first."""
@@ -268,7 +374,7 @@ class Tensor:
         return wrap(array[()] if array.ndim == 0 else array)
 
     def item(self) -> Any:
-        """The one number in here as a Python number (cut off from the graph)."""
+        """The one number in here as a Python number, without history.  RuntimeError if there are several."""
         if self._data.size != 1:
             raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
         return self._data.item()
@@ -284,22 +390,14 @@ class Tensor:
 
     def __float__(self) -> float:
         if self._node is not None:
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first.",
-                UserWarning,
-                stacklevel=2,
-            )
+            warnings.warn(errors.TO_SCALAR, UserWarning, stacklevel=2)
         return float(self._number())
 
     def __int__(self) -> int:
         return int(self._number())
 
-    def __complex__(self) -> complex:
-        return complex(self._number())
-
     def __index__(self) -> int:
-        if self._data.dtype.kind == "f" or self._data.size != 1:
+        if self.is_floating_point() or self._data.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._data.item())
 
@@ -308,6 +406,9 @@ class Tensor:
             what = "no values" if self._data.size == 0 else "more than one value"
             raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
         return bool(self._data.item())
+
+    def __hash__(self) -> int:
+        return id(self)  # `==` compares numbers; a tensor in a set or a dictionary is the object itself
 
     def __len__(self) -> int:
         if self._data.ndim == 0:
@@ -321,13 +422,10 @@ class Tensor:
 
     def __contains__(self, value: Any) -> bool:
         if not isinstance(value, (Tensor, int, float, np.generic)):
-            raise RuntimeError(
-                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
-            )
-        other = value._data if isinstance(value, Tensor) else value
-        return bool(np.any(self._data == other))
+            raise RuntimeError(errors.contains(value))
+        return bool(np.any(self._data == (value._data if isinstance(value, Tensor) else value)))
 
-    # ------------------------------------------------------------------ how it looks
+    # -------------------------------------------------------------------------------- how it looks
 
     def __repr__(self) -> str:
         return printing.shown(self)
@@ -340,19 +438,8 @@ class Tensor:
         return repr(self)
 
 
-def set_data(tensor: Tensor, value: Tensor) -> None:
-    """Let the tensor have another one's memory; its place in the graph and its counter stay."""
-    if not isinstance(value, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if tensor._node is not None and value._data.dtype.kind != "f":
-        raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    tensor._data = array = value._writable()
-    if tensor._node is not None and tensor.is_leaf:  # gradients are to have the new shape and type
-        tensor._node.shape, tensor._node.dtype = array.shape, array.dtype
-
-
 def wrap(array: Array, node: Node | None = None) -> Tensor:
-    """A Tensor around this very array (no copy, no conversion)."""
+    """A Tensor around this very array: no copy, no conversion."""
     t = object.__new__(Tensor)
     t._data = array
     t._node = node
@@ -360,13 +447,16 @@ def wrap(array: Array, node: Node | None = None) -> Tensor:
     return t
 
 
+def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
+    """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
+    out._counter = base._counter
+    owner, path = base._view or (base, ())  # a tuple, or None
+    out._view = owner, (*path, (view, arguments))
+    if owner._views is None:
+        owner._views = {}
+    owner._views[weakref.ref(out, owner._views.pop)] = None
+
+
 def plain(value: Any) -> Any:
     """A Python number from a number or a one-element tensor."""
     return value.item() if isinstance(value, (Tensor, np.generic)) else value
-
-
-def method(function: F) -> F:
-    """Attach a function to Tensor under its own name: how the later files add their operations."""
-    function.__qualname__ = f"Tensor.{function.__name__}"  # which is how Python's own errors name it
-    setattr(Tensor, function.__name__, function)
-    return function

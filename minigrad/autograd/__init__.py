@@ -10,15 +10,16 @@ detect_anomaly             stop at the first nan
 """
 
 from minigrad import errors
-from minigrad.anomaly import detect_anomaly, set_detect_anomaly
+from minigrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from minigrad.autograd import function, functional, graph
 from minigrad.autograd.checks import GradcheckError as GradcheckError
 from minigrad.autograd.checks import check_graph, gradcheck, gradgradcheck
-from minigrad.autograd.gradients import grad
 from minigrad.function import Function
-from minigrad.tape import backward_all as backward
+from minigrad import tape
+from minigrad.operation import public
 from minigrad.tape import enable_grad, inference_mode, no_grad, set_grad_enabled
 
+backward, grad = public(tape.backward), public(tape.grad)
 __all__ = [
     "Function", "backward", "check_graph", "detect_anomaly", "enable_grad", "function", "functional", "grad",
     "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes
-from minigrad.autograd.gradients import grad, zeros_like
-from minigrad.birthplace import quoted
-from minigrad.function import FunctionCtx
+from minigrad.errors import quoted
+from minigrad.function import FunctionNode
 from minigrad.operation import public
-from minigrad.tape import Node, ancestors, enable_grad, fit
-from minigrad.tensor import Tensor, wrap
+from minigrad.ops.creation import zeros_like
+from minigrad.tape import ancestors, enable_grad, fit, grad
+from minigrad.tensor import Node, Tensor, wrap
 
 Func = Callable[..., Any]
 
@@ -203,10 +203,10 @@ def check_graph(
         raise RuntimeError("check_graph needs a tensor that requires grad: this one has no graph")
     rng = np.random.default_rng(seed)
     for node in sorted(ancestors([loss._node], 0), key=lambda n: -n.seq):
-        custom = isinstance(node, FunctionCtx)
+        custom = isinstance(node, FunctionNode)
         if not custom and not getattr(node, "operation", None):
             continue  # a leaf; one output of several: there is no rule
-        if node.kept is None:
+        if node.saved is None:
             raise RuntimeError(FREED)
         pairs = of_function(node, rng, eps) if custom else of_row(node, rng, eps)
         for i, numbers, found in pairs:
@@ -223,7 +223,7 @@ def of_function(node: Any, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any
     """A custom Function's gradients: by finite differences, by its backward."""
     args = [
         wrap(rng.uniform(0.5, 1.5, like[0])) if tensor else like
-        for like, tensor in zip(node.call, node._is_tensor, strict=True)
+        for like, tensor in zip(node.ctx.call, node.ctx.tensors, strict=True)
     ]
     wanted = [i for i, parent in enumerate(node.parents) if parent is not None]
     for i in wanted:
@@ -238,7 +238,7 @@ def of_row(node: Node, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any]]:
     """The gradients of an operation of the table: by differences, by its rules."""
     made = node.operation
     known: dict[str, Any] = {}
-    for names, saved in zip(made.arguments, node.kept or (), strict=True):
+    for names, saved in zip(made.arguments, node.saved or (), strict=True):
         known |= zip(names, saved or (), strict=False)
     values = {}
     for name, parent in zip(made.inputs, node.parents, strict=True):

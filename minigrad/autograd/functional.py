@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minigrad import errors
-from minigrad.autograd.gradients import grad, zeros_like
 from minigrad.operation import public
-from minigrad.ops.creation import ones_like
+from minigrad.ops.creation import ones_like, zeros_like
 from minigrad.ops.shapes import stack
-from minigrad.tape import enable_grad
+from minigrad.tape import enable_grad, grad, grad
 from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]

@@ -1,4 +1,4 @@
-"""torch.autograd.graph: nodes as objects, and hooks on the tensors they save."""
+"""torch.autograd.graph: nodes as objects, and hooks on the tensors that they save."""
 
 from __future__ import annotations
 
@@ -9,111 +9,80 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, tape
-from minigrad.function import FunctionCtx
-from minigrad.hooks import Pass
-from minigrad.tape import Node, mode, no_grad
-from minigrad.tensor import Tensor, wrap
+from minigrad.function import FunctionNode
+from minigrad.tape import no_grad, state
+from minigrad.tensor import Node, Tensor, wrap
 
 __all__ = ["Node", "saved_tensors_hooks"]
 
-PACKED_IN_PLACE = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided "
-    "as input to pack hook cannot be modified by in-place operations as this can "
-    "lead to unexpected side-effects. Please open an issue if you need to perform "
-    "in-place operations on the input to a pack hook."
-)
-NO_TENSOR = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+errors.namespace(__name__)
 
 
 class Packed:
-    """What a pack hook returned, in place of the array a node would have saved."""
+    """What a pack hook returned, in place of the array that a node would have saved."""
 
-    __slots__ = ("content", "node", "unpack")
-
-    def __init__(self, content: Any, unpack: Callable[[Any], Any], node: Node | None) -> None:
+    def __init__(self, content: Any, unpack: Callable[[Any], Any], node: Node | None = None) -> None:
         self.content, self.unpack, self.node = content, unpack, node
 
     def value(self) -> Any:
         """The array that the unpack hook gives back.  TypeError for no tensor."""
         tensor = self.unpack(self.content)
         if not isinstance(tensor, Tensor):
-            raise TypeError(NO_TENSOR + type(tensor).__name__)
+            raise TypeError(errors.UNPACKED.format(type(tensor).__name__))
         return tensor._data
 
 
 class saved_tensors_hooks:
-    """Within the `with` block, nodes save `pack(tensor)` in place of each tensor.
+    """Within the `with` block nodes save `pack_hook(tensor)` in place of each tensor; backward gets `unpack_hook(that)`.
 
-    Their backward gets `unpack` of that.  RuntimeError if `pack` writes into its
-    tensor; TypeError if `unpack` gives no tensor.
-
-    >>> x = torch.tensor(3.0, requires_grad=True)
-    >>> with torch.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(), torch.from_numpy):
-    ...     y = x * x
+    TypeError unless both are functions; RuntimeError if the pack hook writes into its tensor.
     """
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
-        # in which backward pass it was entered, and what recorded before
-        self.entered: list[tuple[Pass | None, Any]] = []
+        self.before: list[Any] = []  # one for each time that it was entered
 
     def __enter__(self) -> None:
         if not callable(self.pack_hook) or not callable(self.unpack_hook):
             raise TypeError("saved_tensors_hooks takes two functions: pack_hook(tensor) and unpack_hook(packed)")
-        self.entered.append((mode.running, mode.recorder))
-        tape.record_with(self.replace)
+        self.before.append(state.on_record)
+        tape.record_with(self.pack_all)
 
     def __exit__(self, *_: object) -> None:
-        last = None
-        while self.entered and (last is None or last[0] is not mode.running):
-            last = self.entered.pop()  # a pass that is over took its own along
-        if last is not None:
-            tape.record_with(last[1])
+        tape.record_with(self.before.pop())
 
-    def pack(
-        self, array: Any, node: Node | None = None, maker: Node | None = None, own: bool = False
-    ) -> Packed:
-        """What stands in a node for this array.
-
-        maker: the node that made it; `own` if that is the very node.
-        """
+    def pack(self, array: Any, maker: Node | None = None, own: bool = False) -> Packed:
+        """What a node saves for this array, which `maker` made: the very node, if it is its `own` result."""
         tensor = wrap(array, maker)
         with no_grad():
             content = self.pack_hook(tensor)
         if tensor._counter[0]:
-            raise RuntimeError(PACKED_IN_PLACE)
-        if content is tensor and own and maker is not None:
-            # a node that held its own result would never go away
+            raise RuntimeError(errors.PACKED_IN_PLACE)
+        if content is tensor and own and maker is not None:  # a node that holds its own result would never be freed
             made_by, unpack = weakref.ref(maker), self.unpack_hook
-            return Packed(array, lambda array: unpack(wrap(array, made_by())), node)
-        return Packed(content, self.unpack_hook, node)
+            return Packed(array, lambda array: unpack(wrap(array, made_by())))
+        return Packed(content, self.unpack_hook, None if own else maker)
 
-    def replace(self, node: Node) -> None:
-        """Called with each new node: replace the arrays that it saves."""
-        if isinstance(node, FunctionCtx):
+    def pack_all(self, node: Node) -> None:
+        """Called with each new node: pack the arrays that it saves, each of them once."""
+        if isinstance(node, FunctionNode):
             node.__dict__["pack"] = self.pack
-        if type(node).rules is None or not node.kept:
+        if node.operation is None or not node.saved:
             return
         made = node.operation
-        packed: dict[str, Packed] = {}  # each tensor once, however many rules need it
-        makers = (*node.parents, node)
+        makers = dict(zip((*made.inputs, "out"), (*node.parents, node)))
+        packed: dict[str, Packed] = {}
 
-        def in_place_of(value: Any, name: str, place: int | None) -> Any:
-            array = (np.ndarray,) if place is None else (np.ndarray, np.generic)
-            if not isinstance(value, array):
+        def in_place_of(name: str, value: Any) -> Any:
+            if not isinstance(value, (np.ndarray, np.generic) if name in makers else np.ndarray):
                 return value
             if name not in packed:
-                maker = None if place is None else makers[place]
-                packed[name] = self.pack(value, maker=maker, own=maker is node)
+                maker = makers.get(name)
+                packed[name] = self.pack(value, maker, own=maker is node)
             return packed[name]
 
-        node.kept = tuple(
-            args and tuple(map(in_place_of, args, names, where))
-            for args, names, where in zip(node.kept, made.arguments, made.places, strict=True)
+        node.saved = tuple(
+            values and tuple(map(in_place_of, names, values)) for names, values in zip(made.arguments, node.saved)
         )
-        node.rules = None  # the walk asks `evaluate`, which unpacks
-        if node.guards is not None:  # a write to what a hook holds is its own affair
-            node.guards = ()
-
-
-errors.namespace(__name__)
+        node.rules = None  # the walk asks `contributions`, which unpacks
+        node.versions = None if node.versions is None else ()  # what a hook holds is its own affair

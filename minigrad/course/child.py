@@ -155,7 +155,7 @@ def leave_the_engine_out() -> None:
     def refuse(*args: Any, **options: Any) -> Any:
         raise RuntimeError("this check runs without minigrad and torch, as at hand-in: Python and numpy are enough")
 
-    tape.walk = refuse  # for tensors and functions that are at hand already
+    tape.choose(type("Refused", (tape.Walk,), {"started": staticmethod(refuse)}))  # for tensors that exist already
     for name, thing in list(vars(minigrad).items()):
         if isinstance(thing, types.FunctionType | types.BuiltinFunctionType) and not name.startswith("__"):
             setattr(minigrad, name, refuse)

@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad import derivatives, kernels, tape
 from minigrad.course import lessons, misconceptions
-from minigrad.operations import Operation
+from minigrad.operation import Operation
 from minigrad.record.formula import formulas_of, shown
 
 INDEX = """# The lessons

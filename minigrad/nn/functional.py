@@ -20,13 +20,14 @@ import minigrad as mg
 from minigrad import derivatives as table
 from minigrad import errors, kernels
 from minigrad.kernels import Windows
-from minigrad.operation import in_place, public
+from minigrad.operation import public
 from minigrad.ops import random
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
 from minigrad.ops.matmul import check_addmm_dtypes
 from minigrad.ops.shapes import broadcast_tensors
 from minigrad.tensor import Tensor, wrap
+from minigrad.views import in_place
 
 # ----------------------------------------------------------------- activations
 

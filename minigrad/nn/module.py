@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
 from typing import Any, Self
 
 import minigrad as mg
 from minigrad.function import Function
-from minigrad.hooks import RemovableHandle
 from minigrad.operation import public
 from minigrad.tape import is_grad_enabled, no_grad
-from minigrad.tensor import Tensor
+from minigrad.tensor import RemovableHandle, Tensor
 
 Hook = Callable[..., Any]
 
@@ -534,12 +532,9 @@ def _copied(key: str, current: Tensor, given: Any) -> str | None:
 
 # ---------------------------------------------------------------------- hooks
 
-_number = count().__next__
-
-
 def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
     """Store a hook under a new number; the handle removes it again."""
-    handle = RemovableHandle(hooks, _number())
+    handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     return handle
 

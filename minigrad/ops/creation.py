@@ -19,7 +19,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.dtypes import DType, check_device
 from minigrad.operation import attach, public
-from minigrad.tape import mode
+from minigrad.tape import state
 from minigrad.tensor import Array, Tensor, Untracked, plain, wrap
 
 COPY = (
@@ -47,7 +47,7 @@ def leaf(array: Array, requires_grad: bool = False, device: Any = None) -> Tenso
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     made = wrap(array if array.ndim else array[()])
-    if mode.inference:
+    if state.inference:
         made._counter = Untracked(made._counter)
     return made.requires_grad_() if requires_grad else made
 
@@ -511,7 +511,7 @@ def to_numpy(self: Tensor, *, force: bool = False) -> Array:
 
     RuntimeError for a tensor that requires grad, unless `force`: writes would go unnoticed.
     """
-    if self.requires_grad and mode.record is not None and not force:
+    if self.requires_grad and state.recording and not force:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     return self._writable()
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, inplace
-from minigrad.operation import attach, in_place, public
+from minigrad import dtypes, errors
+from minigrad.operation import attach, public
 from minigrad.ops.creation import converted
 from minigrad.tensor import Tensor, plain, wrap
+from minigrad.views import augmented, in_place, overwrite, write
 
 NUMBER = (bool, int, float, np.generic)
 
@@ -626,22 +627,22 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     shape = errors.broadcast_shapes(self.shape, value.shape)
     if shape != self.shape:
         raise RuntimeError(f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(shape)}")
-    inplace.copy(self, table.copied, value)
+    overwrite(self, table.copied, value)
     return self
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """The same number everywhere."""
     if not isinstance(value, Tensor):
-        return inplace.overwrite(self, table.fill, dtypes.fitting(plain(value), self.dtype))
+        return overwrite(self, table.fill, dtypes.fitting(plain(value), self.dtype))
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return inplace.overwrite(self, table.fill_tensor, typed(value, self.dtype))
+    return overwrite(self, table.fill_tensor, typed(value, self.dtype))
 
 
 def zero_(self: Tensor) -> Tensor:
     """Zeros everywhere."""
-    return inplace.overwrite(self, table.zero)
+    return overwrite(self, table.zero)
 
 
 # -------------------------------------------------------------- methods
@@ -672,4 +673,4 @@ for _name in ("and", "or", "xor"):
     _method = _bitwise(getattr(np, f"bitwise_{_name}"))
     attach(**{f"__{_name}__": _method, f"__r{_name}__": _method})
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
-    attach(**{f"__i{_name}__": inplace.assignment(getattr(Tensor, f"__{_name}__"))})
+    attach(**{f"__i{_name}__": augmented(getattr(Tensor, f"__{_name}__"))})

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors, inplace
+from minigrad import dtypes, errors
 from minigrad.errors import check_dim
-from minigrad.operation import attach, in_place, public
+from minigrad.operation import attach, public
 from minigrad.ops.shapes import expand
 from minigrad.tensor import Tensor, wrap
+from minigrad.views import in_place, overlaps, overwrite
 
 Shape = tuple[int, ...]
 
@@ -58,14 +59,15 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         kind = f"torch.{source.dtype.tensor_name}Tensor"
         errors.expand_shape(source._data.shape, view._data.shape, kind)
         row = table.copied if isinstance(value, Tensor) else table.fill_tensor
-        inplace.copy(view, row, _cast(source, self))
+        overwrite(view, row, _cast(source, self))
         return
     view = _view(self, key, "Slice") if _narrows(key) else self
     y, dims = _joined(picks, view._data.shape)
     if source.numel() == 1 and y.dtype is dtypes.bool_:
         source = _cast(source, self)
     else:
-        inplace.check_apart(view, source._data)
+        if source._data is view._data or overlaps(view._data, source._data):
+            raise RuntimeError(errors.PARTIAL_OVERLAP)
     if source.dtype is not self.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -73,7 +75,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             f"{source.dtype.tensor_name} for the source."
         )
     try:
-        inplace.overwrite(view, table.index_put, y, source, dims)
+        overwrite(view, table.index_put, y, source, dims)
     except IndexError as error:
         raise _out_of_bounds(error, dims) from None
     except ValueError:

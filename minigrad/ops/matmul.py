@@ -18,6 +18,7 @@ from minigrad.errors import check_dim
 from minigrad.kernels import inverse_order
 from minigrad.operation import attach, public
 from minigrad.tensor import Tensor
+from minigrad.views import in_place
 
 Shape = tuple[int, ...]
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors, inplace
+from minigrad import dtypes, errors
 from minigrad.dtypes import CPU, DType, check_device
 from minigrad.operation import attach, public
 from minigrad.ops.creation import kind_of, leaf, size_of
 from minigrad.tensor import Tensor, wrap
+from minigrad.views import write
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = Sequence[int]
@@ -418,14 +419,14 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Any = N
     """Fill with uniform numbers in [a, b)."""
     kind = _floats(UNIFORM, self.dtype)
     source = generator or default_generator
-    return inplace.write(self, lambda x: wrap(source.uniform(x.shape, a, b, kind)))
+    return write(self, lambda x: wrap(source.uniform(x.shape, a, b, kind)))
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Tensor:
     """Fill with normal numbers of this mean and standard deviation."""
     kind = _floats(NORMAL, self.dtype)
     source = generator or default_generator
-    return inplace.write(self, lambda x: wrap(source.normal(x.shape, mean, std, kind)))
+    return write(self, lambda x: wrap(source.normal(x.shape, mean, std, kind)))
 
 
 attach(bernoulli, uniform_, normal_)

@@ -22,8 +22,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.dtypes import Size
 from minigrad.errors import check_dim, check_dims
-from minigrad.operation import attach, public
-from minigrad.operations import note_lost
+from minigrad.operation import attach, note_cut, public
 from minigrad.tensor import Tensor, wrap
 
 Shape = tuple[int, ...]
@@ -355,7 +354,7 @@ def detach(input: Tensor) -> Tensor:
     out = wrap(input._writable())
     out._counter = input._counter
     if input.requires_grad:
-        note_lost(out, "detach")
+        note_cut(out, "detach")
     return out
 
 

@@ -9,7 +9,6 @@ answers.  No right backward pass uses anything of this.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import operations, tape
-from minigrad.tape import Node
-from minigrad.tensor import Tensor, wrap
-from minigrad.versions import check_versions
+from minigrad import tape
+from minigrad.operation import TABLE, Operation, parameters, replace
+from minigrad.tape import Walk
+from minigrad.tensor import Node, Tensor, wrap
 
 __all__ = ["BUGS", "RULES", "Bug", "WrongRule", "broken", "wrong_rules"]
 
-Gradients = Iterable[tuple[Node, Any]]
 Rule = Callable[..., Any]
 
 
@@ -70,78 +68,52 @@ def broken(id: str) -> Iterator[None]:
 
 
 # ------------------------------------------------------ wrong walks
-def contributions_of(node: Node, g: Any, create_graph: bool) -> list[tuple[Node, Any]]:
-    """What a node passes to its parents, by its right rules."""
-    if node.kept is None:
-        raise tape.freed(node)
-    check_versions(node)
-    _, found = node.evaluate(g, create_graph)
-    pairs = zip(node.parents, found, strict=True)
-    return [(p, c) for p, (c,) in pairs if p is not None and c is not None]
+class OrderedWalk(Walk):
+    """A walk that visits nodes in an order of its own."""
 
+    order: Callable[[list[Node]], list[Node]]
 
-def finish(node: Node, g: Any, create_graph: bool, retain: bool, targets: Any) -> None:
-    """Store a gradient where it was asked for, or at its leaf; free memory."""
-    if targets is not None:
-        if node in targets:
-            targets[node] = g
-    elif not node.parents:
-        own = g if create_graph else g.copy()
-        node.accumulate(own, create_graph)  # type: ignore[attr-defined]
-    if not retain and node.guards is not None:
-        node.kept = None
-
-
-def ordered_walk(order: Callable[[list[Node]], list[Node]], meet: Rule) -> Rule:
-    """A walk that visits nodes in this order and joins gradients with `meet`."""
-
-    def walk(
-        roots: Gradients, create_graph: bool = False, retain_graph: bool = False, targets: Any = None
-    ) -> None:
+    def run(self) -> None:
         arrived: dict[Node, Any] = {}
-
-        def arrive(node: Node, g: Any) -> None:
-            arrived[node] = meet(arrived[node], g) if node in arrived else g
-
-        for node, g in roots:
-            arrive(node, g)
-        visits = order(list(arrived))
-        last = {node: i for i, node in enumerate(visits)}
-        for i, node in enumerate(visits):
+        for node, g in self.roots:
+            arrived[node] = self.join(arrived.get(node), g)
+        visits = type(self).order(list(arrived))
+        for node in visits:
             if node not in arrived or not node.parents:
                 continue  # nothing has reached it yet, and it has had its turn
-            g = arrived[node]
-            for parent, contribution in contributions_of(node, g, create_graph):
-                arrive(parent, contribution)
-            if last[node] == i:
-                finish(node, g, create_graph, retain_graph, targets)
-        for node in last:
-            if not node.parents and node in arrived:
-                finish(node, arrived[node], create_graph, retain_graph, targets)
+            for parent, c in pairs(node, self.contributions(node, arrived[node])):
+                arrived[parent] = self.join(arrived.get(parent), c)
+        self.finish(arrived, visits)
 
-    walk.meet = meet  # type: ignore[attr-defined]  # a recording asks for it
-    return walk
+    def finish(self, arrived: dict[Node, Any], visits: Iterable[Node]) -> None:
+        """Store gradients where they were asked for; free memory."""
+        for node in dict.fromkeys(visits):
+            if self.targets is not None and node in self.targets:
+                self.targets[node] = arrived.get(node)
+            elif self.targets is None and not node.parents and node in arrived:
+                self.accumulate(node, arrived[node])
+            self.free(node)
 
 
-def hasty_walk(
-    roots: Gradients, create_graph: bool = False, retain_graph: bool = False, targets: Any = None
-) -> None:
+class HastyWalk(OrderedWalk):
     """A node passes all it has on as soon as anything arrives, and again later."""
-    total: dict[Node, Any] = {}
-    stack = list(roots)
-    while stack:
-        node, g = stack.pop()
-        total[node] = total[node] + g if node in total else g
-        if node.parents:
-            found = contributions_of(node, total[node], create_graph)
-            stack.extend(reversed(found))
-    for node, g in total.items():
-        finish(node, g, create_graph, retain_graph, targets)
+
+    def run(self) -> None:
+        total: dict[Node, Any] = {}
+        stack = list(self.roots)
+        while stack:
+            node, g = stack.pop()
+            total[node] = self.join(total.get(node), g)
+            if node.parents:
+                found = pairs(node, self.contributions(node, total[node]))
+                stack.extend(reversed(found))
+        self.finish(total, total)
 
 
-def newest_first(roots: list[Node]) -> list[Node]:
-    """The right order."""
-    return sorted(first_visit(roots), key=lambda node: node.seq)
+def pairs(node: Node, found: Iterable[Any]) -> list[tuple[Node, Any]]:
+    """Each parent with its contribution, where there is one."""
+    both = zip(node.parents, found, strict=True)
+    return [(p, c) for p, c in both if p is not None and c is not None]
 
 
 def first_visit(roots: list[Node]) -> list[Node]:
@@ -168,10 +140,6 @@ def every_visit(roots: list[Node]) -> list[Node]:
         parents = (p for p in reversed(node.parents) if p is not None)
         stack += [(node, True), *((p, False) for p in parents)]
     return order[::-1]
-
-
-def the_later(_old: Any, new: Any) -> Any:
-    return new
 
 
 # ------------------------------------------------------ wrong rules
@@ -213,11 +181,11 @@ def wrong_rules(operation: str) -> list[WrongRule]:
 
     KeyError if there is no such operation.
     """
-    made = tape.TABLE[operation]
+    made = TABLE[operation]
     return [without_g(made), *(rule for rule in RULES if rule.operation == operation)]
 
 
-def without_g(made: operations.Operation) -> WrongRule:
+def without_g(made: Operation) -> WrongRule:
     """An operation's rules as its local derivative: right only where g is 1."""
 
     def local(rule: Rule | None) -> Rule | None:
@@ -227,7 +195,7 @@ def without_g(made: operations.Operation) -> WrongRule:
         def forgetful(g: Any, *saved: Any) -> Any:
             return rule(table.zeros(g) + 1, *saved)
 
-        forgetful.takes = operations.parameters(rule)  # type: ignore[attr-defined]
+        forgetful.takes = parameters(rule)  # type: ignore[attr-defined]
         return forgetful
 
     rules = tuple(map(local, made.rules))
@@ -236,42 +204,28 @@ def without_g(made: operations.Operation) -> WrongRule:
 
 # ------------------------------------------------------ putting them in
 @contextmanager
-def swapped(name: str, thing: Any) -> Iterator[None]:
-    """The tape with another walk, start or fit."""
-    before = getattr(tape, name)
-    setattr(tape, name, thing)
-    try:
-        yield
-    finally:
-        setattr(tape, name, before)
-
-
-@contextmanager
 def with_rules(wrong: Iterable[WrongRule]) -> Iterator[None]:
     """The table with other rows."""
     with ExitStack() as stack:
         for each in wrong:
-            stack.enter_context(operations.replace(each.operation, each.rules))
+            stack.enter_context(replace(each.operation, each.rules))
         yield
 
 
-RIGHT_FIT, RIGHT_STARTS = tape.fit, tape.starts
-
-
-def averaged(g: Any, node: Node | None, *rest: Any) -> Any:
+def averaged(g: Any, node: Node, giver: Node | None = None) -> Any:
     """Un-broadcasting that takes the mean over the copies, not the sum."""
-    fitted = RIGHT_FIT(g, node, *rest)
-    if node is None or node.shape is None:
+    fitted = tape.fit(g, node, giver)
+    if node.shape is None:
         return fitted
     copies = np.size(g) if not isinstance(g, Tensor) else g.numel()
     return fitted * (np.prod(node.shape, dtype=int) / copies)
 
 
-def start_from(number: Callable[[Any], Any]) -> Rule:
+def start_from(number: Callable[[Any], Any]) -> Any:
     """Another first gradient, where none was given."""
 
-    def starts(roots: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> Any:
-        right = RIGHT_STARTS(roots, gradients, create_graph)
+    def started(roots: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> Any:
+        right = tape.started(roots, gradients, create_graph)
         found = []
         for (node, begun), root, given in zip(right, roots, gradients, strict=True):
             data = root._data
@@ -280,15 +234,12 @@ def start_from(number: Callable[[Any], Any]) -> Rule:
             found.append((node, other if given is None else begun))
         return found
 
-    return starts
+    return staticmethod(started)
 
 
-def walks(order: Any, meet: Rule = operator.add) -> Callable[[], Any]:
-    return lambda: swapped("walk", ordered_walk(order, meet))
-
-
-def starts(number: Callable[[Any], Any]) -> Callable[[], Any]:
-    return lambda: swapped("starts", start_from(number))
+def walk(base: type[Walk] = Walk, **changes: Any) -> Callable[[], Any]:
+    """The block in which every pass is such a walk, with these changes."""
+    return lambda: tape.using(type("WrongWalk", (base,), changes))
 
 
 def rules(id: str) -> Callable[[], Any]:
@@ -296,21 +247,21 @@ def rules(id: str) -> Callable[[], Any]:
 
 
 def all_without_g() -> Any:
-    return with_rules(map(without_g, tape.TABLE.values()))
+    return with_rules(map(without_g, TABLE.values()))
 
 
 BUGS: dict[str, Bug] = {
     bug.id: bug
     for bug in (
-        Bug("M19", "where two gradients meet, only the later is left", walks(newest_first, the_later)),
-        Bug("M20", "a node is taken before its gradient is complete", lambda: swapped("walk", hasty_walk)),
-        Bug("M21", "nodes are taken in the order of the first visit", walks(first_visit)),
-        Bug("M21-visits", "a node that is used twice is taken twice", walks(every_visit)),
-        Bug("M21-zero", "the pass starts from 0", starts(lambda value: value * 0)),
-        Bug("M21-value", "the pass starts from the loss itself", starts(lambda value: value)),
+        Bug("M19", "where two gradients meet, only the later is left", walk(join=lambda _walk, _old, new: new)),
+        Bug("M20", "a node is taken before its gradient is complete", walk(HastyWalk)),
+        Bug("M21", "nodes are taken in the order of the first visit", walk(OrderedWalk, order=staticmethod(first_visit))),
+        Bug("M21-visits", "a node that is used twice is taken twice", walk(OrderedWalk, order=staticmethod(every_visit))),
+        Bug("M21-zero", "the pass starts from 0", walk(started=start_from(lambda value: value * 0))),
+        Bug("M21-value", "the pass starts from the loss itself", walk(started=start_from(lambda value: value))),
         Bug("M23", "every rule forgets the upstream gradient", all_without_g),
         Bug("M27", "the gradient of a sum or mean is not spread over what was summed", rules("M27")),
-        Bug("M28", "a broadcast operand gets the mean over its copies", lambda: swapped("fit", averaged)),
+        Bug("M28", "a broadcast operand gets the mean over its copies", walk(fit=staticmethod(averaged))),
         Bug("M29", "matrix products forget to transpose", rules("M29")),
         Bug("M30", "a mean forgets the 1/N in its gradient", rules("M30")),
         Bug("M35", "kinks and ties are decided another way than PyTorch does", rules("M35")),

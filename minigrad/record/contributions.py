@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operations import Operation, parameters
+from minigrad.operation import Operation, parameters
 from minigrad.record.formula import (
     Named,
     latex,
@@ -22,7 +22,7 @@ from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import term
 from minigrad.record.nodes import arguments_of, array_of, inputs_of, operation_of
 from minigrad.record.numbers import Array, short
-from minigrad.tape import Node
+from minigrad.tensor import Node
 
 SMALL = 64  # of so many numbers a Jacobian is shown, and slopes are measured
 

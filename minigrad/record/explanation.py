@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import tape
-from minigrad.birthplace import source_line
-from minigrad.function import FunctionCtx
-from minigrad.inplace import HELD, Stale
-from minigrad.operations import Nowhere
+from minigrad.errors import source_line
+from minigrad.function import FunctionNode
 from minigrad.tape import AccumulateGrad, Node
 from minigrad.tensor import Tensor
 
@@ -28,19 +26,17 @@ def explain(tensor: Tensor) -> str:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"explain() takes a tensor, not {type(tensor).__name__}")
-    stale = "Its memory was written to since, so nothing recorded can use it." if isinstance(tensor, Stale) else ""
-    sentences = [_what(tensor), *_saved(tensor), _gradient(tensor), stale]
-    return " ".join(s for s in sentences if s)
+    return " ".join([_what(tensor), *_saved(tensor), _gradient(tensor)])
 
 
 def _what(t: Tensor) -> str:
     shape = f"shape {tuple(t.shape)}" if t.dim() else "one number"
     kind = f"A {t.dtype.name} tensor of {shape}."
-    node = HELD.__get__(t)
+    node = t._node
     if node is None:
         return f"{kind} It requires no gradient, so nothing done with it alone is recorded."
-    if isinstance(node, Nowhere):
-        return f"{kind} It is a view of a tensor that requires grad, but nobody recorded how it was made."
+    if _is_cut_view(node):
+        return f"{kind} It is a view of a tensor that requires grad, but how it was made was not recorded."
     if isinstance(node, AccumulateGrad):
         return f"{kind} It is a leaf that requires grad{_line(node)}: backward passes add its gradient to .grad."
     maker = node.owner
@@ -48,33 +44,38 @@ def _what(t: Tensor) -> str:
     return f"{kind} It is not a leaf: {maker.name()} made it{_line(maker)}, from {inputs}."
 
 
+def _is_cut_view(node: Node | None) -> bool:
+    """Whether it belongs to a view that was made without recording: it requires grad, and gets none."""
+    return isinstance(node, AccumulateGrad) and node.variable is None
+
+
 def _saved(t: Tensor) -> list[str]:
-    node = HELD.__get__(t)
+    node = t._node
     if node is None or isinstance(node, AccumulateGrad):
         return []
     maker = node.owner
-    if maker.kept is None:
+    if maker.saved is None:
         return ["What its node had saved was freed by a backward pass: a second one would raise."]
     held = _bytes(maker)
     if not held:
         return ["Its node saves no numbers, so a second backward pass through it alone would work."]
-    names = sorted({name for n in _saved_names(maker) for name in n}) if not isinstance(maker, FunctionCtx) else []
+    names = sorted({name for n in _saved_names(maker) for name in n}) if not isinstance(maker, FunctionNode) else []
     what = f" ({', '.join(names)})" if names else ""
-    return [f"Its node keeps {held} bytes for the backward pass{what}."]
+    return [f"Its node saves {held} bytes for the backward pass{what}."]
 
 
 def _saved_names(node: Node) -> list[list[str]]:
     made = node.operation
     return [
         [n for n in names if n in ("out", *made.inputs)]
-        for names, args in zip(made.arguments, node.kept or (), strict=True)
+        for names, args in zip(made.arguments, node.saved or (), strict=True)
         if args is not None
     ]
 
 
 def _bytes(node: Node) -> int:
     values: dict[int, Any] = {}
-    for args in node.kept or ():
+    for args in node.saved or ():
         for value in args or ():
             array = value._data if isinstance(value, Tensor) else value
             if isinstance(array, (np.ndarray, np.generic)):
@@ -89,10 +90,8 @@ def _gradient(t: Tensor) -> str:
 
 
 def _why(t: Tensor) -> str:
-    node = HELD.__get__(t)
-    if isinstance(node, Nowhere) and "_lost" not in t.__dict__:
-        return "it was made before the tensor it is a view of asked for a gradient"
-    if node is None or isinstance(node, Nowhere):
+    node = t._node
+    if node is None or _is_cut_view(node):
         return _why_no_graph(t)
     if not isinstance(node, AccumulateGrad):
         name = _rebound(node)
@@ -101,14 +100,14 @@ def _why(t: Tensor) -> str:
                 f"the line {_quote(node)} bound the name {name} to a new tensor, which is not a leaf: the tensor that "
                 f"collects gradients is the old one. Update it in place under no_grad instead"
             )
-        return "it is not a leaf: its gradient passes through and is not kept. Call retain_grad() on it before backward"
+        return "it is not a leaf: its gradient passes through and is not stored. Call retain_grad() on it before backward"
     if tape.last_pass is None or tape.last_pass > node.seq:
         return "no backward pass has run since it was made"
     return "the last backward pass did not reach it: no path leads from it to what backward was called on"
 
 
 def _why_no_graph(t: Tensor) -> str:
-    how, code, at = t.__dict__.get("_lost", ("", None, 0))
+    how, code, at = t.__dict__.get("_cut", ("", None, 0))
     line = source_line(code, at)
     where = f' in "{line}"' if line else ""
     if how == "detach":

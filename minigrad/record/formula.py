@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import kernels
-from minigrad.operations import Operation, parameters
+from minigrad.operation import Operation, parameters
 from minigrad.record.names import symbol
 from minigrad.record.numbers import number
-from minigrad.tape import TABLE
+from minigrad.operation import TABLE
 
 # Helpers of the table that only arrange numbers: a formula leaves them out.
 ARRANGING = {"fold_rows", "unreduce", "cropped"}

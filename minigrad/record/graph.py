@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operations import parameters
+from minigrad.operation import parameters
 from minigrad.record.moves import Place
 from minigrad.record.names import (
     Names,
@@ -24,7 +24,7 @@ from minigrad.record.nodes import (
     saved_by,
 )
 from minigrad.record.numbers import number
-from minigrad.tape import Node
+from minigrad.tensor import Node
 from minigrad.tensor import Tensor
 
 
@@ -184,7 +184,7 @@ class Graph:
         """Why an operand gets no gradient."""
         name = self.places[self.cut[self.place[node], slot]].name
         tensor = self.names.cut.get(name)
-        lost = () if tensor is None else tensor.__dict__.get("_lost", ())
+        lost = () if tensor is None else tensor.__dict__.get("_cut", ())
         if ".detach()" in name or "detach" in lost:
             return "detach() cut it off from its history"
         if "no_grad" in lost:

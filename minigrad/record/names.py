@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from minigrad.tape import Node
+from minigrad.tensor import Node
 from minigrad.tensor import Tensor
 
 SYMBOLS = {

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.operations import Operation
+from minigrad.operation import Operation
 from minigrad.record.names import Names, is_operation, kind_of, source_of
 from minigrad.record.numbers import Array
-from minigrad.tape import Node
+from minigrad.tensor import Node
 from minigrad.tensor import Tensor
 
 
@@ -42,14 +42,14 @@ def operation_of(node: Node) -> Operation | None:
 
 def arguments_of(node: Node, slot: int) -> dict[str, Any]:
     """What the rule for an input gets besides g."""
-    saved = (node.kept or ())[slot] or ()
+    saved = (node.saved or ())[slot] or ()
     return dict(zip(node.operation.arguments[slot], saved, strict=True))
 
 
 def saved_by(node: Node) -> dict[str, Any]:
     """All that a node of the table has saved, by the rules' names for it."""
     found: dict[str, Any] = {}
-    for slot, saved in enumerate(node.kept or ()):
+    for slot, saved in enumerate(node.saved or ()):
         if saved:
             found |= arguments_of(node, slot)
     return found

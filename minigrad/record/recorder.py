@@ -1,14 +1,12 @@
 """`record(loss)`: a backward pass written down, not run.
 
-There is no walk here.  Each node gets a shadow that writes down what passes
-through it, and the very walk of tape.py is sent through the shadows.  So a
-recording cannot differ from what `backward()` does; no `.grad` changes,
-nothing is freed, and the hot walk knows nothing of it.
+There is no walk here: the walk of tape.py runs, with methods that write down
+what passes.  So a recording cannot differ from what `backward()` does; no
+`.grad` changes, and nothing is freed.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from sys import _getframe
@@ -16,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import hooks, tape
+from minigrad import tape
 from minigrad.record.contributions import explain_contribution
 from minigrad.record.graph import Graph
 from minigrad.record.moves import Contribution, Step, same
@@ -24,9 +22,17 @@ from minigrad.record.nodes import array_of, operation_of, stretched
 from minigrad.record.numbers import Array
 from minigrad.record.recording import Recording
 from minigrad.record.student import Rules
-from minigrad.tape import Node, noted, set_grad_enabled
-from minigrad.tensor import Tensor
-from minigrad.versions import check_versions
+from minigrad.tape import (
+    Walk,
+    after_node,
+    before_node,
+    check_versions,
+    contributions,
+    noted,
+    on_tensor,
+    set_grad_enabled,
+)
+from minigrad.tensor import Node, Tensor
 
 GONE = (
     "The values that this backward pass needs are gone: backward() has "
@@ -35,54 +41,10 @@ GONE = (
 )
 
 
-class Shadow(Node):
-    """Stands for a node in the walk, and writes down what its rules say."""
-
-    __slots__ = ("place", "real", "recorder")
-
-    def __init__(self, real: Node, recorder: Recorder) -> None:
-        self.real, self.recorder = real, recorder
-        self.place = recorder.graph.place[real]
-        self.seq, self.shape, self.dtype = real.seq, real.shape, real.dtype
-        self.code, self.at, self.guards = real.code, real.at, None
-        self.kept = ()  # what the rules need stays with the real node
-        known = recorder.shadows
-        self.parents = tuple(None if p is None else known[p] for p in real.parents)
-        if real.hooks is not None:
-            self.hooks = QuietHooks(self)  # type: ignore[assignment]
-
-    def evaluate(self, g: Any, create_graph: bool) -> tuple[Any, Any]:
-        """The walk asks here for what a node contributes."""
-        found = self.recorder.step(self, g)
-        return (given,) * len(found), tuple((each,) for each in found)
-
-    def accumulate(self, g: Any, create_graph: bool) -> None:
-        """A leaf's gradient is complete."""
-        self.recorder.store(self, g)
-
-
-def given(_g: Any, contribution: Any) -> Any:
-    """A rule that already knows its answer."""
-    return contribution
-
-
-class QuietHooks:
-    """A node's hooks, run because they may change its gradient."""
-
-    def __init__(self, shadow: Shadow) -> None:
-        self.shadow = shadow
-
-    def arriving(self, g: Any, create_graph: bool, _store: Any) -> Any:
-        real = self.shadow.real.hooks
-        assert real is not None
-        changed = real.arriving(g, create_graph, lambda *_: None)
-        return self.shadow.recorder.hooked(self.shadow.place, changed, g)
-
-
 class Recorder:
-    """Writes steps down while the walk goes through the shadows."""
+    """Writes steps down while a walk goes through the graph."""
 
-    def __init__(self, graph: Graph, nodes: list[Node], rules: Rules) -> None:
+    def __init__(self, graph: Graph, rules: Rules) -> None:
         self.graph, self.rules = graph, rules
         self.steps: list[Step] = []
         n = len(graph.places)
@@ -90,24 +52,40 @@ class Recorder:
         self.sums: list[Array | None] = [None] * n
         for i, _, _ in graph.edges:
             self.expected[i] += 1
-        # a broken walk may join two gradients in another way
-        self.meet = getattr(tape.walk, "meet", operator.add)
-        self.shadows: dict[Node, Shadow] = {}
-        for node in nodes:
-            self.shadows[node] = Shadow(node, self)
 
-    def step(self, shadow: Shadow, g: Any) -> tuple[Any, ...]:
+    def run(self, root: Node, seed: Any) -> None:
+        """Walk as a backward pass would now, and write it down."""
+        recorder = self
+
+        class Recorded(tape.chosen or Walk):  # type: ignore[misc]
+            def contributions(self, node: Node, g: Any) -> tuple[Any, ...]:
+                return recorder.step(self, node, g)
+
+            def accumulate(self, node: Node, g: Any) -> None:
+                recorder.store(node, g)
+
+            def hooked(self, node: Node, g: Any) -> Any:
+                changed = on_tensor(node.hooks, g, False)
+                return recorder.hooked(recorder.graph.place[node], changed, g)
+
+        Recorded([(root, seed)], retain_graph=True).run()
+
+    def step(self, walk: Walk, node: Node, g: Any) -> tuple[Any, ...]:
         """A node's gradient is complete: what does it contribute?"""
-        node, at, was = shadow.real, shadow.place, g
+        if g is None:  # no gradient came
+            return (None,) * len(node.parents)
+        at, was = self.graph.place[node], g
         if node.hooks is not None:
-            g = self.hooked(at, node.hooks.before_node(g, False), g)
+            g = self.hooked(at, before_node(node.hooks, g, False), g)
         upstream = array_of(was if g is None else g)
         step = Step("node", at, upstream, early=self.early(at, g))
-        raws = answers(node, g)
+        raws = (None,) * len(node.parents) if g is None else contributions(node, g)
         pairs = zip(raws, node.parents, strict=True)
-        values = tuple(r if r is None else tape.fit(r, p) for r, p in pairs)
+        values = tuple(
+            None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs
+        )
         if node.hooks is not None:
-            values = node.hooks.after_node(g, values, False)
+            values = after_node(node.hooks, g, values, False)
         for slot, parent in enumerate(node.parents):
             cut = self.graph.cut.get((at, slot))
             if cut is not None:
@@ -118,7 +96,7 @@ class Recorder:
             sent = Contribution(slot, self.graph.place[parent])
             step.contributions.append(sent)
             if values[slot] is not None:
-                self.write(sent, step, node, raws[slot], values[slot], g)
+                self.write(walk, sent, step, node, raws[slot], values[slot], g)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
@@ -129,20 +107,18 @@ class Recorder:
         return values
 
     def write(
-        self, sent: Contribution, step: Step, node: Node, raw: Any, value: Any, g: Any
+        self, walk: Walk, sent: Contribution, step: Step, node: Node, raw: Any, value: Any, g: Any
     ) -> None:
         """Everything about one contribution."""
         i, parent = sent.parent, node.parents[sent.slot]
         assert parent is not None
         sent.raw, sent.value = array_of(raw), array_of(value)
         sent.summed = stretched(sent.raw.shape, sent.value.shape)
-        fitted = array_of(tape.fit(raw, parent))
+        fitted = array_of(walk.fit(raw, parent, node))
         sent.hooked = node.hooks is not None and not same(fitted, sent.value)
         # a node of several outputs has a gradient for each: nothing is added
         sent.before = None if parent.shape is None else self.sums[i]
-        sent.after = sent.value
-        if sent.before is not None:
-            sent.after = self.meet(sent.before, sent.value)
+        sent.after = walk.join(sent.before, sent.value)
         self.sums[i] = sent.after
         self.arrived[i] += 1
         sent.arrived, sent.expected = self.arrived[i], self.expected[i]
@@ -166,28 +142,17 @@ class Recorder:
             return False
         return not same(held, array_of(g))
 
-    def store(self, shadow: Shadow, g: Any) -> None:
+    def store(self, node: Node, g: Any) -> None:
         """A leaf adds what arrived to what its .grad held."""
-        at, old = shadow.place, self.graph.places[shadow.place].old_grad
-        if shadow.real.hooks is not None:
-            g = self.hooked(at, shadow.real.hooks.before_node(g, False), g)
+        if g is None:
+            return
+        at = self.graph.place[node]
+        old = self.graph.places[at].old_grad
+        if node.hooks is not None:
+            g = self.hooked(at, before_node(node.hooks, g, False), g)
         g = array_of(g)
         after = g if old is None else old + g
         self.steps.append(Step("leaf", at, g, before=old, after=after))
-
-
-def answers(node: Node, g: Any) -> tuple[Any, ...]:
-    """What a node's rules make of its gradient, not fitted to the inputs yet."""
-    if g is None:  # a hook took it away
-        return (None,) * len(node.parents)
-    # a hook on the node puts None in place of its own
-    rules = type(node).rules if node.rules is None else node.rules
-    if rules is None:
-        return node.contributions(g, False)
-    return tuple(
-        None if parent is None or rule is None else rule(g, *(args or ()))
-        for parent, rule, args in zip(node.parents, rules, node.kept or (), strict=True)
-    )
 
 
 def record(
@@ -226,12 +191,12 @@ def record(
             "does not have a grad_fn"
         )
     own = Rules(rules or {})
-    ((_, seed),) = tape.starts((root,), (gradient,), False)
+    ((_, seed),) = (tape.chosen or Walk).started((root,), (gradient,), False)
     nodes = ancestry(root._node)
     with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
         graph = Graph(root, nodes, names)
-        recorder = Recorder(graph, nodes, own)
-        tape.walk([(recorder.shadows[root._node], seed)])
+        recorder = Recorder(graph, own)
+        recorder.run(root._node, seed)
     return Recording(
         graph.place[root._node], graph.places, graph.edges, recorder.steps,
         array_of(seed), gradient is not None,
@@ -241,15 +206,15 @@ def record(
 @contextmanager
 def unpacked(nodes: list[Node]) -> Iterator[None]:
     """Meanwhile nodes hold what saved-tensor hooks packed as what it was."""
-    packed = [n for n in nodes if n.rules is None and n.kept and operation_of(n)]
-    before = [node.kept for node in packed]
+    packed = [n for n in nodes if n.rules is None and n.saved and operation_of(n)]
+    before = [node.saved for node in packed]
     for node in packed:
-        node.kept = hooks.unpacked(node.kept)
+        node.saved = tape.unpacked(node.saved)
     try:
         yield
     finally:
         for node, saved in zip(packed, before, strict=True):
-            node.kept = saved
+            node.saved = saved
 
 
 def ancestry(root: Node) -> list[Node]:
@@ -259,7 +224,7 @@ def ancestry(root: Node) -> list[Node]:
     """
     nodes = tape.ancestors([root], 0)
     for node in nodes:
-        if node.parents and node.kept is None:
+        if node.parents and node.saved is None:
             freed = "its saved values were freed by an earlier backward pass"
             raise noted(RuntimeError(GONE), node, freed)
         check_versions(node)

@@ -17,7 +17,8 @@ from minigrad.record.graph import Graph
 from minigrad.record.moves import Contribution, Step
 from minigrad.record.nodes import operation_of
 from minigrad.record.numbers import Array, plural
-from minigrad.tape import TABLE, Node
+from minigrad.operation import TABLE
+from minigrad.tensor import Node
 
 # Names for several rows of the table at once.
 ALSO = {

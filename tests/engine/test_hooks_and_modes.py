@@ -87,16 +87,6 @@ def test_a_leaf_that_was_frozen_for_a_while_is_the_same_leaf() -> None:
     assert x.grad.tolist() == [2.0, 4.0] == seen[0]
 
 
-def test_a_saved_tensor_is_not_detached_in_place() -> None:
-    x = leaf(1.0, 2.0)
-    y = x * 2
-    z = y * y
-    y.detach_()
-    with pytest.raises(RuntimeError, match=r"^Trying to use a saved tensor that has been detached in-place, i\.e\. with "):
-        z.sum().backward()
-    assert x.grad is None
-
-
 def test_detached_in_place_where_no_node_saved_it() -> None:
     x = leaf(1.0, 2.0)
     y = x.exp()  # keeps its result, which is its own
@@ -111,32 +101,6 @@ def test_detached_in_place_where_no_node_saved_it() -> None:
     y.requires_grad_()
     (y * y).sum().backward()  # a leaf by now, and kept anew
     assert y.grad.tolist() == (2 * y).tolist()
-
-
-def test_what_a_node_saved_has_pytorchs_names() -> None:
-    x = leaf(2.0)
-    y = x.exp()
-    assert y.grad_fn._saved_result.tolist() == y.tolist()
-    z = y * 3
-    assert z.grad_fn(mg.ones(1, dtype=mg.float64))[0].tolist() == [3.0]
-    w = x * y
-    assert w.grad_fn._saved_self is x and w.grad_fn._saved_other.tolist() == y.tolist()
-    assert (x**3).grad_fn._saved_exponent == 3
-    with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
-        z.grad_fn(y, y)
-    with pytest.raises(AttributeError, match="_saved_result"):
-        z.grad_fn._saved_result  # noqa: B018
-    w.backward()
-    with pytest.raises(RuntimeError, match="after they have already been freed"):
-        w.grad_fn._saved_self  # noqa: B018
-
-
-def test_what_a_node_saved_of_a_leaf_is_the_leaf() -> None:
-    x = mg.randn(3, requires_grad=True)
-    y = x.pow(2)
-    assert y.grad_fn is not None and y.grad_fn._saved_self is x
-    d = mg.randn(size=(), requires_grad=True)
-    assert d.shape == () and not (mg.ones(3) @ mg.ones(3, 2))._is_view()
 
 
 def test_a_tensor_that_several_rules_need_is_saved_once() -> None:

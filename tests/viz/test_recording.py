@@ -14,7 +14,7 @@ from minigrad.record.names import term
 from minigrad.record.numbers import number
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
-from minigrad.tape import TABLE
+from minigrad.operation import TABLE
 from minigrad.viz.part import excerpt
 from tests.together import first, together
 

@@ -1,0 +1,101 @@
+"""Anomaly detection: stop a backward pass at the first node that makes a nan, and say which line that node came from.
+
+`with autograd.detect_anomaly():` around forward and backward.  PyTorch names the node; we add the user's line and, when
+the forward pass already held something that is not finite, the first operation that met it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors, tape
+from minigrad.errors import quoted, traced
+from minigrad.tape import Walk
+from minigrad.tensor import Node, Tensor
+
+
+class AnomalyWalk(Walk):
+    """A backward pass that looks at every contribution."""
+
+    check_nan = True
+
+    def contributions(self, node: Node, g: Any) -> tuple[Any, ...]:
+        try:
+            with np.errstate(all="ignore"):
+                found = super().contributions(node, g)
+            if self.check_nan:
+                for place, contribution in enumerate(found):
+                    check(node, place, contribution)
+        except Exception as error:
+            warnings.warn(errors.ANOMALY.format(node.owner.name(), traced(node.code, node.at)), UserWarning, stacklevel=2)
+            if error.args and isinstance(error.args[0], str):
+                error.args = (error.args[0].replace(errors.HINT, errors.ANOMALY_HINT), *error.args[1:])
+            raise
+        return found
+
+
+class UncheckedWalk(AnomalyWalk):
+    """The same where a nan is no error: only errors are told where they come from."""
+
+    check_nan = False
+
+
+def check(node: Node, place: int, contribution: Any) -> None:
+    """RuntimeError if a contribution of `node` holds a nan."""
+    raw = contribution._data if isinstance(contribution, Tensor) else contribution
+    if raw is None or raw.dtype.kind != "f" or not np.isnan(raw).any():
+        return
+    name = node.owner.name()
+    error = RuntimeError(f"Function '{name}' returned nan values in its {place}th output.")
+    error.add_note(f"minigrad: {name} was recorded{quoted(node.code, node.at)}; {origin(node)}")
+    raise error
+
+
+def origin(node: Node) -> str:
+    """The oldest recorded operation whose saved numbers are already not finite, in words."""
+    suspects = [
+        each
+        for each in tape.ancestors([node], 0)
+        for values in (each.saved or ())
+        for value in (values if isinstance(values, tuple) else ())
+        if getattr(getattr(value, "dtype", None), "kind", "") == "f" and not np.isfinite(np.asarray(value)).all()
+    ]
+    if not suspects:
+        return "its inputs are finite, so its rule is where the nan appears (0 times infinity, or 0 divided by 0)."
+    first = max(suspects, key=lambda each: each.seq)
+    return f"the first numbers that are not finite were met by {first.owner.name()}{quoted(first.code, first.at)}."
+
+
+class set_detect_anomaly:
+    """Switch the check on or off, at once; as a context manager, switch back at the end."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(errors.must_be_bool("set_anomaly_enabled", "enabled", mode))
+        self.before = tape.chosen
+        tape.choose((AnomalyWalk if check_nan else UncheckedWalk) if mode else None)
+
+    def __enter__(self) -> None:
+        """The check is on already."""
+
+    def __exit__(self, *_: object) -> None:
+        tape.choose(self.before)
+
+
+class detect_anomaly(set_detect_anomaly):
+    """Context manager: check every contribution for nan.  Warns that it slows a program down."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.check_nan = check_nan
+        warnings.warn(errors.ANOMALY_ENABLED, UserWarning, stacklevel=2)
+
+    def __enter__(self) -> None:
+        super().__init__(True, self.check_nan)
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether backward passes are checked for nan."""
+    return tape.chosen is not None and issubclass(tape.chosen, AnomalyWalk)

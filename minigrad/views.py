@@ -1,0 +1,280 @@
+"""Views, and writing into a tensor that exists: `y += 1`, `y.add_(1)`, `y[0] = 5`.
+
+Fifth of the six files.  The idea: compute the new numbers like any operation (which records a node), write them into the
+old memory, and give the tensor the new node.  Three things make that safe:
+
+  1. A write adds one to the version counter that all views of the memory share, so that a node which saved the old
+     numbers can refuse (tape.py).
+  2. A leaf that requires grad refuses to be written to.
+  3. A write to a view is a write to the tensor that owns the memory: the owner gets a CopySlices node, and every view
+     that is alive gets a node that reads from the owner as it is now.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad import derivatives as table
+from minigrad import dtypes, errors, tape
+from minigrad.kernels import follow
+from minigrad.operation import attach, record
+from minigrad.tape import AccumulateGrad, bump_version, state
+from minigrad.tensor import Array, Hooks, Node, Tensor, Untracked, wrap
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def write(target: Tensor, operation: Any, *args: Any, **keywords: Any) -> Any:
+    """Replace target's numbers by those of operation(target, ...), and its history accordingly; returns the target.
+
+    RuntimeError where PyTorch forbids it (see check_writable), and for a result of another shape or a wider dtype.
+    """
+    __tracebackhide__ = True
+    ufunc = DIRECT.get(operation)
+    if ufunc is not None and not state.recording and len(args) == 1 and written_directly(target, ufunc, args[0]):
+        return target
+    check_writable(target)
+    check_memory(target._data, (*args, *keywords.values()))
+    result = operation(target, *args, **keywords)
+    if result is not NotImplemented:
+        commit(target, result)
+        return target
+    return result
+
+
+def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
+    """As `write`, for an operation that only copies: it may read the memory that it writes to."""
+    __tracebackhide__ = True
+    check_writable(target)
+    alike = tuple(a for a in args if isinstance(a, Tensor) and a._data.shape == target._data.shape)
+    if any(overlaps(target._data, a._data) for a in alike):
+        raise RuntimeError(errors.PARTIAL_OVERLAP)
+    commit(target, operation(target, *args))
+    return target
+
+
+def commit(target: Tensor, result: Tensor) -> None:
+    """Write the numbers of `result` into `target`, and make its node target's node."""
+    array, value = target._writable(), result._data
+    if np.shape(value) != array.shape:
+        raise RuntimeError(errors.OUTPUT_SHAPE.format(list(array.shape), list(np.shape(value))))
+    into, came = dtypes.of(array.dtype), dtypes.of(value.dtype)
+    if not dtypes.can_cast(came, into):
+        raise RuntimeError(errors.OUTPUT_DTYPE.format(came.tensor_name, into.tensor_name))
+    node = result._node if state.recording else None
+    if node is None and state.recording and target._node is not None:
+        node = table.zero(target)._node  # the new numbers do not depend on the old: y.zero_(), y.normal_()
+    if node is not None:
+        check_view(target)
+        node.dtype = array.dtype
+        copy_old(node, target)
+    array[...] = value
+    bump_version(target, writer=node)
+    if node is not None:
+        watch(node, result._counter, target._counter)
+        rewrite_history(target, node)
+
+
+def in_place(*functions: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The in-place twins of functions: `exp_` computes `exp` and writes the result into the tensor itself."""
+
+    def twin(function: Any) -> Any:
+        def write_(self: Tensor, *args: Any, **keywords: Any) -> Any:
+            __tracebackhide__ = True
+            return write(self, function, *args, **keywords)
+
+        write_.__name__ = write_.__qualname__ = f"{function.__name__}_"
+        write_.__doc__ = f"`{function.__name__}`, written into this tensor; returns the tensor."
+        write_.__wrapped__ = function  # type: ignore[attr-defined]  # its signature
+        return write_
+
+    return [twin(function) for function in functions]
+
+
+def augmented(operation: Any) -> Callable[[Tensor, Any], Any]:
+    """The method behind an augmented assignment, such as `x += y`."""
+
+    def assign(self: Tensor, other: Any) -> Any:
+        __tracebackhide__ = True
+        return write(self, operation, other)
+
+    return assign
+
+
+DIRECT = {table.add: np.add, table.sub: np.subtract, table.mul: np.multiply}
+
+
+def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
+    """`p -= rate * g` without an array in between, where dtypes, shapes and memory leave no question."""
+    array = target._data
+    if type(array) is not ndarray or array.dtype.kind != "f" or type(target._counter) is Untracked:
+        return False
+    if 0 in array.strides:
+        return False
+    if type(other) is not float:
+        other = other._data if isinstance(other, Tensor) else None
+        if type(other) is not ndarray or other.dtype is not array.dtype or other.shape != array.shape:
+            return False
+        if (array.base is not None or other.base is not None) and np.may_share_memory(array, other):
+            return False
+    ufunc(array, other, array)
+    bump_version(target)
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ what is refused
+
+
+def check_writable(target: Tensor) -> None:
+    """RuntimeError if this tensor may not be written to now."""
+    __tracebackhide__ = True
+    if isinstance(target._counter, Untracked) and not state.inference:
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
+    if not state.recording or not target.requires_grad:
+        return
+    if target._view is None and target.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    check_view(target)
+    if target._view is not None and target._view[0].is_leaf:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def check_view(target: Tensor) -> None:
+    """RuntimeError for a view through which a recorded write cannot reach the owner of the memory."""
+    notes = target.__dict__
+    several = notes.get("_one_of")  # the function that made several views at once
+    name = several or type(target._node).__name__.split("Backward")[0]
+    if "_of_function" in notes:
+        raise RuntimeError(errors.FUNCTION_VIEW.format(target.output_nr, name))
+    if "_made_in" in notes:
+        raise RuntimeError(errors.MADE_IN_MODE[notes["_made_in"]])
+    if several and target._view is not None:
+        raise RuntimeError(errors.ONE_OF_SEVERAL.format(target.output_nr, name))
+
+
+def check_memory(array: Array, args: tuple[Any, ...]) -> None:
+    """RuntimeError if elements of the array share their memory, or if an argument shares part of it."""
+    if isinstance(array, ndarray) and array.size and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+        raise RuntimeError(errors.OVERLAP)
+    if any(overlaps(array, other._data) for other in args if isinstance(other, Tensor)):
+        raise RuntimeError(errors.PARTIAL_OVERLAP)
+
+
+def overlaps(array: Array, data: Array) -> bool:
+    """Whether two arrays without gaps share memory, but are not the same elements in the same order."""
+    if data is array or not isinstance(data, ndarray) or not isinstance(array, ndarray):
+        return False
+    if not np.may_share_memory(array, data) or not (is_dense(array) and is_dense(data)):
+        return False
+    return array.ctypes.data != data.ctypes.data or layout(array) != layout(data)
+
+
+def layout(array: Array) -> list[tuple[int, int]]:
+    """Size and stride of each axis that has more than one element, the longest stride first."""
+    return sorted(((n, s) for n, s in zip(array.shape, array.strides) if n > 1), key=itemgetter(1), reverse=True)
+
+
+def is_dense(array: Array) -> bool:
+    """Whether the elements lie side by side, in whatever order of the axes."""
+    step = array.itemsize
+    for n, stride in reversed(layout(array)):
+        if stride != step:
+            return False
+        step *= n
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ the graph after a write
+
+
+def copy_old(node: Node, target: Tensor) -> None:
+    """Where a rule needs the target's old numbers, save a copy: the originals are about to be overwritten."""
+    made = node.operation
+    named = made.versioned([p is not None for p in node.parents]) if made and node.versions else ()
+    if "x" not in named:
+        return
+    old, fixed, place = target._data.copy(), list(node.versions or ()), named.index("x")
+    node.saved = tuple(
+        values and tuple(old if name == "x" else value for name, value in zip(names, values))
+        for names, values in zip(made.arguments, node.saved or ())
+    )
+    fixed[2 * place : 2 * place + 2] = [0], 0  # a copy that nobody writes to
+    node.versions = tuple(fixed)
+
+
+def watch(node: Node, old: list[Any], now: list[Any]) -> None:
+    """A node that saved its own result saved what is now in the target's memory: it checks the target's counter."""
+    pairs = list(node.versions or ())
+    for i in range(0, len(pairs), 2):
+        if pairs[i] is old:
+            pairs[i : i + 2] = now, now[0]
+    if pairs:
+        node.versions = tuple(pairs)
+
+
+def rewrite_history(target: Tensor, node: Node) -> None:
+    """Make `node` the one that wrote target's numbers: the owner of the memory and all its views follow."""
+    owner = target if target._view is None else target._view[0]
+    if target._view is not None:
+        nodes, path = (owner._node, node), target._view[1]
+        saved = tuple(p and (path,) for p in nodes)
+        node = record(table.copy_slices.operation.kind, nodes, saved, (), owner._data)
+        bump_writer(owner, node)
+    move_retained(owner._node, node)
+    owner._node = node
+    for view in [reference() for reference in list(owner._views or ())]:
+        if view is not None and view._view is not None:
+            seen = follow(wrap(owner._data, node), view._view[1])._node
+            seen.__class__ = as_strided(type(seen))
+            move_retained(view._node, seen)
+            view._node = seen
+
+
+def bump_writer(owner: Tensor, node: Node) -> None:
+    """Name this node as the latest writer of the memory, without counting another write."""
+    count = owner._counter[0]
+    bump_version(owner, writer=node)
+    owner._counter[0] = count
+
+
+@functools.cache
+def as_strided(kind: type[Node]) -> type[Node]:
+    """The same kind of node under PyTorch's name for a view whose memory was written to."""
+    return type("AsStridedBackward0", (kind,), {"__slots__": (), "__module__": "builtins"})
+
+
+def move_retained(old: Node | None, now: Node) -> None:
+    """`retain_grad` follows the tensor to its new node."""
+    if old is not None and old.hooks is not None and old.hooks.retained is not None:
+        Hooks.of(now).retained, old.hooks.retained = old.hooks.retained, None
+
+
+# ------------------------------------------------------------------------------------------------ cutting and exchanging
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor itself off from its graph: it becomes a leaf that requires no gradient."""
+    if self._view is not None and not self.is_inference():
+        raise RuntimeError(errors.DETACH_VIEW)
+    self._node = None
+    return self
+
+
+def set_data(self: Tensor, value: Tensor) -> None:
+    """`x.data = value`: the tensor has the other's memory from now on; its place in the graph stays."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if self._node is not None and value._data.dtype.kind != "f":
+        raise RuntimeError(errors.DATA_DTYPE)
+    self._data = value._writable()
+    if isinstance(self._node, AccumulateGrad):
+        tape.exchange(self._node, self._data)
+
+
+attach(detach_, _set_data=set_data)
