@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad.errors import check_dim, check_dims, namespace
+from minigrad.errors import check_dim, namespace
 from minigrad.kernels import LinAlgError as LinAlgError
 from minigrad.operation import public
+from minigrad.ops.reductions import vector_norm as vector_norm
 from minigrad.tensor import Tensor
 
 Dims = int | tuple[int, ...]
@@ -100,21 +101,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
             f"({A.shape[-1]}x{A.shape[-1]} and {rows}x{columns})"
         )
     return (table.solve_vector if vector else table.solve)(A, B)
-
-
-@public
-def vector_norm(
-    x: Tensor,
-    ord: float = 2,
-    dim: Dims | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Tensor:
-    """The norm of the elements along `dim`, or of all: (sum of |x| ** ord) ** (1 / ord)."""
-    _check_floats("vector_norm", x)
-    given = x if dtype is None else x.to(dtype)
-    return table.vector_norm(given, float(ord), check_dims(dim, x.ndim), keepdim)
 
 
 @public

@@ -389,7 +389,7 @@ def _pooled(name: str, input: Tensor, windows: Windows) -> Tensor:
         if 2 * p > k:
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
-                "dilation=1"
+                f"dilation={windows.dilation[0]}"
             )
     counts = windows.counts(x.shape[2:])
     if min(counts) < 1:

@@ -78,7 +78,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         overwrite(view, table.index_put, y, source, dims)
     except IndexError as error:
         raise _out_of_bounds(error, dims) from None
-    except ValueError:
+    except (TypeError, ValueError):
         part = list(table.pick(view.detach(), y, dims).shape)
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(source.shape)} cannot be "
@@ -430,6 +430,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             f"dimension. Got self.shape = {ours} source.shape = {theirs}"
         )
     scaled = source if alpha == 1 else source * alpha
+    if not ours:
+        return table.index_add(input.reshape(1), index, scaled.reshape(1), (0,)).reshape(())
     return table.index_add(input, index, scaled, (where,))
 
 

@@ -125,6 +125,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Dims | None = None, keepdim: bool =
     return vector_norm(input, 2.0 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
+@public
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims | None = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:

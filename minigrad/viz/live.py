@@ -14,7 +14,8 @@ GONE = ".jupyter-widgets-disconnected"
 STYLE = (
     f"<style>.minigrad-live{GONE}::before,.minigrad-live {GONE}::before{{display:none!important}}"
     f".minigrad-live .widget-button{GONE},.minigrad-live:not(.minigrad-film) .widget-slider{GONE},"
-    f".minigrad-live .widget-text{GONE},.minigrad-live .widget-radio{GONE},.minigrad-live:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
+    f".minigrad-live .widget-text{GONE},.minigrad-live .widget-radio{GONE},"
+    f".minigrad-live:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
 )
 
 

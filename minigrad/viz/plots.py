@@ -450,7 +450,7 @@ def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None =
     The slider turns the pictures in the browser alone, so it works in a saved notebook without a kernel.
     """
     pictures = list(frames.values())
-    some = sorted({round(i * (len(pictures) - 1) / 3) for i in range(4)})
+    some = sorted({round((i / 3) ** 2 * (len(pictures) - 1)) for i in range(4)})  # more of the beginning
     still = side_by_side([pictures[i] for i in some])
     if is_static(display):
         return still

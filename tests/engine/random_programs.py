@@ -393,6 +393,8 @@ def pardoned(program: list[str], expected: Error, got: Error, whole: bool, empty
         return True  # written into from something that requires grad, PyTorch's integers require grad
     if got is None and walk and re.search("Negation|derivative for .* is not implemented|Found dtype", theirs):
         return True  # rules of PyTorch's that fail: atan2's negates a boolean, huber_loss's takes one type
+    if (got is None and walk and "with a bool tensor is not supported" in theirs) or "Got 0-D tensor" in ours:
+        return True  # a rule of PyTorch's subtracts from a boolean; and .mT of a number is on its way out there
     if "cannot return more than one Tensor" in theirs:
         return True  # a Function of several outputs that writes into a view: what else is wrong there comes second
     if got is None and "graph a second time" in theirs and "inputs=" in text:

@@ -49,7 +49,7 @@ T.atan2({a}, {b}) | T.outer({a}, {b}) | {a}.expand_as({b}) | {a}[{b} > 0] | {a} 
 {a}.masked_fill({b} > 0, 0.5) | T.lerp({a}, {b}, 0.3) | {a} > {b} | {a} // {b} | {a} % {b} | {a} == {b}
 T.einsum('i,i->', {a}, {b}) | T.bmm({a}, {b}) | {a}.type_as({b}) | T.nn.functional.mse_loss({a}, {b})
 T.nn.functional.smooth_l1_loss({a}, {b}) | T.nn.functional.l1_loss({a}, {b})
-T.nn.functional.huber_loss({a}, {b}, delta=0.5) | T.nn.functional.linear({a}, {b})
+T.nn.functional.huber_loss({a}, {b}.to({a}.dtype), delta=0.5) | T.nn.functional.linear({a}, {b})
 T.nn.functional.linear({a}, {b}, {b}[..., 0].contiguous()) | T.nn.functional.layer_norm({a}, {b}.shape)
 T.nn.functional.cross_entropy({a}, {b}.softmax(-1))
 T.nn.functional.binary_cross_entropy_with_logits({a}, {b}.sigmoid()) | T.nn.functional.pad({a}, (1, 0), value=0.5)

@@ -1,4 +1,4 @@
-"""Lesson 00: how a check, a hint and a prediction work. Three exercises that are about the course, not yet about slopes."""
+"""Lesson 00: how a check, a hint and a prediction work. Three exercises about the course, not yet about derivatives."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ EXERCISE_0_1 = value(
     title="a first answer",
     minutes=1, rtol=0.0,
     wrong=[
-        Wrong("42", "", "That is text, because of the quotation marks: type str. A number is asked for. What is the "
-              "difference between 42 and '42' when you add 1?"),
-        Wrong([42], "", "That is a list that holds 42. The number alone is asked for: which signs are too many?",
-              when=lambda v: isinstance(v, list) and v == [42], name="in a list"),
-        Wrong((42,), "", "The comma behind 42 makes a tuple of it. The number alone is asked for.",
+        Wrong("42", "", "Because of the quotation marks this is a string (type str). The exercise asks for a number. "
+              "What is the difference between 42 and '42' when you add 1?"),
+        Wrong([42], "", "This is a list that holds 42. The exercise asks for the number alone. Which characters are too "
+              "many?", when=lambda v: isinstance(v, list) and v == [42], name="in a list"),
+        Wrong((42,), "", "The comma after 42 makes it a tuple. The exercise asks for the number alone.",
               when=lambda v: isinstance(v, tuple) and v == (42,), name="a comma too many"),
-        Wrong("42.", "", "That is text, because of the quotation marks. A number is asked for.", name="some other text",
-              when=lambda v: isinstance(v, str)),
-        Wrong(24, "", "24: are the two digits in the order of the question?"),
-        Wrong(None, "", "answer is None: nothing was put into it. What should stand behind the equals sign?"),
+        Wrong("42.", "", "Because of the quotation marks this is a string. The exercise asks for a number.",
+              name="some other string", when=lambda v: isinstance(v, str)),
+        Wrong(24, "", "You wrote 24. Are the two digits in the order of the question?"),
+        Wrong(None, "", "The value of answer is None, which means nothing. Which number belongs after the equals sign?"),
     ],
     hints=[
-        "Put a number behind the equals sign.",
-        "For a variable that should hold 7 one writes: seven = 7",
-        "Look at the line with the dots: they stand where your number belongs.",
+        "Write a number after the equals sign.",
+        "A variable that should hold 7 is written like this: seven = 7",
+        "Look at the line with the dots. Your number replaces the dots.",
     ],
     worked="answer = 42",
 )  # fmt: skip
@@ -39,29 +39,28 @@ EXERCISE_0_1 = value(
 EXERCISE_0_2 = choice(
     "0.2", "reason",
     {
-        "a": "the check is broken: for some numbers the function is right",
-        "b": "the function squares its input; it was asked to double it",
-        "c": "the function was called with a wrong number: the input should have been 3",
-        "d": "the answer was rounded",
+        "a": "the check is wrong, because the function is right for some numbers",
+        "b": "the function squares its input instead of doubling it",
+        "c": "the function was called with the wrong number: the input should have been 3",
+        "d": "the result was rounded",
     },
     right="b",
-    why="A card shows what was called and what came back, and -1.5 times -1.5 is 2.25.",
     title="reading a card",
     minutes=3,
     wrong=[
-        Wrong("a", "", "At 2 it happens to be right, for 2 + 2 is 2 * 2. A check asks about more than one number. What "
-              "does the function do with -1.5?"),
-        Wrong("c", "", "The check chooses the inputs; a function has to be right for all of them. What does it make of "
-              "-1.5?"),
-        Wrong("d", "", "2.25 against -3: that is more than rounding, the sign differs. Which operation makes a positive "
-              "number out of -1.5?"),
+        Wrong("a", "", "The function happens to be right at 2, because 2 * 2 is 2 + 2. A check tries more than one "
+              "number. What does the function return for -1.5?"),
+        Wrong("c", "", "The check chooses the inputs, and a function has to be right for all of them. What does this "
+              "one do with -1.5?"),
+        Wrong("d", "", "Rounding cannot turn -3 into 2.25, because even the sign is different. Which operation makes a "
+              "positive number from -1.5?"),
     ],
     hints=[
-        "A card has three lines: what was called, what came back, what was expected.",
-        "If triple(5.0) gives 125, somebody used ** for *.",
-        "Find the operation that makes 2.25 out of -1.5. Is it doubling?",
+        "A card has three lines: what was called, what came back, and what was expected.",
+        "If a function triple returns 125 for 5.0, it uses ** where it should use *.",
+        "Find the operation that makes 2.25 from -1.5. Is it doubling?",
     ],
-    worked="-1.5 * -1.5 is 2.25: the function squares (b).",
+    worked="-1.5 * -1.5 is 2.25, so the function squares its input (b).",
 )  # fmt: skip
 
 
@@ -131,33 +130,35 @@ def as_text(x: float) -> str:
 EXERCISE_0_3 = function(
     "0.3", "double",
     why="Twice a number is 2 * x for every x, also below zero.",
-    title="mend it",
+    title="repair it",
     minutes=3,
     oracle=twice_by_sum,
     probes=probes_0_3,
     wrong=[
-        Wrong(squares, "", "This is the function from 0.2: it squares. It is right at 0 and at 2, and nowhere else. "
+        Wrong(squares, "", "This is the function of 0.2, which squares. It is right at 0 and at 2 and nowhere else. "
               "What is twice -1.5?"),
-        Wrong(adds_two, "", "You added 2. That is right for 2 only. What is twice -1.5?"),
-        Wrong(unchanged, "", "The number comes back as it was. What should happen to it?"),
-        Wrong(prints_only, "", "The number was printed, and nothing came back. Which word hands a result to the one "
-              "who called?"),
-        Wrong(halves, "", "You halved it. Which operation makes a number twice as large?"),
-        Wrong(always_four, "", "4 comes back whatever goes in. Where does x enter?"),
-        Wrong(rounds, "", "The decimals are gone: 2 * 0.35 is 0.7. What does int() do to a number?"),
-        Wrong(few_decimals, "", "Nearly: the number was rounded on the way. Twice 0.123456789 has as many decimals as "
-              "it. What takes them away?"),
-        Wrong(never_negative, "", "Right for numbers above zero. A negative number lost its sign: what is twice -1.5?"),
-        Wrong(in_a_list, "", "The number is right, but it stands in a list. Which signs are too many?"),
-        Wrong(twice_in_a_list, "", "Two numbers came back, side by side. One number is asked for: what joins them?"),
-        Wrong(as_text, "", "That is text: it looks like the number, and nobody can reckon with it. What made it text?"),
+        Wrong(adds_two, "", "You added 2, which is right only at 2. What is twice -1.5?"),
+        Wrong(unchanged, "", "The function returns its input unchanged. What should happen to the input?"),
+        Wrong(prints_only, "", "The function printed the number but returned nothing. Which keyword returns a result?"),
+        Wrong(halves, "", "The function returns half of its input. Which operation makes a number twice as large?"),
+        Wrong(always_four, "", "The function returns 4 for every input. Where do you use x?"),
+        Wrong(rounds, "", "The decimals are missing: 2 * 0.35 is 0.7. What does int() do to a number?"),
+        Wrong(few_decimals, "", "Almost: the result was rounded. Twice 0.123456789 has just as many decimals. Which part "
+              "of your code removes them?"),
+        Wrong(never_negative, "", "The function is right for positive numbers. A negative number lost its sign: what is "
+              "twice -1.5?"),
+        Wrong(in_a_list, "", "The number is right, but it is inside a list. Which characters are too many?"),
+        Wrong(twice_in_a_list, "", "The function returned a list of two numbers. The exercise asks for one number. Which "
+              "operation makes one number from the two?"),
+        Wrong(as_text, "", "The function returned a string. It looks like the number, but Python cannot compute with "
+              "it. What made it a string?"),
     ],
     alternatives=[lambda x: x + x, lambda x: x * 2, lambda x: x - -x, lambda x: np.float64(x) / 0.5,
                   functools.partial(operator.mul, 2)],
     hints=[
         "double(5) is 10, double(-1.5) is -3.",
-        "A function that makes a number ten larger ends with: return x + 10",
-        "Write return, then twice x.",
+        "A function that adds ten to a number ends with: return x + 10",
+        "Write return, and after it twice x.",
     ],
     worked="return 2 * x",
 )  # fmt: skip
@@ -166,36 +167,24 @@ PREDICTION_0_0 = prediction(
     "0.0", [2, 4, 6], points=0,
     title="a tensor times two",
     wrong=[
-        Wrong([1, 2, 3, 1, 2, 3], "", "That is what a Python list does. A tensor is made for arithmetic: what would "
-              "you like it to do?"),
-        Wrong(12, "", "12 is the sum. Does multiplying add anything up?"),
-        Wrong([3, 4, 5], "", "That is plus two."),
+        Wrong([1, 2, 3, 1, 2, 3], "", "A Python list does that. A tensor is made for arithmetic."),
+        Wrong(12, "", "12 is the sum of the doubled numbers. Does a multiplication add anything up?"),
+        Wrong([3, 4, 5], "", "Those are the numbers plus two."),
     ],
 )  # fmt: skip
 
 PREDICTION_0_1A = prediction(
     "0.1a", 5, points=0,
-    title="the order of running",
+    title="which cell decides",
     wrong=[
-        Wrong(3, "", "3 was what the name meant at first. Which cell ran last?"),
-        Wrong(8, "", "Nothing was added: the second line gives the name a new number."),
-    ],
-)  # fmt: skip
-
-PREDICTION_0_4A = prediction(
-    "0.4a", "b", points=0,
-    title="your files tomorrow",
-    options={"a": "gone", "b": "still there", "c": "still there unless the course was updated"},
-    wrong=[
-        Wrong("a", "", "Notebooks are files in your folder. What would delete them? (Save before you close.)"),
-        Wrong("c", "", "An update brings new files and leaves those alone that are there. Whose are they then?"),
+        Wrong(3, "", "The first cell gave price the value 3. Which cell ran last?"),
+        Wrong(8, "", "Nothing is added. The second cell gives price a new value."),
     ],
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
     PREDICTION_0_0,
     PREDICTION_0_1A,
-    PREDICTION_0_4A,
     EXERCISE_0_1,
     EXERCISE_0_2,
     EXERCISE_0_3,
@@ -206,7 +195,7 @@ LESSON = Lesson(
     slug="00_start_here",
     title="Start here",
     after=(),
-    idea="Cells, predictions, the stepper, and a check that says what went wrong.",
+    idea="A network learns in a second; then cells, predictions, the stepper, and checks that say what went wrong.",
     introduces=(
         "minigrad", "minigrad.course", "hint", "predict", "minigrad.viz", "step", "tensor", "requires_grad",
         "backward", "grad", "check", "progress", "double",
