@@ -272,12 +272,13 @@ def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
         if among(t, ctx.constant):
             ctx.constant += (fresh,)
         return fresh
+    if t._view is not None:  # it shares an input's memory, of which the Function's node knows nothing
+        t.__dict__["_of_function"] = True
+        t.__dict__.pop("_made_in", None)
     if not recording:
         return t if t._view is not None or t._node is None else t.detach()
     t._node = None
-    t.__dict__.pop("_made_in", None)
-    if t.__dict__.pop("_view", None) is not None:  # it shares an input's memory, of which its node knows nothing
-        t.__dict__["_of_function"] = True
+    t.__dict__.pop("_view", None)
     return t
 
 

@@ -337,6 +337,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         self.__dict__["_frozen"], self._node = self._node, None
     elif self.is_leaf and requires_grad and (self._node is None or self._node.leaf() is None):  # type: ignore[attr-defined]
         self._node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)  # graphs made before it was frozen go on
+        self._node.shape, self._node.dtype = self._data.shape, self._data.dtype
     return self
 
 

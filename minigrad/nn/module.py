@@ -505,12 +505,9 @@ def _recast(tensor: Tensor, changed: Tensor) -> None:
     """Give a leaf, and its gradient, the numbers of another dtype."""
     if changed.dtype is tensor.dtype:
         return
-    wanted, grad = tensor.requires_grad, tensor._grad
-    tensor.requires_grad_(False)  # its node remembers the old dtype
-    tensor._grad = None
     tensor.data = changed
-    tensor.requires_grad_(wanted)
-    tensor._grad = None if grad is None else grad.to(changed.dtype)
+    if tensor._grad is not None:
+        tensor._grad = tensor._grad.to(changed.dtype)
 
 
 def _copied(key: str, current: Tensor, given: Any) -> str | None:

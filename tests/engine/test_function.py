@@ -93,10 +93,6 @@ def test_a_view_out_of_a_function_is_not_written_into() -> None:
         view = Peek.apply(x)
         with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
             view += leaf(1.0)
-    with mg.no_grad():
-        view = Peek.apply(leaf(1.0))
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
-        view.zero_()
     plain = Peek.apply(mg.ones(1))
     plain += 1  # nothing here is recorded
     assert plain.tolist() == [2.0]
@@ -196,9 +192,6 @@ def numpy_gradient(ctx: Any, g: Any) -> Any:
         (dirty_but_not_returned, numpy_gradient,
          "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
          "inplace must all be outputs of the Function."),
-        (lambda ctx, x: ctx.mark_dirty(3), numpy_gradient, "mark_dirty can only accept variables, but argument "),
-        (lambda ctx, x: ctx.mark_non_differentiable(3), numpy_gradient,
-         "mark_non_differentiable only accepts variable arguments, but got "),
         (lambda ctx, x: x * 2, numpy_gradient, "expected Variable or None (got numpy.ndarray)"),
     ],
 )  # fmt: skip
