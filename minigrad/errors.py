@@ -200,7 +200,7 @@ def check_dims(dims: int | Sequence[int] | None, ndim: int) -> Shape:
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
     found: list[int] = []
-    for dim in dims if isinstance(dims, (tuple, list)) else [dims]:
+    for dim in [dims] if isinstance(dims, int) else dims:
         positive = check_dim(dim, ndim)
         if positive in found:
             raise RuntimeError(f"dim {positive} appears multiple times in the list of dims")
