@@ -46,10 +46,14 @@ class Shadow(Node):
         self.seq, self.shape, self.dtype = real.seq, real.shape, real.dtype
         self.code, self.at, self.guards = real.code, real.at, None
         self.kept = ()  # what the rules need stays with the real node
-        known = recorder.shadows
-        self.parents = tuple(None if p is None else known[p] for p in real.parents)
+        self.parents = tuple(None if p is None else recorder.shadows[p] for p in real.parents)
         if real.hooks is not None:
-            self.hooks = QuietHooks(self)  # type: ignore[assignment]
+            self.hooks = self  # type: ignore[assignment]
+
+    def arriving(self, g: Any, create_graph: bool, _store: Any) -> Any:
+        """Hooks on the tensor run, because they may change its gradient; nothing is stored."""
+        changed = self.real.hooks.arriving(g, create_graph, lambda *_: None)  # type: ignore[union-attr]
+        return self.recorder.hooked(self.place, changed, g)
 
     def evaluate(self, g: Any, create_graph: bool) -> tuple[Any, Any]:
         """The walk asks here for what a node contributes."""
@@ -66,28 +70,15 @@ def given(_g: Any, contribution: Any) -> Any:
     return contribution
 
 
-class QuietHooks:
-    """A node's hooks, run because they may change its gradient."""
-
-    def __init__(self, shadow: Shadow) -> None:
-        self.shadow = shadow
-
-    def arriving(self, g: Any, create_graph: bool, _store: Any) -> Any:
-        real = self.shadow.real.hooks
-        assert real is not None
-        changed = real.arriving(g, create_graph, lambda *_: None)
-        return self.shadow.recorder.hooked(self.shadow.place, changed, g)
-
-
 class Recorder:
     """Writes steps down while the walk goes through the shadows."""
 
     def __init__(self, graph: Graph, nodes: list[Node], rules: Rules) -> None:
         self.graph, self.rules = graph, rules
         self.steps: list[Step] = []
-        n = len(graph.places)
-        self.expected, self.arrived = [0] * n, [0] * n
-        self.sums: list[Array | None] = [None] * n
+        self.expected = [0] * len(graph.places)
+        self.arrived = self.expected.copy()
+        self.sums: dict[int, Array] = {}
         for i, _, _ in graph.edges:
             self.expected[i] += 1
         # a broken walk may join two gradients in another way
@@ -101,54 +92,43 @@ class Recorder:
         node, at, was = shadow.real, shadow.place, g
         if node.hooks is not None:
             g = self.hooked(at, node.hooks.before_node(g, False), g)
-        upstream = array_of(was if g is None else g)
-        step = Step("node", at, upstream, early=self.early(at, g))
+        step = Step("node", at, array_of(was if g is None else g), early=self.early(at, g))
         raws = answers(node, g)
-        pairs = zip(raws, node.parents, strict=True)
-        values = tuple(r if r is None else tape.fit(r, p) for r, p in pairs)
+        values = tuple(r if r is None else tape.fit(r, p) for r, p in zip(raws, node.parents, strict=True))
         if node.hooks is not None:
             values = node.hooks.after_node(g, values, False)
         for slot, parent in enumerate(node.parents):
-            cut = self.graph.cut.get((at, slot))
-            if cut is not None:
-                reason = self.graph.why_not(node, slot)
-                step.contributions.append(Contribution(slot, cut, reason=reason))
-            if parent is None:
+            i = self.graph.cut.get((at, slot)) if parent is None else self.graph.place[parent]
+            if i is None:
                 continue
-            sent = Contribution(slot, self.graph.place[parent])
+            sent = Contribution(slot, i)
             step.contributions.append(sent)
-            if values[slot] is not None:
-                self.write(sent, step, node, raws[slot], values[slot], g)
+            if parent is None:
+                sent.reason = self.graph.why_not(node, slot)
+            elif values[slot] is not None:
+                self.write(sent, parent, raws[slot], values[slot], node.hooks is not None)
+                explain_contribution(sent, step, node, self.graph, g if isinstance(g, tuple) else None)
+                self.rules.check(sent, step, node, self.graph)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
-                rule = f"backward of {self.graph.places[at].symbol}"
-                whose = "its rule" if operation_of(node) else rule
-                sent.reason = f"{whose} declares no gradient for this input (None)"
+                rule = "its rule" if operation_of(node) else f"backward of {self.graph.places[at].symbol}"
+                sent.reason = f"{rule} declares no gradient for this input (None)"
         self.steps.append(step)
         return values
 
-    def write(
-        self, sent: Contribution, step: Step, node: Node, raw: Any, value: Any, g: Any
-    ) -> None:
-        """Everything about one contribution."""
-        i, parent = sent.parent, node.parents[sent.slot]
-        assert parent is not None
+    def write(self, sent: Contribution, parent: Node, raw: Any, value: Any, hooks: bool) -> None:
+        """The numbers of one contribution, and what has accumulated with it."""
+        i = sent.parent
         sent.raw, sent.value = array_of(raw), array_of(value)
         sent.summed = stretched(sent.raw.shape, sent.value.shape)
-        fitted = array_of(tape.fit(raw, parent))
-        sent.hooked = node.hooks is not None and not same(fitted, sent.value)
+        sent.hooked = hooks and not same(array_of(tape.fit(raw, parent)), sent.value)
         # a node of several outputs has a gradient for each: nothing is added
-        sent.before = None if parent.shape is None else self.sums[i]
-        sent.after = sent.value
-        if sent.before is not None:
-            sent.after = self.meet(sent.before, sent.value)
+        sent.before = None if parent.shape is None else self.sums.get(i)
+        sent.after = sent.value if sent.before is None else self.meet(sent.before, sent.value)
         self.sums[i] = sent.after
         self.arrived[i] += 1
         sent.arrived, sent.expected = self.arrived[i], self.expected[i]
-        several = g if isinstance(g, tuple) else None
-        explain_contribution(sent, step, node, self.graph, several)
-        self.rules.check(sent, step, node, self.graph)
 
     def hooked(self, i: int, g: Any, was: Any) -> Any:
         """The gradient of a place as a hook left it; noted if it changed."""
@@ -159,21 +139,16 @@ class Recorder:
 
     def early(self, i: int, g: Any) -> bool:
         """Whether not all has arrived yet: only in a broken walk."""
-        if self.arrived[i] < self.expected[i]:
-            return True
-        held = self.sums[i]
-        if held is None or g is None or self.graph.places[i].hooked is not None:
-            return False
-        return not same(held, array_of(g))
+        changed = g is None or self.graph.places[i].hooked is not None
+        partly = i in self.sums and not changed and not same(self.sums[i], array_of(g))
+        return partly or self.arrived[i] < self.expected[i]
 
     def store(self, shadow: Shadow, g: Any) -> None:
         """A leaf adds what arrived to what its .grad held."""
-        at, old = shadow.place, self.graph.places[shadow.place].old_grad
-        if shadow.real.hooks is not None:
-            g = self.hooked(at, shadow.real.hooks.before_node(g, False), g)
-        g = array_of(g)
-        after = g if old is None else old + g
-        self.steps.append(Step("leaf", at, g, before=old, after=after))
+        at, hooks = shadow.place, shadow.real.hooks
+        g = array_of(g if hooks is None else self.hooked(at, hooks.before_node(g, False), g))
+        old = self.graph.places[at].old_grad
+        self.steps.append(Step("leaf", at, g, before=old, after=g if old is None else old + g))
 
 
 def answers(node: Node, g: Any) -> tuple[Any, ...]:
