@@ -18,7 +18,7 @@ MARKS = f"{BOX}{GONE}::before,{BOX} {GONE}::before"
 STYLE = f"<style>{MARKS},{LOST},{BOX}:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
 
 
-class Live(ipywidgets.VBox):
+class Live(ipywidgets.VBox):  # type: ignore[misc]
     """Controls, one below the other.
 
     `stale` is said on a page that is read without its kernel, where the last state of the rest is shown. `instead`
