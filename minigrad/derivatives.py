@@ -289,7 +289,7 @@ bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
 )
 nll_loss, nll_loss2d = several(  # y are the classes, z the weight of each
     "NllLoss NllLoss2D", kernels.nll_loss,
-    lambda g, x, y, z, total: put_along(-at_classes(g, z, total), y[:, None], x.shape, 1),
+    lambda g, x, y, z, total: put_along(-column(g * z / (total or 1)), column(y), x.shape, 1),
     None, None,
 )
 
@@ -524,10 +524,9 @@ def weighted(x: Any, weight: Any) -> Any:
     return x if weight is None else x * weight
 
 
-def at_classes(g: Any, z: Any, total: Any) -> Any:
-    """The gradient of each class that counts in nll_loss, as a column."""
-    g = g * z if total is None else g * (z / (total or 1))
-    return g[:, None] if g.ndim else g
+def column(x: Any) -> Any:
+    """x with a new dimension after the first, unless it is one number."""
+    return x[:, None] if x.ndim else x
 
 
 def standard(x: Any, dims: Shape, eps: float) -> Any:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import difflib
 import inspect
 import linecache
-import math
 import os
 import sys
 from collections.abc import Callable, Sequence
 from itertools import islice
-from types import CodeType, FrameType, NoneType
+from types import CodeType, FrameType
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -40,8 +39,10 @@ FREED = (
 )
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. "
-    "Please do not use Tensors created in inference mode in computation tracked by autograd. "
-    "To work around this, you can make a clone to get a normal tensor and use it in autograd, "
+    "Please do not use Tensors created in inference mode in computation tracked by "
+    "autograd. "
+    "To work around this, you can make a clone to get a normal tensor and use it in "
+    "autograd, "
     "or use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
 DEEPCOPY = (
@@ -59,11 +60,13 @@ CYCLE = (
     "of your parameters to None after use to break the cycle and avoid the leak."
 )
 BOTH_GRADIENTS = (
-    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+    "`backward()`. "
     "Please only use `grad_tensors`."
 )
 DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as output. "
+    "Some elements marked as dirty during the forward method were not returned as "
+    "output. "
     "The inputs that are modified inplace must all be outputs of the Function."
 )
 DIRTY_VIEW = (
@@ -71,10 +74,12 @@ DIRTY_VIEW = (
     "your Function cannot return more than one Tensor. "
     "This is not supported by the current autograd engine. "
     "You should either make sure the input is not a view (using .clone() for example) "
-    "or make your Function only return one Tensor (potentially splitting it into two Functions: "
+    "or make your Function only return one Tensor (potentially splitting it into two "
+    "Functions: "
     "one doing the inplace that returns a single Tensor and a second one "
     "that does the other operations). "
-    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this "
+    "change."
 )
 NOT_AN_INPUT = (
     "ctx.mark_dirty() received a tensor that was not an input. "
@@ -137,16 +142,9 @@ def type_name(value: Any) -> str:
 
 def must_be_tensor(function: str, argument: str, place: int, value: Any) -> TypeError:
     kind = type_name(value)
-    return TypeError(f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}")
-
-
-def must_be_sequence_of_tensors(function: str, argument: str, place: int, value: Any) -> TypeError:
-    kind = type_name(value)
-    return TypeError(f"{function}(): argument '{argument}' (position {place}) must be tuple of Tensors, not {kind}")
-
-
-def element_must_be_tensor(function: str, index: int, value: Any) -> TypeError:
-    return TypeError(f"expected Tensor as element {index} in argument 0, but got {type_name(value)}")
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
+    )
 
 
 def must_be_bool(function: str, argument: str, value: Any) -> str:
@@ -161,7 +159,9 @@ def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
 def no_such_form(function: str, given: Sequence[Any]) -> TypeError:
     """A function that can be called in several ways, and was called in none of them."""
     kinds = ", ".join(map(type_name, given))
-    return TypeError(f"{function}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n")
+    return TypeError(
+        f"{function}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
+    )
 
 
 def cannot_save(i: int, value: Any) -> TypeError:
@@ -171,7 +171,8 @@ def cannot_save(i: int, value: Any) -> TypeError:
 
 def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
     return RuntimeError(
-        f"Mismatch in shape: grad_output[{i}] has a shape of {given} and output[{i}] has a shape of {output}."
+        f"Mismatch in shape: grad_output[{i}] has a shape of {given} and output[{i}] has "
+        f"a shape of {output}."
     )
 
 
@@ -187,7 +188,9 @@ def check_dim(dim: int, ndim: int) -> int:
     dim = dim.__index__()
     count = ndim or 1
     if not -count <= dim < count:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
+        )
     return dim % count
 
 
@@ -203,7 +206,8 @@ def check_dims(dims: int | Sequence[int] | None, ndim: int) -> Shape:
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
     found: list[int] = []
-    for dim in dims if isinstance(dims, (tuple, list)) else [dims]:
+    several: Any = dims if isinstance(dims, (tuple, list)) else [dims]
+    for dim in several:
         positive = check_dim(dim, ndim)
         if positive in found:
             raise RuntimeError(f"dim {positive} appears multiple times in the list of dims")
@@ -244,58 +248,14 @@ def refused(error: Exception, a: Shape, b: Shape) -> Exception:
     return broadcast_mismatch(a, b) or error
 
 
-def infer_size(shape: Sequence[int], size: int) -> Shape:
-    """`shape` with its -1 replaced, for a tensor of `size` elements."""
-    shape = tuple(shape)
-    for place, n in enumerate(shape):
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(shape)}")
-    if shape.count(-1) > 1:
-        raise RuntimeError("only one dimension can be inferred")
-    known = math.prod(n for n in shape if n != -1)
-    if -1 in shape and known == size == 0:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because "
-            "the unspecified dimension size -1 can be any value and is ambiguous"
-        )
-    if size % known if -1 in shape and known else known != size:
-        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
-    return tuple(size // known if n == -1 else n for n in shape)
-
-
-def expand_shape(shape: Shape, sizes: Sequence[int], tensor_type: str) -> Shape:
-    """The sizes of `expand`, with -1 meaning the tensor's own; RuntimeError when it cannot be."""
-    sizes = tuple(sizes)
-    extra = len(sizes) - len(shape)
-    if extra < 0:
-        raise RuntimeError(
-            f"expand({tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
-        )
-    result = []
-    for place, n in enumerate(sizes):
-        own = shape[place - extra] if place >= extra else None
-        if n == -1 and own is None:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {place}"
-            )
-        if own not in (None, 1, n) and n != -1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at "
-                f"non-singleton dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
-            )
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n}")
-        result.append(n if own is None or n != -1 else own)
-    return tuple(result)
-
-
 # ------------------------------------------------------------------ wrong calls of public functions
 
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
 
 
-def first_tensor(function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
+def first_tensor(
+    function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Call:
     """The call with its first tensor, given by name, in front; TypeError where that is no tensor."""
     name = function.__name__
     if args:
@@ -309,13 +269,18 @@ def first_tensor(function: Callable[..., Any], tensor: type, args: tuple[Any, ..
 
 
 def other_names(
-    function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any], error: Exception
+    function: Callable[..., Any],
+    tensor: type,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    error: Exception,
 ) -> Call:
     """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
     known = inspect.signature(function).parameters
     named = dict(zip(known, args, strict=False)) | keywords
     for place, (name, parameter) in enumerate(known.items(), 1):
-        if parameter.annotation == "Tensor" and not isinstance(named.get(name), (tensor, NoneType)):
+        wrong = name in named and not isinstance(named[name], tensor)
+        if wrong and parameter.annotation == "Tensor":
             raise must_be_tensor(function.__name__, name, place, named[name]) from None
     renamed = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items()}
     if renamed.keys() != keywords.keys() and renamed.keys() <= known.keys():
@@ -355,7 +320,9 @@ def namespace(module: str, *also: str) -> None:
     def __getattr__(name: str) -> Any:
         raise no_attribute(f"module {module!r}", name, sys.modules[module])
 
-    names.update(__getattr__=__getattr__, __dir__=lambda: known)  # where editors do not see it: they miss names too
+    names.update(
+        __getattr__=__getattr__, __dir__=lambda: known
+    )  # where editors do not see it: they miss names too
 
 
 # ------------------------------------------------------------------------------------------------ sentences of the core

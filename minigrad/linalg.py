@@ -140,4 +140,4 @@ def norm(
     return sums.amax(outer, keepdim) if ord > 0 else sums.amin(outer, keepdim)
 
 
-namespace(__name__)
+namespace(__name__, "vector_norm")

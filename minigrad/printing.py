@@ -136,7 +136,7 @@ def shown(tensor: Any) -> str:
         summarised = array.size > options.threshold
         number = NumberFormat(_edges(array) if summarised else array)
         body = _body(array, summarised, len("tensor("), number)
-        plain += [np.int64, np.bool_]
+        plain += [np.dtype(np.int64), np.dtype(np.bool_)]
     else:
         body = "[]"
     if (array.ndim != 1) if not array.size else not options.edgeitems:

@@ -16,7 +16,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from . import forms, lessons, locks, misconceptions, progress_store, wire, worker
+from . import forms, lessons, locks, misconceptions, progress_store, welcome, wire, worker
 from .card import Card, heading, hush_blanks, in_notebook, named, verdict_card
 from .card import show as show_card
 from .child import examine
@@ -63,7 +63,7 @@ def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
     show(card)
     if verdict.status == "not attempted" or (not verdict.passed and (exercise.options or exercise.items)):
         offer_controls(exercise, namespace, card)
-    elif card.state == "not yet" and live() and ladder(exercise, record):
+    elif card.state == "not yet" and in_lab() and ladder(exercise, record):
         from . import controls
 
         controls.offer_hint(exercise, lambda: hint_card(exercise))
@@ -138,7 +138,7 @@ def predict(exercise: str, answer: Any = ...) -> None:
             f"Your turn, {found.id}: {found.title}",
             paragraphs=(f"Put {forms.asked(found)} in the place of the dots, and run this cell again.",),
         )
-        if live():
+        if in_lab():
             offer_controls(found, {}, invitation)
         else:
             show(invitation)
@@ -215,11 +215,14 @@ def remember(exercise: Exercise, verdict: Verdict, **more: Any) -> dict[str, Any
     """Note a verdict in the progress file; the exercise's record."""
     record = progress_store.load().get(exercise.id, {})
     tried = verdict.status not in ("not attempted", "missing", "not graded")
-    return progress_store.note(
+    noted = progress_store.note(
         exercise.id, state=heading(verdict), tries=record.get("tries", 0) + tried,
         passed=bool(record.get("passed")) or verdict.passed, misconception=verdict.misconception,
         mistake=verdict.mistake, **more,
     )  # fmt: skip
+    if verdict.passed and not progress_store.judged():
+        welcome.write(progress_store.folder(), anew=False)
+    return noted
 
 
 def ladder_key(exercise: Exercise, record: dict[str, Any]) -> str:
@@ -344,6 +347,11 @@ def plain_text(answer: Any) -> str:
         return type(answer).__name__
 
 
+def in_lab() -> bool:
+    """True in a notebook of `minigrad lab`, which saves widgets: elsewhere they would be errors the next day."""
+    return live() and bool(os.environ.get("MINIGRAD_LAB"))
+
+
 def live() -> bool:
     """True in a notebook that a student runs: nothing is tested, graded or stored."""
     return in_notebook() and not progress_store.judged() and os.environ.get("MINIGRAD_DISPLAY") != "static"
@@ -351,7 +359,7 @@ def live() -> bool:
 
 def offer_controls(exercise: Exercise, namespace: dict[str, Any], instead: Card) -> None:
     """Buttons and fields for a question, where there is a front end to show them."""
-    if live() and exercise.kind in ("value", "choice", "ordering", "prediction"):
+    if in_lab() and exercise.kind in ("value", "choice", "ordering", "prediction"):
         from . import controls
 
         controls.offer(

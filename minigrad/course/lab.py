@@ -1,8 +1,8 @@
 """`minigrad lab`: the course in JupyterLab.
 
-The lessons are laid out in the student's own folder, where a file that is there is never touched; then
-JupyterLab is started there, at the first lesson, with settings that suit a course: no news prompt, no update
-check, and cells that stay in the page when they scroll out of view (a stepper keeps its place).
+The lessons are laid out in the student's own folder, where a file that is there is never touched; then JupyterLab is
+started there, at a page that says what is solved, with settings that suit a course: widgets are saved with a notebook,
+pages of text open as pages, no news, no update check, and cells stay in the page when they scroll out of view.
 """
 
 import os
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from minigrad.course import notebooks
+from minigrad.course import notebooks, welcome
 
 SETTINGS = Path(__file__).parent / "data" / "jupyter"
 
@@ -23,7 +23,7 @@ def command(folder: Path, browser: bool = True, port: int | None = None) -> list
     line = [
         sys.executable, "-m", "jupyterlab",
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.default_url=/lab/tree/{first_lesson(folder)}",
+        f"--LabApp.default_url=/lab/tree/{welcome.FILE}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
@@ -43,10 +43,11 @@ def environment(base: Mapping[str, str]) -> dict[str, str]:
     return {**base, "JUPYTER_CONFIG_PATH": os.pathsep.join([*paths, str(SETTINGS)]), "MINIGRAD_LAB": "1"}
 
 
-def first_lesson(folder: Path) -> str:
-    """The lesson to open, as a path inside `folder` with forward slashes; empty when there is none."""
-    lessons = sorted((folder / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    return lessons[0].relative_to(folder).as_posix() if lessons else ""
+def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Lessons, exercises and the welcome page in a student's folder; the files written and those found there."""
+    written, kept = notebooks.lay_out(folder)
+    welcome.write(folder)
+    return written, kept
 
 
 def start(folder: Path, browser: bool = True, port: int | None = None) -> int:
@@ -59,7 +60,7 @@ def start(folder: Path, browser: bool = True, port: int | None = None) -> int:
             raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    written, kept = notebooks.lay_out(folder)
+    written, kept = lay_out(folder)
     print(f"The course is in {folder}: {len(written)} files are new, {len(kept)} were there and stay.")
     print("Stop JupyterLab with Ctrl-C. Your work stays in that folder.", flush=True)
     line, env = command(folder, browser, port), environment(os.environ)

@@ -120,19 +120,19 @@ entry(
 
 entry(
     "M04", "which derivative",
-    "x.grad is the derivative of whatever comes right after x.",
+    "x.grad is the derivative of the next value that is computed from x.",
     "x = torch.tensor(3.0, requires_grad=True)\n"
     "y = x * 2\n"
     "z = y**2\n"
     "z.backward()\n"
     "print(x.grad)",
     "tensor(24.)",
-    "x.grad is the derivative of what you called backward on, through everything in between. On what "
-    "would you call it to get dy/dx?",
+    "x.grad is the derivative of the tensor on which you called backward, through all operations in between. "
+    "On which tensor would you call backward to get dy/dx?",
     (
-        "There are many derivatives in a chain; the call decides which one you get.",
+        "A chain has many derivatives, and the call of backward decides which one you get.",
         "With t = 3s and u = t**2 at s = 1: du/ds = 18, dt/ds = 3, du/dt = 6.",
-        "Look at the tensor before `.backward()`: that is the numerator.",
+        "Look at the tensor before `.backward()`. It is the one whose derivative you get.",
     ),
     API + "torch.Tensor.backward.html",
 )  # fmt: skip
@@ -407,19 +407,19 @@ entry(
 
 entry(
     "M20", "no topological order",
-    "A node can pass its gradient on as soon as it has one.",
+    "A node can pass its gradient on as soon as it has received one contribution.",
     "a = torch.tensor(2.0, requires_grad=True)\n"
     "b = torch.tensor(3.0, requires_grad=True)\n"
     "c, d = a + b, a * b\n"
     "(c + d + c * d).backward()\n"
     "print(a.grad, b.grad)",
     "tensor(25.) tensor(19.)",
-    "A node sent its gradient on before all of its users had written to it, and sent it again later. "
-    "When may a node speak?",
+    "A node passed its gradient on before all contributions had arrived. When is a gradient complete?",
     (
-        "A gradient is complete when everyone who used the value has spoken.",
-        "In p = q*r; s = p + q the node p has to speak before q does.",
-        "Look at the order in which nodes are visited: does every user come before what it used?",
+        "A gradient is complete when every node that uses the value has sent its contribution.",
+        "In p = q*r; s = p + q the node p has to be processed before q.",
+        "Look at the order in which the nodes are processed. Does every user come before the value that it "
+        "used?",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
@@ -445,33 +445,34 @@ entry(
 
 entry(
     "M22", "adding and multiplying mixed up",
-    "Slopes along a path are added, or those of parallel paths multiplied.",
+    "Derivatives along a path are added, or those of parallel paths are multiplied.",
     "x = torch.tensor(3.0, requires_grad=True)\n"
     "((2 * x) * (x + 1)).backward()\n"
     "print(x.grad)",
     "tensor(14.)",
-    "Along a path slopes multiply; across paths they add. How many paths are there, and what is on "
-    "each?",
+    "Along a path derivatives are multiplied, and where paths meet the results are added. How many paths are "
+    "there, and which derivatives are on each?",
     (
-        "A path is a chain of steps; parallel paths are different ways from the input to the output.",
-        "Two paths, one with slopes 2 and 5, one with slope 3: the derivative is 2*5 + 3.",
-        "Look for the operation that joins the contributions at the input.",
+        "A path is a chain of operations. Parallel paths are different ways from the input to the output.",
+        "Two paths, one with the derivatives 2 and 5, the other with 3: together the derivative is 2*5 + 3.",
+        "Look at the operation that joins the contributions at the input.",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
 
 entry(
     "M23", "forgets the upstream gradient",
-    "The rule of an operation is its local derivative.",
+    "The gradient that an operation passes on is its local derivative.",
     "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
     "(x**2).backward(torch.tensor([10.0, 10.0]))\n"
     "print(x.grad)",
     "tensor([20., 40.])",
-    "Right when this operation is the last one. What arrives from behind, and where does it enter?",
+    "This is right only when the operation is the last one. Which upstream gradient arrives at the "
+    "operation, and where do you use it?",
     (
-        "The rule answers: given how the loss reacts to my output, how does it react to my input?",
-        "If the loss moves 4 for each unit of the output, and the output 3 for each unit of the input, the "
-        "loss moves 12.",
+        "An operation passes on the upstream gradient times its local derivative.",
+        "If the loss changes 4 times as much as the output, and the output 3 times as much as the input, the "
+        "loss changes 12 times as much as the input.",
         "Look for g (or out.grad, or grad_output) in what you return.",
     ),
     NOTES + "extending.html",
@@ -834,17 +835,17 @@ entry(
 
 entry(
     "M43", "value for slope",
-    "The derivative of an operation is its value, or uses the wrong one of its values.",
+    "The derivative of an operation is its value, or is computed from the wrong value.",
     "x = torch.tensor(0.5, requires_grad=True)\n"
     "torch.tanh(x).backward()\n"
     "print(x.grad)",
     "tensor(0.7864)",
-    "You used a value where a slope belongs, or the input where the formula wants the output. How fast "
-    "does the output move when the input moves?",
+    "You used a value where a derivative belongs, or the input where the formula needs the output. How fast "
+    "does the output change when the input changes?",
     (
-        "A slope answers 'how fast', a value answers 'how much'.",
-        "x**3 at 2 is 8 and its slope there is 12; both are right answers to different questions.",
-        "Look at each letter of the formula: is it the input, the output, or the partner?",
+        "A derivative answers 'how fast', and a value answers 'how much'.",
+        "x**3 at 2 is 8, and its derivative there is 12. These are right answers to different questions.",
+        "Look at each name in the formula: is it the input, the output, or the other factor?",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
@@ -856,12 +857,13 @@ entry(
     "h = 1e-16\n"
     "print((torch.sin(x + h) - torch.sin(x - h)) / (2 * h))",
     "tensor(0., dtype=torch.float64)",
-    "Two nearly equal numbers are subtracted, and their digits cancel. What is left when h is smaller "
-    "than the last digit of x?",
+    "Two nearly equal numbers are subtracted, and most of their digits are lost. What is left when h is "
+    "smaller than the last digit of x?",
     (
-        "There are two errors: one shrinks with h, the other grows when h shrinks.",
-        "Weighing a letter by weighing a truck with and without it: the difference drowns.",
-        "Look at the middle: for float64 a central difference is best near 1e-5.",
+        "There are two errors: one shrinks when h shrinks, and the other grows.",
+        "Imagine that you weigh a letter by weighing a truck with and without it: the small difference is "
+        "lost in the error of the scale.",
+        "Try h near 1e-5, where a central difference in float64 is best.",
     ),
     API + "torch.autograd.gradcheck.gradcheck.html",
 )  # fmt: skip
@@ -873,30 +875,30 @@ entry(
     "h = 0.5\n"
     "print(((x + h) ** 2 - x**2) / h, ((x + h) ** 2 - (x - h) ** 2) / (2 * h))",
     "tensor(4.5000, dtype=torch.float64) tensor(4., dtype=torch.float64)",
-    "You looked to one side only, or divided by the wrong width. How far apart are the two points whose"
-    " values you subtract?",
+    "You looked to one side only, or divided by the wrong width. How far apart are the two points whose "
+    "values you subtract?",
     (
-        "The slope is the rise divided by the run; the run is the distance between the two points.",
+        "The slope is the rise divided by the run, and the run is the distance between the two points.",
         "From 1.9 to 2.1 the run is 0.2.",
-        "Look at the two points and at what you divide by; mind the brackets.",
+        "Look at the two points, at the number you divide by, and at the brackets.",
     ),
     API + "torch.autograd.gradcheck.gradcheck.html",
 )  # fmt: skip
 
 entry(
     "M46", "all inputs at once",
-    "A partial derivative moves all inputs together.",
+    "For a partial derivative, all inputs change together.",
     "x = torch.tensor(2.0, requires_grad=True)\n"
     "y = torch.tensor(3.0, requires_grad=True)\n"
     "((x * y + 5) ** 2).backward()\n"
     "print(x.grad, y.grad)",
     "tensor(66.) tensor(44.)",
-    "You moved more than one input, or the other one. Which single input does this slope belong to?",
+    "You changed more than one input, or the wrong one. To which single input does this derivative belong?",
     (
-        "A partial slope nudges one input and holds all others still.",
-        "The area of a 2 by 3 field grows by 3 for each metre of the first side, by 2 for each of the "
-        "second.",
-        "Look at the two calls of f: in how many places do their arguments differ?",
+        "A partial derivative changes one input and holds all others fixed.",
+        "The area of a field of 2 by 3 metres grows by 3 for each metre of the first side, and by 2 for each "
+        "metre of the second.",
+        "Compare the two calls of f. In how many arguments do they differ?",
     ),
     API + "torch.autograd.grad.html",
 )  # fmt: skip

@@ -427,11 +427,15 @@ def dated(file: Path) -> Path:
 def for_student(file: Path) -> bytes:
     """What a student gets for a file of the course: a notebook without outputs, anything else as it is.
 
-    A notebook names its kernel as JupyterLab does, which would otherwise mark it as changed when it is opened.
+    A notebook names its kernel as JupyterLab does, which would otherwise mark it as changed when it is opened; and its
+    way back to all lessons leads to the welcome page.
     """
     if file.suffix != ".ipynb":
         return file.read_bytes()
     nb = strip_outputs(read(file))
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = cell["source"].replace("](../notebooks/README.md)", "](../Welcome.md)")
     version = {"version": platform.python_version(), "codemirror_mode": {"name": "ipython", "version": 3}}
     nb["metadata"] = {"kernelspec": _LIVE_KERNEL, "language_info": _LIVE_LANGUAGE | version}
     return dumps(nb).encode()

@@ -27,7 +27,7 @@ used a notebook begin with [00](00_start_here.ipynb). If backward passes are no 
 - [What people believe about gradients that is not so](reference/misconceptions.md)
 - [Teaching with this course](TEACHING.md)
 
-Made by `minigrad build` from `minigrad/course/lessons/`; edit there.
+<!-- Made by `minigrad build` from `minigrad/course/lessons/`; edit there. -->
 """
 
 

@@ -40,7 +40,9 @@ class Parameter(Tensor):
         self._data = source._writable()
         self._node = None
         self._counter = source._counter
-        return self.requires_grad_() if requires_grad else self
+        if requires_grad:
+            self.requires_grad_()
+        return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         """The numbers alone: neither gradient nor attributes."""

@@ -18,7 +18,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check_dim
 from minigrad.operation import attach, public
-from minigrad.ops.shapes import expand
+from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import in_place, overlaps, overwrite
 
@@ -57,7 +57,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     if not picks:
         view = _view(self, key, last) if _narrows(key) else self
         kind = f"torch.{source.dtype.tensor_name}Tensor"
-        errors.expand_shape(source._data.shape, view._data.shape, kind)
+        expand_shape(source._data.shape, view._data.shape, kind)
         row = table.copied if isinstance(value, Tensor) else table.fill_tensor
         overwrite(view, row, _cast(source, self))
         return

@@ -17,6 +17,7 @@ from minigrad import dtypes, errors
 from minigrad.errors import check_dim
 from minigrad.kernels import inverse_order
 from minigrad.operation import attach, public
+from minigrad.ops.shapes import expand_shape
 from minigrad.tensor import Tensor
 from minigrad.views import in_place
 
@@ -233,7 +234,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
     check_addmm_dtypes(input.dtype, mat1.dtype, mat2.dtype)
     target = mat1.shape[0], mat2.shape[1]
     kind = f"torch.{input.dtype.tensor_name}Tensor"
-    errors.expand_shape(input._data.shape, target, kind)
+    expand_shape(input._data.shape, target, kind)
     return table.addmm(input, mat1, mat2, beta, alpha)
 
 

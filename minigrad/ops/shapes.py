@@ -65,6 +65,52 @@ def along(dim: int, key: Any) -> tuple[Any, ...]:
     return (slice(None),) * dim + (key, ...)
 
 
+def infer_size(shape: Sequence[int], size: int) -> Shape:
+    """`shape` with its -1 replaced, for a tensor of `size` elements."""
+    shape = tuple(shape)
+    for place, n in enumerate(shape):
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(shape)}")
+    if shape.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    known = math.prod(n for n in shape if n != -1)
+    if -1 in shape and known == size == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because "
+            "the unspecified dimension size -1 can be any value and is ambiguous"
+        )
+    if size % known if -1 in shape and known else known != size:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
+    return tuple(size // known if n == -1 else n for n in shape)
+
+
+def expand_shape(shape: Shape, sizes: Sequence[int], tensor_type: str) -> Shape:
+    """The sizes of `expand`, with -1 meaning the tensor's own; RuntimeError when it cannot be."""
+    sizes = tuple(sizes)
+    extra = len(sizes) - len(shape)
+    if extra < 0:
+        raise RuntimeError(
+            f"expand({tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    result = []
+    for place, n in enumerate(sizes):
+        own = shape[place - extra] if place >= extra else None
+        if n == -1 and own is None:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {place}"
+            )
+        if own not in (None, 1, n) and n != -1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({own}) at "
+                f"non-singleton dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
+            )
+        if n < -1:
+            raise RuntimeError(f"invalid shape dimension {n}")
+        result.append(n if own is None or n != -1 else own)
+    return tuple(result)
+
+
 # ------------------------------------------------------------------- another shape
 
 
@@ -78,7 +124,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def _sizes(name: str, x: Tensor, shape: Any) -> Shape:
-    return errors.infer_size(ints(name, "shape", shape), x.numel())
+    return infer_size(ints(name, "shape", shape), x.numel())
 
 
 def _reshaped(x: Tensor, shape: Shape) -> Tensor:
@@ -173,7 +219,7 @@ def expand(self: Tensor, size: Sequence[int], *, implicit: bool = False) -> Tens
     """
     sizes = ints("expand", "size", size)
     kind = f"torch.{self.dtype.tensor_name}Tensor"
-    return table.expand(self, errors.expand_shape(self._data.shape, sizes, kind))
+    return table.expand(self, expand_shape(self._data.shape, sizes, kind))
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
@@ -457,12 +503,16 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 def _tensors(name: str, tensors: Any) -> list[Tensor]:
     """The tensors of a list, or of a list in a list of arguments."""
     if not isinstance(tensors, (tuple, list)):
-        raise errors.must_be_sequence_of_tensors(name, "tensors", 1, tensors)
+        kind = errors.type_name(tensors)
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
+        )
     if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
         tensors = tensors[0]
     for i, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            raise errors.element_must_be_tensor(name, i, x)
+            kind = errors.type_name(x)
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {kind}")
     if not tensors:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
     return list(tensors)

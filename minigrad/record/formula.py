@@ -27,7 +27,7 @@ from minigrad.record.numbers import number
 from minigrad.operation import TABLE
 
 # Helpers of the table that only arrange numbers: a formula leaves them out.
-ARRANGING = {"fold_rows", "unreduce", "cropped"}
+ARRANGING = {"column", "fold_rows", "unreduce", "cropped"}
 ROOMS = {"kernels", "windows", "np", "math"}
 OF_SHAPES: dict[str, Any] = {"len": len, "min": min} | {
     name: getattr(kernels, name)
@@ -193,6 +193,12 @@ class Settle(ast.NodeTransformer):
         self.generic_visit(tree)
         test = value_of(tree.test)
         return tree if test is UNKNOWN else tree.body if test else tree.orelse
+
+    def visit_BoolOp(self, tree: ast.BoolOp) -> Any:
+        self.generic_visit(tree)
+        first = value_of(tree.values[0])
+        either = isinstance(tree.op, ast.Or) and first is not UNKNOWN
+        return tree.values[0 if first else 1] if either else tree
 
     def visit_Compare(self, tree: ast.Compare) -> Any:
         self.generic_visit(tree)

@@ -58,7 +58,7 @@ class Graph:
         inner = node in self.inner
         name, named = self.names.of(node, inner, texts)
         found, kind = source_of(node), kind_of(node)
-        fits = is_operation(found, kind) and not inner and bool(node.parents)
+        fits = is_operation(node) and not inner and bool(node.parents)
         at = len(self.places)
         place = Place(
             at, name, node.name(), tuple(node.shape or ()), str(node.dtype),
@@ -85,7 +85,7 @@ class Graph:
         if parent is not None:
             return self.place[parent]
         made, value = operation_of(node), self.operand(node, slot)
-        if isinstance(value, (int, float)) or self.has_number(node):
+        if isinstance(value, (int, float)):
             return None
         if made is not None and made.rules[slot] is None:
             return None  # a condition, an index: nothing to differentiate by
@@ -114,12 +114,6 @@ class Graph:
         if made is None or slot >= len(made.inputs):
             return None
         return saved_by(node).get(made.inputs[slot])
-
-    def has_number(self, node: Node) -> bool:
-        """Whether a number stands among the operands in the source."""
-        found = source_of(node)
-        written = is_operation(found, kind_of(node)) and found.literals
-        return operation_of(node) is not None and bool(written)
 
     def text(self, node: Node, slot: int, place: int | None) -> str:
         """What an input is called; a number stands for itself."""

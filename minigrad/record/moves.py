@@ -75,7 +75,6 @@ class Contribution:
     note: str = ""
     around: int = 0  # of a box of many nodes: the number of the middle one
     jacobian: Array | None = None  # outputs by inputs, where that is small
-    measured: float | None = None  # the slope of a scalar operation, by nudging
     yours: Array | None = None  # what the student's own rule returned
     numeric: Array | None = None  # the same by finite differences
     verdict: str = ""  # "agrees", or why the student's rule is wrong

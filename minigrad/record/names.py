@@ -13,7 +13,7 @@ import ast
 import linecache
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
@@ -22,42 +22,35 @@ from typing import Any
 from minigrad.tensor import Node
 from minigrad.tensor import Tensor
 
+# Nodes whose symbol is not their own name.
 SYMBOLS = {
-    "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/",
-    "pow": "**", "neg": "-", "matmul": "@", "mm": "@", "bmm": "@",
-    "mv": "@", "dot": "@", "unsafeview": "@", "select": "[ ]",
-    "slice": "[ ]", "index": "[ ]", "copyslices": "[ ]=",
-    "copybackwards": "=", "view": "reshape", "tocopy": "to",
-    "convolution": "conv", "nativelayernorm": "layer_norm",
-    "logsoftmax": "log_softmax", "linalgvectornorm": "norm",
-    "maxpool2dwithindices": "max_pool2d", "accumulategrad": "", "output": "",
+    "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/", "pow": "**", "neg": "-",
+    "matmul": "@", "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "unsafeview": "@",
+    "select": "[ ]", "slice": "[ ]", "index": "[ ]", "copyslices": "[ ]=", "copybackwards": "=",
+    "view": "reshape", "tocopy": "to", "convolution": "conv", "nativelayernorm": "layer_norm",
+    "logsoftmax": "log_softmax", "linalgvectornorm": "norm", "maxpool2dwithindices": "max_pool2d",
+    "accumulategrad": "", "output": "",
+}  # fmt: skip
+# How the source may call an operation of a symbol.
+SPELLINGS = {
+    "reshape": ("view", "reshape", "flatten", "ravel", "unflatten"), "permute": ("T", "permute"),
+    "transpose": ("mT", "T", "t", "transpose", "swapaxes"), "=": ("copy",), "[ ]": ("[ ]",), "[ ]=": ("[ ]=",),
+    "@": ("@", "matmul", "mm", "bmm", "mv", "dot"), "to": ("to", "type", "float", "double", "half"),
+    "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul", "/"), "/": ("/", "div"),
+    "**": ("**", "pow", "square"),
 }  # fmt: skip
 OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
-    ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
-}  # fmt: skip
-SPELLINGS = {
-    "reshape": ("view", "reshape", "flatten", "ravel", "unflatten"),
-    "permute": ("T", "permute"),
-    "transpose": ("mT", "T", "t", "transpose", "swapaxes"),
-    "@": ("@", "matmul", "mm", "bmm", "mv", "dot"),
-    "to": ("to", "type", "float", "double", "half"),
-    "[ ]=": ("[ ]=",), "=": ("copy",), "[ ]": ("[ ]",),
-    "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul", "/"),
-    "/": ("/", "div"), "**": ("**", "pow", "square"),
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
 }  # fmt: skip
 MODULES = ("torch", "minigrad", "F", "np", "mg")
-NUMBERED = re.compile(r" \((\d+)\)$")
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 LONGEST = 28  # of an expression that serves as a name
 
 
 def symbol(kind: str) -> str:
     """`*` for MulBackward0, `relu` for ReluBackward0, a custom Function's name."""
-    plain = kind.rpartition(":")[2].rstrip("0123456789")
-    plain = plain.removesuffix("Backward")
-    other = plain.lower() if kind[-1].isdigit() else plain
-    return SYMBOLS.get(plain.lower(), other)
+    plain = kind.rpartition(":")[2].rstrip("0123456789").removesuffix("Backward")
+    return SYMBOLS.get(plain.lower(), plain.lower() if kind[-1].isdigit() else plain)
 
 
 def kind_of(node: Node) -> str:
@@ -78,7 +71,6 @@ class Source:
     expression: str = ""
     operator: str = ""  # symbol, method or function of the expression
     operands: tuple[str, ...] = ()
-    literals: dict[int, float] = field(default_factory=dict)
     assigned: str = ""  # the name that the result was given
 
 
@@ -93,20 +85,16 @@ def source(code: CodeType | None, at: int) -> Source:
     found = Source()
     if code is None:
         return found
-    spots = list(code.co_positions())
-    spot = spots[at // 2] if at // 2 < len(spots) else (None,) * 4
-    start, end, left, right = spot
-    start = start or code.co_firstlineno
-    file = code.co_filename
+    start, end, left, right = list(code.co_positions())[at // 2]
+    file, start = code.co_filename, start or code.co_firstlineno
     typed = file.startswith("<") or "ipykernel" in file
     found.where = f"line {start}" if typed else f"{Path(file).name}:{start}"
     found.line = linecache.getline(file, start).strip()
-    if end is None or left is None or right is None or not found.line:
+    if end is None or not found.line:
         return found
-    rows = [linecache.getline(file, n) for n in range(start, end + 1)]
-    rows[-1] = rows[-1].encode()[:right].decode(errors="replace")
-    text = "".join(rows).encode()[left:].decode(errors="replace")
-    tree = expression(text, found)
+    rows = [linecache.getline(file, n).encode() for n in range(start, end + 1)]
+    rows[-1] = rows[-1][:right]
+    tree = expression(b"".join(rows)[left:].decode(errors="replace"), found)
     if tree is not None:
         found.expression = ast.unparse(tree)
         read_operation(tree, found)
@@ -116,18 +104,17 @@ def source(code: CodeType | None, at: int) -> Source:
 
 def expression(text: str, found: Source) -> ast.expr | None:
     """The expression that a text is; `y += 1` makes of y the tensor y + 1."""
-    try:
-        return ast.parse(f"({text})", mode="eval").body
-    except (SyntaxError, ValueError):
-        pass
-    try:
-        (line,) = ast.parse(text.strip()).body
-    except (SyntaxError, ValueError):
-        return None
-    if not isinstance(line, ast.AugAssign):
-        return None
-    found.assigned = ast.unparse(line.target)
-    return ast.BinOp(line.target, line.op, line.value)
+    for source in (f"({text})", text.strip()):
+        try:
+            (line,) = ast.parse(source).body
+        except (SyntaxError, ValueError):
+            continue
+        if isinstance(line, ast.Expr):
+            return line.value
+        if isinstance(line, ast.AugAssign):
+            found.assigned = ast.unparse(line.target)
+            return ast.BinOp(line.target, line.op, line.value)
+    return None
 
 
 def read_operation(tree: ast.expr, found: Source) -> None:
@@ -151,12 +138,6 @@ def read_operation(tree: ast.expr, found: Source) -> None:
         case ast.Attribute(value, name):
             found.operator, parts = name, [value]
     found.operands = tuple(map(ast.unparse, parts))
-    values = ((i, literal(text)) for i, text in enumerate(found.operands))
-    found.literals = {
-        i: float(value)
-        for i, value in values
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
-    }
 
 
 def read_assignment(found: Source) -> None:
@@ -185,24 +166,17 @@ def literal(text: str) -> Any:
         return NotImplemented
 
 
-def is_operation(found: Source, kind: str) -> bool:
-    """Whether the expression is this operation, not a call that contains it."""
-    mark, name = symbol(kind), found.operator.strip("_")
-    if not name:
-        return False
-    low = mark.lower()
-    spelled = name in SPELLINGS.get(mark, ())
-    return spelled or low == name.lower() or low.startswith(f"{name.lower()}_")
+def is_operation(node: Node) -> bool:
+    """Whether the source at its call site is this operation, not a call around it."""
+    name, mark = source_of(node).operator.strip("_"), symbol(kind_of(node))
+    low, spelled = mark.lower(), name in SPELLINGS.get(mark, ())
+    return bool(name) and (spelled or low == name.lower() or low.startswith(f"{name.lower()}_"))
 
 
 # ------------------------------------------------------ the caller's variables
 def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
     """The caller's tensors, then those in its lists, dicts and modules."""
-    plain = {
-        name: value
-        for name, value in namespace.items()
-        if isinstance(name, str) and name[:1] != "_" and name not in ("In", "Out")
-    }
+    plain = {k: v for k, v in namespace.items() if k[:1] != "_" and k not in ("In", "Out")}
     inside: list[tuple[str, Any]] = []
     for name, value in plain.items():
         if isinstance(value, (list, tuple)):
@@ -211,33 +185,29 @@ def variables(namespace: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
             inside += [(f"{name}[{k!r}]", v) for k, v in value.items()]
         elif hasattr(value, "named_parameters") and not isinstance(value, type):
             inside += [(f"{name}.{k}", v) for k, v in value.named_parameters()]
-    for name, value in [*plain.items(), *inside]:
-        if isinstance(value, Tensor):
-            yield name, value
+    yield from ((n, v) for n, v in [*plain.items(), *inside] if isinstance(v, Tensor))
 
 
 def cut(expression: str) -> str:
     """An expression as a name: its beginning, if it is long."""
-    if len(expression) <= LONGEST:
-        return expression
-    return expression[: LONGEST - 1] + "…"
+    return expression if len(expression) <= LONGEST else expression[: LONGEST - 1] + "…"
 
 
 def term(name: str) -> str:
     """A name as part of a formula: an expression in brackets, a long one cut."""
-    found = NUMBERED.search(name)
+    found = re.search(r" \((\d+)\)$", name)
     if found:  # `W (2)` is W₂
         return term(name[: found.start()]) + found[1].translate(LOW)
     if re.fullmatch(r"[\w.]+(\[[^][]*\])*", name):  # net.2.weight is no Python
         return name
+    call = re.match(r"[A-Za-z_][\w.]*(?=\()", name)
     try:
-        tree: Any = ast.parse(name, mode="eval").body
+        tree: Any = ast.parse(name, mode="eval").body if len(name) <= 20 else None
     except SyntaxError:
         tree = None
-    if name == "…" or (tree is not None and len(name) <= 20):
-        tight = isinstance(tree, (ast.Attribute, ast.Subscript, ast.Call))
-        return name if tight or isinstance(tree, ast.Constant) else f"({name})"
-    call = re.match(r"[A-Za-z_][\w.]*(?=\()", name)
+    if tree is not None:
+        tight = isinstance(tree, (ast.Attribute, ast.Subscript, ast.Call, ast.Constant))
+        return name if tight else f"({name})"
     return f"{call[0]}(…)" if call else f"({name[:15].rstrip()}…)"
 
 
@@ -265,47 +235,40 @@ class Names:
         the source's name is not this one's.  inputs: what its inputs are
         called, "…" where that is not known.
         """
-        found = source_of(node)
-        texts = {found.expression, found.assigned}
-        if node in self.tensors:
-            name = self.tensors[node][0]
-            self.texts[node] = texts | {name}
-            return name, True
-        name = self.fresh(self.proposed(node, found, inner, inputs))
-        self.texts[node] = texts | {name}
-        return name, False
+        named, found = node in self.tensors, source_of(node)
+        name = self.tensors[node][0] if named else self.fresh(self.proposed(node, inner, inputs))
+        self.texts[node] = {found.expression, found.assigned, name} - {""}
+        return name, named
 
-    def proposed(self, node: Node, found: Source, inner: bool, inputs: list[str]) -> str:
-        kind = kind_of(node)
+    def proposed(self, node: Node, inner: bool, inputs: list[str]) -> str:
+        """A name from the source, else from the operation and its inputs."""
+        found, kind = source_of(node), kind_of(node)
         mark = symbol(kind)
         if not node.parents:
             return found.assigned or "leaf"
-        if is_operation(found, kind) and not inner:
+        if is_operation(node) and not inner:
             return found.assigned or cut(found.expression)
         if found.operator == "[ ]=":
-            age = "old" if mark == "[ ]" else "new"
-            return f"{age} {cut(found.operands[0])}"
-        if mark in OPERATORS.values() and inputs:  # of a backward pass, say
-            if mark == "*" and "1" in inputs:
-                return inputs[inputs[0] == "1"]
-            short = [term(t) if len(t) < 16 else "(…)" for t in inputs]
-            pair = f" {mark} ".join(short[:2])
-            return pair if len(inputs) > 1 else mark + pair
-        return mark or kind
+            return f"{'old' if mark == '[ ]' else 'new'} {cut(found.operands[0])}"
+        if mark not in OPERATORS.values() or not inputs:
+            return mark or kind
+        if mark == "*" and "1" in inputs:  # made by a backward pass, say
+            return inputs[inputs[0] == "1"]
+        short = [term(text) if len(text) < 16 else "(…)" for text in inputs]
+        return f" {mark} ".join(short[:2]) if len(short) > 1 else mark + short[0]
 
     def constant(self, value: Any, node: Node, slot: int) -> str:
         """An operand without history: the caller's name for it, or the source's."""
         if id(value) in self.constants:
             return self.constants[id(value)]
         found, made = source_of(node), getattr(node, "operation", None)
-        aligned = len(found.operands) == len(node.parents)
         linear = getattr(made, "name", "") == "linear"  # the bias comes first
-        fits = aligned and not linear and is_operation(found, kind_of(node))
-        if not fits or self.swapped(node, found):
+        aligned = len(found.operands) == len(node.parents) and not linear
+        if not aligned or not is_operation(node) or self.swapped(node, found):
             return "constant"
         name = cut(found.operands[slot])
         if value is None and literal(name) is not NotImplemented:
-            return "constant"  # a flag of a custom Function, no tensor
+            return "constant"  # a number, or a flag of a custom Function
         # the variable may have come to hold another tensor
         return f"{name} (0)" if name in self.count else name
 
@@ -314,9 +277,8 @@ class Names:
         first, *others = node.parents
         if found.operator not in ("+", "*") or first is None or any(others):
             return False
-        texts = {text for text in self.texts[first] if text}
         left, right = found.operands
-        return left not in texts and right in texts
+        return left not in self.texts[first] and right in self.texts[first]
 
     def fresh(self, name: str) -> str:
         """The name, with a number behind it if it is taken.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.operation import Operation
-from minigrad.record.names import Names, is_operation, kind_of, source_of
+from minigrad.record.names import Names, is_operation, literal, source_of
 from minigrad.record.numbers import Array
 from minigrad.tensor import Node
 from minigrad.tensor import Tensor
@@ -89,14 +89,13 @@ def inputs_known(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
         return {}
     known = saved_by(node)
     pairs = list(zip(made.inputs, node.parents, strict=True))
-    found = source_of(node)
-    constants = [name for name, parent in pairs if parent is None]
-    written = is_operation(found, kind_of(node))
-    if written and len(constants) == len(found.literals) == 1:
-        known.setdefault(constants[0], *found.literals.values())
-    for name, parent in pairs:
+    texts = source_of(node).operands if is_operation(node) else ()
+    for slot, (name, parent) in enumerate(pairs):
         if parent is not None and parent in values:
             known[name] = values[parent][()]
+        if parent is None and len(texts) == len(pairs):
+            value = literal(texts[slot])  # a number that stands in the source
+            known |= {} if value is NotImplemented else {name: value}
     shapes = {f"{n}_shape": np.shape(known[n]) for n in made.inputs if n in known}
     return known | shapes
 

@@ -47,9 +47,9 @@ class Recorder:
     def __init__(self, graph: Graph, rules: Rules) -> None:
         self.graph, self.rules = graph, rules
         self.steps: list[Step] = []
-        n = len(graph.places)
-        self.expected, self.arrived = [0] * n, [0] * n
-        self.sums: list[Array | None] = [None] * n
+        self.expected = [0] * len(graph.places)
+        self.arrived = self.expected.copy()
+        self.sums: dict[int, Array] = {}
         for i, _, _ in graph.edges:
             self.expected[i] += 1
 
@@ -65,7 +65,8 @@ class Recorder:
                 recorder.store(node, g)
 
             def hooked(self, node: Node, g: Any) -> Any:
-                changed = on_tensor(node.hooks, g, False)
+                """Hooks on the tensor run, because they may change its gradient; nothing is stored."""
+                changed = on_tensor(node.hooks, g, False)  # type: ignore[arg-type]
                 return recorder.hooked(recorder.graph.place[node], changed, g)
 
         Recorded([(root, seed)], retain_graph=True).run()
@@ -77,54 +78,45 @@ class Recorder:
         at, was = self.graph.place[node], g
         if node.hooks is not None:
             g = self.hooked(at, before_node(node.hooks, g, False), g)
-        upstream = array_of(was if g is None else g)
-        step = Step("node", at, upstream, early=self.early(at, g))
+        step = Step("node", at, array_of(was if g is None else g), early=self.early(at, g))
         raws = (None,) * len(node.parents) if g is None else contributions(node, g)
         pairs = zip(raws, node.parents, strict=True)
-        values = tuple(
-            None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs
-        )
+        values = tuple(None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs)
         if node.hooks is not None:
             values = after_node(node.hooks, g, values, False)
         for slot, parent in enumerate(node.parents):
-            cut = self.graph.cut.get((at, slot))
-            if cut is not None:
-                reason = self.graph.why_not(node, slot)
-                step.contributions.append(Contribution(slot, cut, reason=reason))
-            if parent is None:
+            i = self.graph.cut.get((at, slot)) if parent is None else self.graph.place[parent]
+            if i is None:
                 continue
-            sent = Contribution(slot, self.graph.place[parent])
+            sent = Contribution(slot, i)
             step.contributions.append(sent)
-            if values[slot] is not None:
-                self.write(walk, sent, step, node, raws[slot], values[slot], g)
+            if parent is None:
+                sent.reason = self.graph.why_not(node, slot)
+            elif values[slot] is not None:
+                self.write(walk, sent, node, raws[slot], values[slot])
+                explain_contribution(sent, step, node, self.graph, g if isinstance(g, tuple) else None)
+                self.rules.check(sent, step, node, self.graph)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
-                rule = f"backward of {self.graph.places[at].symbol}"
-                whose = "its rule" if operation_of(node) else rule
-                sent.reason = f"{whose} declares no gradient for this input (None)"
+                rule = "its rule" if operation_of(node) else f"backward of {self.graph.places[at].symbol}"
+                sent.reason = f"{rule} declares no gradient for this input (None)"
         self.steps.append(step)
         return values
 
-    def write(
-        self, walk: Walk, sent: Contribution, step: Step, node: Node, raw: Any, value: Any, g: Any
-    ) -> None:
-        """Everything about one contribution."""
+    def write(self, walk: Walk, sent: Contribution, node: Node, raw: Any, value: Any) -> None:
+        """The numbers of one contribution, and what has accumulated with it."""
         i, parent = sent.parent, node.parents[sent.slot]
         assert parent is not None
         sent.raw, sent.value = array_of(raw), array_of(value)
         sent.summed = stretched(sent.raw.shape, sent.value.shape)
-        fitted = array_of(walk.fit(raw, parent, node))
-        sent.hooked = node.hooks is not None and not same(fitted, sent.value)
+        sent.hooked = node.hooks is not None and not same(array_of(walk.fit(raw, parent, node)), sent.value)
         # a node of several outputs has a gradient for each: nothing is added
-        sent.before = None if parent.shape is None else self.sums[i]
-        sent.after = walk.join(sent.before, sent.value)
-        self.sums[i] = sent.after
+        sent.before = None if parent.shape is None else self.sums.get(i)
+        sent.after = after = walk.join(sent.before, sent.value)
+        self.sums[i] = after
         self.arrived[i] += 1
         sent.arrived, sent.expected = self.arrived[i], self.expected[i]
-        several = g if isinstance(g, tuple) else None
-        explain_contribution(sent, step, node, self.graph, several)
-        self.rules.check(sent, step, node, self.graph)
 
     def hooked(self, i: int, g: Any, was: Any) -> Any:
         """The gradient of a place as a hook left it; noted if it changed."""
@@ -135,24 +127,18 @@ class Recorder:
 
     def early(self, i: int, g: Any) -> bool:
         """Whether not all has arrived yet: only in a broken walk."""
-        if self.arrived[i] < self.expected[i]:
-            return True
-        held = self.sums[i]
-        if held is None or g is None or self.graph.places[i].hooked is not None:
-            return False
-        return not same(held, array_of(g))
+        changed = g is None or self.graph.places[i].hooked is not None
+        partly = i in self.sums and not changed and not same(self.sums[i], array_of(g))
+        return partly or self.arrived[i] < self.expected[i]
 
     def store(self, node: Node, g: Any) -> None:
         """A leaf adds what arrived to what its .grad held."""
         if g is None:
             return
-        at = self.graph.place[node]
+        at, hooks = self.graph.place[node], node.hooks
+        g = array_of(g if hooks is None else self.hooked(at, before_node(hooks, g, False), g))
         old = self.graph.places[at].old_grad
-        if node.hooks is not None:
-            g = self.hooked(at, before_node(node.hooks, g, False), g)
-        g = array_of(g)
-        after = g if old is None else old + g
-        self.steps.append(Step("leaf", at, g, before=old, after=after))
+        self.steps.append(Step("leaf", at, g, before=old, after=g if old is None else old + g))
 
 
 def record(

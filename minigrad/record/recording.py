@@ -169,8 +169,6 @@ def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, 
         "note": sent.note, "around": sent.around, "lost": sent.lost,
     }  # fmt: skip
     made |= {key: value for key, value in further.items() if value}
-    if sent.measured is not None:
-        made["fd"] = rounded(sent.measured)
     if sent.jacobian is not None:
         made["jac"] = pool.add(sent.jacobian)
     if sent.verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -11,19 +12,18 @@ import ipywidgets
 # Where its kernel is gone a widget's parts have this class: what can only be pressed in vain is left out.
 # A film's slider (plots.film) works without one.
 GONE = ".jupyter-widgets-disconnected"
-STYLE = (
-    f"<style>.minigrad-live{GONE}::before,.minigrad-live {GONE}::before{{display:none!important}}"
-    f".minigrad-live .widget-button{GONE},.minigrad-live:not(.minigrad-film) .widget-slider{GONE},"
-    f".minigrad-live .widget-text{GONE},.minigrad-live .widget-radio{GONE},"
-    f".minigrad-live:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
-)
+BOX = ".minigrad-live"
+LOST = ",".join(f"{BOX}:not(.minigrad-film) .widget-{part}{GONE}" for part in ("button", "slider", "text", "radio"))
+MARKS = f"{BOX}{GONE}::before,{BOX} {GONE}::before"
+STYLE = f"<style>{MARKS},{LOST},{BOX}:not({GONE}) .minigrad-stale{{display:none!important}}</style>"
 
 
-class Live(ipywidgets.VBox):
+class Live(ipywidgets.VBox):  # type: ignore[misc]
     """Controls, one below the other.
 
     `stale` is said on a page that is read without its kernel, where the last state of the rest is shown. `instead`
-    is shown where there are no widgets: content by MIME type, with `text/plain`.
+    is shown where there are no widgets: content by MIME type, with `text/plain`. Only the lab that `minigrad lab` starts
+    saves widgets with a notebook, so they are shown there; elsewhere they would be errors the next day.
     """
 
     def __init__(self, children: Sequence[Any], stale: str, instead: Mapping[str, str]) -> None:
@@ -34,4 +34,4 @@ class Live(ipywidgets.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
-        return {**bundle, **self.instead}
+        return {**bundle, **self.instead} if os.environ.get("MINIGRAD_LAB") else self.instead

@@ -61,10 +61,23 @@ def solve_5_1(walk: Walk) -> None:
     check = r'check\("5\.1"\)'
     assert "5.1" in walk.cell(check).inner_text()
     assert "passed" not in walk.cell(check).locator(".jp-OutputArea").inner_text()
-    walk.replace_stub(r"def vjp_square", "return 2 * x * v")
+    walk.replace_stub(r"def vjp_square", "return 2 * x")
+    walk.run(r"def vjp_square")
+    card = walk.run(check)
+    card.get_by_role("button", name="Hint").click()
+    card.get_by_text("squared: hint 1 of").wait_for()
+    walk.cell(r"def vjp_square").locator(".cm-line", has_text="return 2").click()
+    walk.page.keyboard.press("End")
+    walk.page.keyboard.type(" * v")
     walk.run(r"def vjp_square")
     card = walk.run(check).locator(".jp-OutputArea")
     assert "passed" in card.inner_text()
+    walk.cell(check).scroll_into_view_if_needed()
+    heading = walk.notebook.get_by_role("heading", name="5.2 A whole Jacobian")
+    before = heading.bounding_box()["y"]
+    card.get_by_role("link", name="5.2").click()
+    walk.page.wait_for_timeout(1000)
+    assert 0 < heading.bounding_box()["y"] < min(before, 400), "a card that passes leads on"
 
 
 def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
@@ -72,11 +85,15 @@ def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
 
 
 @pytest.mark.slow
-def test_lab_opens_at_the_first_lesson(page: Any, lab: Server) -> None:
+def test_lab_opens_at_a_welcome_page_whose_links_work(page: Any, lab: Server) -> None:
     page.goto(f"{lab.address}/?token={lab.token}")
-    page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-MarkdownCell h1")
-    first = sorted(path.name for path in (lab.folder / "notebooks").glob("*.ipynb"))[0]
-    assert page.locator(".jp-DirListing, .lm-TabBar-tab.lm-mod-current", has_text=first).count() >= 1
+    welcome = page.locator(".jp-MarkdownViewer:visible")
+    welcome.get_by_text("Every term in plain words").click()
+    page.wait_for_selector(".jp-MarkdownViewer:visible h1:has-text('Every term')")
+    page.locator(".lm-TabBar-tab", has_text="Welcome.md").click()
+    welcome.get_by_role("link", name="00 · Start here").first.click()
+    page.wait_for_selector(".jp-NotebookPanel:visible .jp-MarkdownCell h1")
+    assert page.locator(".lm-TabBar-tab.lm-mod-current", has_text="00_start_here.ipynb").count() == 1
     page.wait_for_timeout(1500)  # the news prompt would come about now
     assert page.locator(".Toastify__toast").count() == 0, "no prompt about news or updates"
 

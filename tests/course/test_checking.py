@@ -83,6 +83,16 @@ def test_a_card_that_passes_says_why_and_leads_on(capsys):
     assert '<a href="../notebooks/06_broadcasting.ipynb">lesson 06, Broadcasting and reductions</a>' in card.html()
 
 
+def test_the_welcome_page_follows_the_checks(own_folder, capsys):
+    from minigrad.course import welcome
+
+    checked(right, capsys)
+    assert not (own_folder / welcome.FILE).exists(), "only the lab makes one"
+    (own_folder / welcome.FILE).write_text(welcome.page({}), encoding="utf-8")
+    checked(right, capsys)
+    assert "solved 1 of" in (own_folder / welcome.FILE).read_text(encoding="utf-8")
+
+
 def test_a_known_mistake_prints_call_got_and_why(capsys):
     out = checked(wrong, capsys)
     assert "called   vjp_square(np.array([1., 2., 3.]), np.array([1., 0.5, -2.]))" in out
@@ -554,12 +564,14 @@ def panel(id, judged=None):
     return controls.panel(found, judged, lambda: checking.hint_card(found), checking.Card("instead"))
 
 
-def test_controls_say_what_to_do_where_they_are_dead():
+def test_controls_say_what_to_do_where_they_are_dead(monkeypatch):
     """A page without widgets shows the words; one without its kernel hides the buttons by its style."""
     box = panel("5.0")
-    bundle = box._repr_mimebundle_()
-    assert bundle["text/plain"] == "instead" and "instead" in bundle["text/html"]
-    assert "application/vnd.jupyter.widget-view+json" in bundle
+    widget = "application/vnd.jupyter.widget-view+json"
+    for inside in (True, False):
+        monkeypatch.setenv("MINIGRAD_LAB", "1" if inside else "")
+        bundle = box._repr_mimebundle_()
+        assert bundle["text/plain"] == "instead" and "instead" in bundle["text/html"] and (widget in bundle) == inside
     assert "run this cell again" in box.children[-1].value and "minigrad-live" in box._dom_classes
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,6 +84,28 @@ def test_no_aliasing_and_inputs_stay(program: str) -> None:
     for a in gradients:
         assert a.flags.writeable
         assert not any(np.shares_memory(a, t.detach().numpy()) for t in (*given, *roots)), "a gradient and a tensor"
+
+
+@together("program", PROGRAMS)
+def test_every_way_to_walk_gives_the_same_bits(program: str) -> None:
+    """Hooks, targets, anomaly detection and a differentiable backward pass change no number."""
+
+    def gradients(prepare: Any = lambda leaf: None, **settings: Any) -> list[Any]:
+        roots, leaves, weights = sample(program)
+        for leaf in leaves:
+            prepare(leaf)
+        found = mg.autograd.grad(roots, leaves, weights, allow_unused=True, **settings)
+        return [None if g is None else g.detach().numpy() for g in found]
+
+    roots, leaves, weights = sample(program)
+    mg.autograd.backward(roots, weights)
+    plain = [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
+    others = [gradients(), gradients(lambda leaf: leaf.register_hook(lambda g: None)), gradients(create_graph=True)]
+    with warnings.catch_warnings(), mg.autograd.set_detect_anomaly(True, check_nan=False):
+        others.append(gradients())
+    for other in others:
+        for want, got in zip(plain, other, strict=True):
+            np.testing.assert_array_equal(got, want)
 
 
 def test_leaves_that_one_gradient_reaches_unchanged_get_copies() -> None:

@@ -57,9 +57,9 @@ def test_the_folder_is_its_own_table_of_contents() -> None:
 
 
 @REBUILT
-@together("room", sorted({*map(walls.top, MODULES)} - {"viz", "course"}))
-def test_lines_are_short(room: str) -> None:
-    lines = lines_of(files(within=room))
+@together("entry", sorted({*map(walls.top, MODULES)} - {"viz", "course"}))
+def test_lines_are_short(entry: str) -> None:
+    lines = lines_of(files(within=entry))
     mean = sum(map(len, lines)) / len(lines)
     assert mean <= 48
 

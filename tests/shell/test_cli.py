@@ -297,7 +297,7 @@ def test_reset_keeps_the_old_one_under_a_dated_name(solved: Path) -> None:
     mine = solved.read_bytes()
     assert run("reset", solved) == 0
     assert run("reset", solved) == 0
-    fresh = notebooks.path("exercises", LESSON).read_bytes()
+    fresh = notebooks.for_student(notebooks.path("exercises", LESSON))
     assert solved.read_bytes() == fresh
     kept = sorted(file for file in solved.parent.iterdir() if re.search(r"\.\d{4}-\d\d-\d\d-\d{6}", file.name))
     assert len(kept) == 2
@@ -490,7 +490,7 @@ def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     line = lab.command(folder, browser=False, port=9000)
     assert line[:3] == [sys.executable, "-m", "jupyterlab"]
     assert "--no-browser" in line and "--ServerApp.port=9000" in line
-    assert f"--LabApp.default_url=/lab/tree/{lab.first_lesson(folder)}" in line
+    assert "--LabApp.default_url=/lab/tree/Welcome.md" in line
     assert "--no-browser" not in lab.command(folder)
     monkeypatch.setattr("os.geteuid", lambda: 1000, raising=False)
     assert "--allow-root" not in lab.command(folder)
@@ -516,6 +516,30 @@ def test_lab_on_windows_waits_for_the_server(folder: Path, monkeypatch: pytest.M
     monkeypatch.delattr("os.execve")
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3))
     assert lab.start(folder / "mine") == 3
+
+
+def test_the_welcome_page_says_what_is_solved_and_where_to_go_on(tmp_path: Path) -> None:
+    from minigrad.course import lab, welcome
+
+    written, _ = lab.lay_out(tmp_path)
+    file = tmp_path / "Welcome.md"
+    text = file.read_text(encoding="utf-8")
+    assert "0 of 3" in text and "**Begin with [00 · Start here](notebooks/00_start_here.ipynb)**." in text
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) >= 2 * 15 and all((tmp_path / link).exists() for link in links)
+    assert any("](../Welcome.md)" in path.read_text(encoding="utf-8") for path in written if path.suffix == ".ipynb")
+    passed = {id: {"passed": True} for id in ("0.1", "0.2", "0.3", "1.1", "5.0")}
+    record = {"minigrad": 1, "edition": EDITION, "exercises": passed}
+    (tmp_path / "minigrad-progress.json").write_text(json.dumps(record), encoding="utf-8")
+    welcome.write(tmp_path)
+    text = file.read_text(encoding="utf-8")
+    assert "solved 4 of" in text and "3 of 3" in text and "1 of 4" in text, "a prediction of a lesson is no exercise"
+    assert "**Go on with [01 · A derivative is a slope you can measure](notebooks/01_slope.ipynb)** or" in text
+    file.write_text("my own page", encoding="utf-8")
+    lab.lay_out(tmp_path)
+    assert file.read_text(encoding="utf-8") == "my own page"
+    every = {e.id: {"passed": True} for each in lessons.all_lessons() for e in each.exercises}
+    assert "That is all of them." in welcome.page(every)
 
 
 def test_the_users_own_jupyter_settings_come_first() -> None:

@@ -344,7 +344,7 @@ def optimiser(
     return SGD
 
 
-class LibrarySGD(torch.optim.SGD):  # type: ignore[misc]
+class LibrarySGD(torch.optim.SGD):
     """What a student gets who hands the work on."""
 
 
