@@ -285,7 +285,7 @@ class Tensor:
     def bmm(self, mat2: Tensor) -> Tensor:
         """The products of two batches of matrices, (b, n, m) and (b, m, p): (b, n, p)."""
     def bool(self) -> Tensor:
-        """The tensor as booleans, False for 0; itself if it is."""
+        """The tensor as torch.bool; itself if it is."""
     def broadcast_to(self, *size: Any) -> Tensor:
         """A view repeated to this shape."""
     def ceil(self) -> Tensor:
@@ -343,7 +343,7 @@ class Tensor:
     def dot(self, tensor: Tensor) -> Tensor:
         """The sum of products of two vectors."""
     def double(self) -> Tensor:
-        """The tensor as float64; itself if it is."""
+        """The tensor as torch.float64; itself if it is."""
     def element_size(self) -> builtins.int:
         """How many bytes an element takes."""
     def eq(self, other: Any) -> Tensor:
@@ -373,7 +373,7 @@ class Tensor:
     def flip(self, *dims: Any) -> Tensor:
         """The order of the elements along these dimensions reversed."""
     def float(self) -> Tensor:
-        """The tensor as float32; itself if it is."""
+        """The tensor as torch.float32; itself if it is."""
     def floor(self) -> Tensor:
         """The largest whole number that is not larger; its gradient is 0 everywhere."""
     def floor_(self) -> Tensor:
@@ -396,7 +396,7 @@ class Tensor:
     def gt(self, other: Any) -> Tensor:
         """input > other, elementwise: a bool tensor."""
     def half(self) -> Tensor:
-        """The tensor as float16; itself if it is."""
+        """The tensor as torch.float16; itself if it is."""
     def index_add(self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1) -> Tensor:
         """A copy of input with alpha times the slices of `source` added at `index` along `dim`."""
     def index_add_(self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1) -> Tensor:
@@ -406,7 +406,7 @@ class Tensor:
     def inner(self, other: Tensor) -> Tensor:
         """The sums of products over the last dimensions of both."""
     def int(self) -> Tensor:
-        """The tensor as int32; itself if it is."""
+        """The tensor as torch.int32; itself if it is."""
     def is_floating_point(self) -> builtins.bool:
         """Whether the elements are floats."""
     def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
@@ -450,7 +450,7 @@ class Tensor:
     def logsumexp(self, dim: builtins.int | Sequence[builtins.int], keepdim: builtins.bool = False) -> Tensor:
         """log(sum(exp(input))), without overflow."""
     def long(self) -> Tensor:
-        """The tensor as int64; itself if it is."""
+        """The tensor as torch.int64; itself if it is."""
     def lt(self, other: Any) -> Tensor:
         """input < other, elementwise: a bool tensor."""
     @property
@@ -581,7 +581,7 @@ class Tensor:
     def set_(self, source: Tensor | None = None) -> Tensor:
         """Let this tensor have another one's memory and shape (nobody's, without `source`)."""
     def short(self) -> Tensor:
-        """The tensor as int16; itself if it is."""
+        """The tensor as torch.int16; itself if it is."""
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-input)), between 0 and 1."""
     def sigmoid_(self) -> Tensor:

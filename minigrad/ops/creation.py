@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,19 +27,11 @@ COPY = (
     "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
     "or sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
 )
-READ_ONLY = (
-    "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-    "This means writing to this tensor will result in undefined behavior. "
-    "You may want to copy the array to protect its data or make it writable "
-    "before converting it to a tensor. "
-    "This type of warning will be suppressed for the rest of this program."
-)
 NEGATIVE_STRIDE = (
     "At least one stride in the given numpy array is negative, "
     "and tensors with negative strides are not currently supported. "
     "(You can probably work around this by making a copy of your array  with array.copy().) "
 )
-NUMBERS = (bool, int, float, np.generic)
 
 
 def leaf(array: Array, requires_grad: bool = False, device: Any = None) -> Tensor:
@@ -122,9 +115,7 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     shape = _shape(data)
     numbers: list[Any] = []
     _collect(data, shape, 0, numbers)
-    if dtype is not None:
-        _check_numbers(numbers, dtype)
-    found = _type(numbers)
+    found = _type(numbers, dtype)
     return _packed(numbers, found, dtype or found).reshape(shape)
 
 
@@ -179,28 +170,20 @@ def _one(value: Any) -> Any:
     return value
 
 
-def _check_numbers(values: list[Any], dtype: DType) -> None:
-    """TypeError in Python's words for the first value that no number of this type can be made of."""
-    for value in values:
-        if not isinstance(value, NUMBERS):
-            kind = errors.type_name(value)
-            if dtype.is_floating_point:
-                raise TypeError(f"must be real number, not {kind}")
-            raise TypeError(f"'{kind}' object cannot be interpreted as an integer")
-
-
-def _type(numbers: list[Any]) -> DType:
-    """The type that holds all of these; the default type when there are none."""
+def _type(numbers: list[Any], wanted: DType | None) -> DType:
+    """The type that holds all of these, the default type if there are none; an error for what is no number."""
     found: DType | None = None
     for kind in dict.fromkeys(map(type, numbers)):
-        if kind is float:
-            one = dtypes.get_default_dtype()
-        elif issubclass(kind, np.generic):
+        if issubclass(kind, np.generic):
             one = dtypes.of(np.dtype(kind))
-        elif kind in (int, bool):
-            one = dtypes.resolve(kind)
-        else:
+        elif kind in (float, int, bool):
+            one = dtypes.get_default_dtype() if kind is float else dtypes.resolve(kind)
+        elif wanted is None:
             raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+        elif wanted.is_floating_point:
+            raise TypeError(f"must be real number, not {kind.__name__}")
+        else:
+            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
         found = one if found is None else dtypes.promote_types(found, one)
     return found or dtypes.get_default_dtype()
 
@@ -243,8 +226,6 @@ def _shared(array: Any) -> Array:
     array = dtypes.native(array)
     if any(step < 0 for step in array.strides):
         raise ValueError(NEGATIVE_STRIDE)
-    if not array.flags.writeable:
-        warnings.warn(READ_ONLY, UserWarning, stacklevel=4)
     return np.asarray(array)
 
 
@@ -424,39 +405,14 @@ def nbytes(self: Tensor) -> int:
     return int(self._data.nbytes)
 
 
-def half(self: Tensor) -> Tensor:
-    """The tensor as float16; itself if it is."""
-    return converted(self, dtypes.float16)
+def _as(dtype: DType) -> Callable[[Tensor], Tensor]:
+    """The method `x.float()` and its like."""
 
+    def convert(self: Tensor) -> Tensor:
+        return converted(self, dtype)
 
-def to_float(self: Tensor) -> Tensor:
-    """The tensor as float32; itself if it is."""
-    return converted(self, dtypes.float32)
-
-
-def double(self: Tensor) -> Tensor:
-    """The tensor as float64; itself if it is."""
-    return converted(self, dtypes.float64)
-
-
-def to_int(self: Tensor) -> Tensor:
-    """The tensor as int32; itself if it is."""
-    return converted(self, dtypes.int32)
-
-
-def short(self: Tensor) -> Tensor:
-    """The tensor as int16; itself if it is."""
-    return converted(self, dtypes.int16)
-
-
-def long(self: Tensor) -> Tensor:
-    """The tensor as int64; itself if it is."""
-    return converted(self, dtypes.int64)
-
-
-def to_bool(self: Tensor) -> Tensor:
-    """The tensor as booleans, False for 0; itself if it is."""
-    return converted(self, dtypes.bool_)
+    convert.__doc__ = f"The tensor as {dtype}; itself if it is."
+    return convert
 
 
 def to_type(self: Tensor, dtype: Any = None) -> Any:
@@ -551,7 +507,8 @@ def __new__(cls: type[Tensor], *data: Any) -> Tensor:
     return rebuild(cls, array, False)
 
 
-attach(new_zeros, new_ones, new_tensor, to, half, double, short, long, type_as, cpu, cuda, is_floating_point)
-attach(element_size, nbytes=property(nbytes))
-attach(float=to_float, int=to_int, bool=to_bool, type=to_type, numpy=to_numpy)
+attach(new_zeros, new_ones, new_tensor, to, type_as, cpu, cuda, is_floating_point, element_size)
+attach(half=_as(dtypes.float16), float=_as(dtypes.float32), double=_as(dtypes.float64))
+attach(short=_as(dtypes.int16), int=_as(dtypes.int32), long=_as(dtypes.int64), bool=_as(dtypes.bool_))
+attach(nbytes=property(nbytes), type=to_type, numpy=to_numpy)
 attach(__new__, __deepcopy__, __reduce_ex__)

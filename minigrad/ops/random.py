@@ -391,10 +391,7 @@ def normal(
         array = source.normal(size_of("normal", (size,)), mean, std, _floats(NORMAL, dtype))
         return leaf(array, requires_grad, device)
     if size is not None or not tensors:
-        kinds = ", ".join(map(errors.type_name, (mean, std)))
-        raise TypeError(
-            f"normal() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
-        )
+        raise errors.no_such_form("normal", (mean, std))
     means, stds = (getattr(v, "_data", v) for v in (mean, std))
     if not np.all(np.greater_equal(stds, 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0")

@@ -11,14 +11,11 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
-
-import numpy as np
 
 from minigrad import kernels
 from minigrad.operation import Operation, parameters
@@ -41,6 +38,7 @@ def formulas_of(made: Operation) -> tuple[str, ...]:
     return tuple("" if rule is None else formula(rule) for rule in made.rules)
 
 
+@lru_cache(maxsize=512)
 def formula(rule: Callable[..., Any]) -> str:
     """The body of a lambda as Python; of a function its name and parameters."""
     body = lambda_of(rule)
@@ -112,61 +110,58 @@ def parsed(rule: str) -> ast.expr:
     return ast.parse(rule, mode="eval").body
 
 
-FOLDED: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.Pow: operator.pow, ast.Eq: operator.eq,
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
-}  # fmt: skip
-NEUTRAL = {
-    (ast.Pow, 1), (ast.Mult, 1), (ast.Div, 1), (ast.Add, 0), (ast.Sub, 0),
-    (ast.BitAnd, True), (ast.BitOr, False),
-}  # fmt: skip
+NEUTRAL = {ast.Pow: 1, ast.Mult: 1, ast.Div: 1, ast.Add: 0, ast.Sub: 0, ast.BitAnd: True, ast.BitOr: False}
+EITHER_SIDE = (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr)
 UNKNOWN = object()
+LONGEST = 80  # of what a helper's name stands for
 
 
 class Settle(ast.NodeTransformer):
-    """Puts values in for names, and computes what is known then."""
+    """Puts values (or other expressions) in for names, and computes what is known then."""
 
-    def __init__(
-        self, known: Mapping[str, Any], room: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, known: Mapping[str, Any], room: Mapping[str, Any] | None = None) -> None:
         self.known, self.room = known, room or {}
+
+    def visit(self, tree: ast.AST) -> Any:
+        """A part of the formula, from the inside out; its value where that is known."""
+        return self.computed(super().visit(tree))
+
+    def computed(self, made: Any) -> Any:
+        """The value of a part in which nothing is unknown."""
+        inner = isinstance(made, (ast.Name, ast.Constant)) or not isinstance(made, ast.expr)
+        if inner or any(n.id not in OF_SHAPES for n in ast.walk(made) if isinstance(n, ast.Name)):
+            return made
+        try:
+            value = eval(ast.unparse(made), OF_SHAPES)
+        except ArithmeticError:
+            return made
+        return parsed(repr(value)) if plain(value) else made
 
     def visit_Name(self, tree: ast.Name) -> Any:
         value = self.known.get(tree.id, UNKNOWN)
-        if not plain(value):
-            return tree
-        real = isinstance(value, float)
-        return parsed(number(value) if real else repr(value))
+        if isinstance(value, ast.expr) or not plain(value):
+            return value if isinstance(value, ast.expr) else tree
+        return parsed(number(value) if isinstance(value, float) else repr(value))
 
     def visit_Attribute(self, tree: ast.Attribute) -> Any:
-        value = tree.value
-        array = self.known.get(value.id) if isinstance(value, ast.Name) else None
-        if tree.attr == "shape" and array is not None:
-            return parsed(repr(np.shape(array)))
+        array: Any = self.known.get(tree.value.id) if isinstance(tree.value, ast.Name) else None
+        if tree.attr == "shape" and hasattr(array, "dtype"):
+            return parsed(repr(array.shape))
         return self.generic_visit(tree)
-
-    def visit_Subscript(self, tree: ast.Subscript) -> Any:
-        self.generic_visit(tree)
-        return self.computed(tree)
 
     def visit_Call(self, tree: ast.Call) -> Any:
         self.generic_visit(tree)
         name = ast.unparse(tree.func)
-        known = [value_of(each) for each in tree.args]
-        if name == "where" and known[0] in (True, False):
-            return tree.args[1 if known[0] else 2]
-        helper = self.room.get(name) if name not in OF_SHAPES else None
-        settings = any(value is not UNKNOWN for value in known)
-        if settings and isinstance(helper, FunctionType):
-            return self.inlined(tree, helper)
-        return self.computed(tree)
+        values = [value_of(each) for each in tree.args]
+        if name == "where" and values[0] in (True, False):
+            return tree.args[1 if values[0] else 2]
+        helper = self.room.get(name)
+        ours = isinstance(helper, FunctionType) and name not in OF_SHAPES and name not in TABLE
+        settings = any(value is not UNKNOWN for value in values)
+        return self.inlined(tree, helper) if ours and settings else tree
 
-    def inlined(self, tree: ast.Call, helper: FunctionType) -> ast.expr:
-        """A call with settings as what it does, if that is one expression."""
-        if hasattr(helper, "operation"):
-            return tree
+    def inlined(self, tree: ast.Call, helper: Any) -> Any:
+        """A call with settings as what it does, if that is one short expression."""
         (body,) = ast.parse(inspect.getsource(helper)).body
         if any(isinstance(n, ast.comprehension) for n in ast.walk(body)):
             return tree
@@ -174,20 +169,13 @@ class Settle(ast.NodeTransformer):
         for line in body.body[1:]:  # type: ignore[attr-defined]
             match line:
                 case ast.Assign([ast.Name(name)], value):
-                    values[name] = Put(values).visit(value)
+                    values[name] = Settle(values).visit(value)
                 case ast.Return(value) if value is not None:
-                    found = Plain().visit(Put(values).visit(value))
-                    return self.visit(found)  # type: ignore[no-any-return]
+                    made = self.visit(Plain().visit(Settle(values).visit(value)))
+                    return made if len(ast.unparse(made)) < LONGEST else tree
                 case _:
                     break
         return tree
-
-    def computed(self, tree: ast.expr) -> ast.expr:
-        """The value of an expression about shapes alone."""
-        names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
-        if any(name not in OF_SHAPES for name in names):
-            return tree
-        return parsed(repr(eval(ast.unparse(tree), OF_SHAPES)))
 
     def visit_IfExp(self, tree: ast.IfExp) -> Any:
         self.generic_visit(tree)
@@ -200,61 +188,34 @@ class Settle(ast.NodeTransformer):
         either = isinstance(tree.op, ast.Or) and first is not UNKNOWN
         return tree.values[0 if first else 1] if either else tree
 
-    def visit_Compare(self, tree: ast.Compare) -> Any:
-        self.generic_visit(tree)
-        match tree:
-            case ast.Compare(left, [ast.Is()], [right]):
-                left, right = value_of(left), value_of(right)
-                known = UNKNOWN not in (left, right)
-                return ast.Constant(left is right) if known else tree
-            case ast.Compare(left, [op], [right]):
-                return self.folded(tree, left, type(op), right)
-        return tree
-
     def visit_BinOp(self, tree: ast.BinOp) -> Any:
         self.generic_visit(tree)
         match tree:  # g * (2 * x) is g * 2 * x
-            case ast.BinOp(first, ast.Mult() as op, ast.BinOp(a, ast.Mult(), b)):
-                first = self.visit(ast.BinOp(first, op, a))
-                return self.folded(tree, first, type(op), b)
-        return self.folded(tree, tree.left, type(tree.op), tree.right)
+            case ast.BinOp(first, ast.Mult() as times, ast.BinOp(second, ast.Mult(), third)):
+                both = self.computed(self.folded(ast.BinOp(first, times, second)))
+                tree = ast.BinOp(both, times, third)
+        return self.folded(tree)
 
-    def folded(self, tree: Any, left: Any, op: type[ast.AST], right: Any) -> Any:
-        """The value of what is constant; an operand that the other leaves be."""
-        a, b = value_of(left), value_of(right)
-        if UNKNOWN not in (a, b) and op in FOLDED:
-            try:
-                return parsed(repr(FOLDED[op](a, b)))
-            except (ArithmeticError, SyntaxError, TypeError):
-                return tree
-        if (op, b) in NEUTRAL:
-            return left
-        if (op, a) in NEUTRAL and op in (ast.Mult, ast.Add, ast.BitAnd, ast.BitOr):
-            return right
-        if (op, a) == (ast.Mult, -1):
-            return ast.UnaryOp(ast.USub(), right)
-        if op is ast.BitAnd and False in (a, b):
-            return ast.Constant(False)
-        return tree
-
-
-class Put(ast.NodeTransformer):
-    """Expressions in place of names."""
-
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, tree: ast.Name) -> Any:
-        return self.values.get(tree.id, tree)
+    def folded(self, tree: ast.BinOp) -> ast.expr:
+        """What is left of an operation that leaves an operand as it is."""
+        a, b = value_of(tree.left), value_of(tree.right)
+        nothing = NEUTRAL.get(type(tree.op), NotImplemented)
+        if b == nothing:
+            return tree.left
+        if a == nothing and isinstance(tree.op, EITHER_SIDE):
+            return tree.right
+        if a == -1 and isinstance(tree.op, ast.Mult):
+            return ast.UnaryOp(ast.USub(), tree.right)
+        false = isinstance(tree.op, ast.BitAnd) and False in (a, b)
+        return ast.Constant(False) if false else tree
 
 
 def value_of(tree: ast.expr) -> Any:
     """The number or word that stands here, or UNKNOWN."""
     try:
-        value = ast.literal_eval(tree)
+        return ast.literal_eval(tree)
     except ValueError:
         return UNKNOWN
-    return value if plain(value) else UNKNOWN
 
 
 def without_g(rule: str) -> str:

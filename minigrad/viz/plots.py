@@ -26,6 +26,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as MatplotlibFigure
+from matplotlib.text import Text
 
 from .. import autograd
 from ..record.numbers import norm, number
@@ -33,14 +34,14 @@ from ..record.recorder import record
 from ..record.recording import Recording
 from ..tensor import Tensor, wrap
 
-BLUE, ORANGE, GREY = "#0072B2", "#B34700", "#6A6A6A"
-PAPER = (1.0, 1.0, 1.0, 0.8)  # white on a white page, a dim grey on a dark one: dark words stand out on both
-LEGEND: dict[str, Any] = {"facecolor": "none", "edgecolor": "#9aa0a6"}  # on the same paper: a filled box would be lighter
+# A picture has no ground of its own: each of these has a contrast of at least 3 to white and to a dark page.
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#1F7FC4", "#C75000", "#009E73", "#A85C9C", "#7C7C7C"
+LEGEND: dict[str, Any] = {"facecolor": "none", "edgecolor": GREY}
 STYLES = (
     (BLUE, "-", "o"),
     (ORANGE, "--", "s"),
-    ("#1A1A1A", ":", "^"),
-    (GREY, "-.", "D"),
+    (GREEN, ":", "^"),
+    (PURPLE, "-.", "D"),
     (BLUE, ":", "v"),
     (ORANGE, "-", "x"),
 )
@@ -69,17 +70,28 @@ class Figure(MatplotlibFigure):
         self.savefig(sink, format="png", dpi=100, metadata={"Software": None, "Description": self.alt})
         return sink.getvalue()
 
+    def draw(self, renderer: Any) -> None:
+        """Draw it, with words, ticks and frames in grey where no other colour was chosen."""
+        for text in self.findobj(Text):
+            if text.get_color() == "black":
+                text.set_color(GREY)
+        for axes in self.axes:
+            axes.tick_params(which="both", color=GREY, labelcolor=GREY)
+            for spine in axes.spines.values():
+                spine.set_edgecolor(GREY)
+        super().draw(renderer)
+
     def __repr__(self) -> str:
         return self.alt
 
 
 def figure(width: float = 6.0, height: float = 3.8) -> tuple[Figure, Any]:
     """An empty Figure of ours with one pair of axes."""
-    made = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    made = Figure(figsize=(width, height), layout="constrained", facecolor="none")
     FigureCanvasAgg(made)
     axes = made.add_subplot(facecolor="none")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(color="#e3e5e8", linewidth=0.8)
+    axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
     axes.set_axisbelow(True)
     return made, axes
 
@@ -173,7 +185,7 @@ def chain(machines: Mapping[str, Callable[[Any], Any]], x: float, reach: float |
             parts.append(words)
         side, shift = ("right", -5) if whole[place] < 0 else ("left", 5)
         axes.annotate(words, (0, place - 0.36), xytext=(shift, 0), textcoords="offset points", va="center", ha=side)
-    axes.axvline(0, color="#1A1A1A", linewidth=1)
+    axes.axvline(0, color=GREY, linewidth=1)
     axes.set_yticks(places, [f"{name} = {number(value)}" for name, value in zip(names, at, strict=True)])
     axes.set(xlabel="derivative with respect to x", xlim=(-edge, edge), ylim=(len(names) - 0.6, -0.65))
     made.alt = f"At x = {number(x)}: " + "; ".join(parts) + "."
@@ -322,7 +334,7 @@ def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | No
     places = np.arange(len(steps))
     axes.bar(places[~leaf], sizes[~leaf], color=BLUE, label="on the way")
     axes.bar(
-        places[leaf], sizes[leaf], color="white", edgecolor=ORANGE, hatch="//", linewidth=1.5, label="leaf"
+        places[leaf], sizes[leaf], color="none", edgecolor=ORANGE, hatch="//", linewidth=1.5, label="leaf"
     )
     positive = sizes[(sizes > 0) & np.isfinite(sizes)]
     if len(positive) and positive.max() / positive.min() > 100:
@@ -398,8 +410,8 @@ def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str =
 
     sides = decide(plane).reshape(len(ys), len(xs))
     made, axes = figure(4.8, 3.6)
-    axes.contourf(xs, ys, sides, levels=[-np.inf, 0, np.inf], colors=["#CFE6F5", "#FBE0D0"])
-    axes.contour(xs, ys, sides, levels=[0], colors="#1A1A1A", linewidths=1.5)
+    axes.contourf(xs, ys, sides, levels=[-np.inf, 0, np.inf], colors=[BLUE, ORANGE], alpha=0.2)
+    axes.contour(xs, ys, sides, levels=[0], colors=GREY, linewidths=1.5)
     ones = plain(labels).ravel() > 0
     axes.plot(*at[~ones].T, "o", color=BLUE, markersize=4, linestyle="")
     axes.plot(*at[ones].T, "s", color=ORANGE, markersize=4, linestyle="")

@@ -83,16 +83,18 @@ def contrast(one, other) -> float:
 def test_a_picture_is_legible_and_does_not_glare_on_a_page_of_any_theme(name: str) -> None:
     made = picture(name)
     from matplotlib.image import imread
+    from matplotlib.text import Text
 
-    r, g, b, alpha = imread(BytesIO(made.png()))[1, 1]
-    written = [t for axes in made.axes for t in [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels(),
-                                                 *axes.get_yticklabels(), *axes.texts] if t.get_text()]  # fmt: skip
+    assert imread(BytesIO(made.png()))[1, 1, 3] == 0, "the page shows through"
+    digits = [t for axes in made.axes if axes.images for t in axes.texts]
+    assert all(t.get_color() == "#111111" for t in digits), "dark, on the light colours of a table"
+    written = [t for t in made.findobj(Text) if t.get_text() and t not in digits]
+    frames = [spine.get_edgecolor() for axes in made.axes for spine in axes.spines.values()]
     assert written
     for page in ("#ffffff", "#212121", "#1e1e1e", "#111111"):
-        paper = np.array([r, g, b]) * alpha + np.array(colour(page)) * (1 - alpha)
-        assert luminance(paper) == 1 if page == "#ffffff" else luminance(paper) < 0.65
-        assert all(contrast(t.get_color(), paper) >= 4.5 for t in written), page
-        assert all(contrast(line.get_color(), paper) >= 3 for axes in made.axes for line in axes.lines), page
+        assert all(contrast(t.get_color(), page) >= 3 for t in written), page
+        assert all(contrast(frame, page) >= 3 for frame in frames), page
+        assert all(contrast(line.get_color(), page) >= 3 for axes in made.axes for line in axes.lines), page
 
 
 def test_the_words_hold_the_numbers() -> None:
@@ -135,7 +137,8 @@ def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPa
     assert isinstance(make(None), viz.plots.MatplotlibFigure)
 
 
-def test_a_film_turns_its_pictures_without_a_kernel_and_has_a_still_form() -> None:
+def test_a_film_turns_its_pictures_without_a_kernel_and_has_a_still_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINIGRAD_LAB", "1")
     frames = {step: viz.plots.line([0, 1, 2], [1.0, 3.0, 5.0], step / 10, 1.0) for step in range(0, 50, 10)}
     still = viz.plots.film(frames, display="static")
     assert isinstance(still, viz.plots.MatplotlibFigure) and still.alt.startswith(frames[0].alt)
