@@ -125,6 +125,7 @@ def numerical(func: Func, args: Sequence[Any], x: Tensor, i: int, eps: float) ->
         base[place] += by
         try:
             y = called(func, args)[i]
+            value = np.array(y._data, np.float64).reshape(-1)  # a view of x would move back with it
         finally:
             base[place] = before
         if y.shape != shape:
@@ -132,7 +133,7 @@ def numerical(func: Func, args: Sequence[Any], x: Tensor, i: int, eps: float) ->
                 "Expected `func` to return outputs with the same shape when inputs are "
                 f"perturbed by {eps}, but got: shapes {shape} and {y.shape}."
             )
-        return np.array(y._data, np.float64).reshape(-1)
+        return value
 
     rows = [moved(at, eps) - moved(at, -eps) for at in np.ndindex(base.shape)]
     return np.array(rows, base.dtype) / (2 * eps) if rows else np.zeros((0, 1))

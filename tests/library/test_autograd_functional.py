@@ -26,6 +26,11 @@ def test_gradcheck_runs_the_function_as_it_is() -> None:
         gradcheck(lambda x: mg.cat([x, x]) if mg.all(x >= 1) else x, leaf(1.0))
 
 
+def test_gradcheck_of_views() -> None:
+    x = leaf(1.0, 2.0)
+    assert gradcheck(lambda x: x.view(2, 1), x) and gradgradcheck(lambda x: x.view(2, 1) + 1, x)
+
+
 def test_gradcheck_changes_the_very_tensor() -> None:
     x = leaf(1.0, 2.0)
     assert gradcheck(lambda _: (x * x).sum(), x)
