@@ -38,7 +38,10 @@ def command(folder: Path, browser: bool = True, port: int | None = None) -> list
 
 
 def environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the server: ours after the user's own Jupyter settings, so that theirs win."""
+    """The environment of the server: ours after the user's own Jupyter settings, so that theirs win.
+
+    MINIGRAD_LAB tells the stepper that these settings save its widgets.
+    """
     paths = [base[name] for name in ("JUPYTER_CONFIG_PATH",) if base.get(name)]
     return {**base, "JUPYTER_CONFIG_PATH": os.pathsep.join([*paths, str(SETTINGS)]), "MINIGRAD_LAB": "1"}
 

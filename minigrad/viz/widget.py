@@ -14,6 +14,7 @@ from typing import Any
 import anywidget
 import ipywidgets
 import traitlets
+from IPython import get_ipython
 
 from ..record.recording import Recording
 from .data import dress
@@ -35,7 +36,7 @@ async function load(model) {
     document.head.append(style);
     loaded.set(esm, import(URL.createObjectURL(new Blob([esm], { type: "text/javascript" }))));
   }
-  return [await loaded.get(esm), { esm, css, page: source.get("page") }];
+  return [await loaded.get(esm), { esm, css, page: source.get("page"), live: true }];
 }
 
 async function render({ model, el, signal }) {
@@ -63,6 +64,29 @@ def source() -> Source:
     return Source(esm=script(), css=style(), page=PAGE)
 
 
+Made = tuple[str, list["Stepper"]]
+of_cell: dict[str, Made] = {}  # for each cell, its last run and the steppers that this made
+
+
+def run_of_cell() -> tuple[str, str]:
+    """The cell that is running and the message that runs it; empty text where no notebook says so."""
+    shell = get_ipython()
+    parent: dict[str, Any] = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    return parent.get("metadata", {}).get("cellId", ""), parent.get("header", {}).get("msg_id", "")
+
+
+def close_earlier(new: Stepper) -> None:
+    """Close what an earlier run of the same cell made: a saved notebook would hold all of it."""
+    cell, run = run_of_cell()
+    before, steppers = of_cell.get(cell, ("", []))
+    if before != run:
+        for old in steppers:
+            old.close()
+        steppers = []
+    if cell:
+        of_cell[cell] = run, [*steppers, new]
+
+
 class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
     """The live widget. `.answers` holds the predictions, `.step` the position; it goes into an HBox like any widget."""
 
@@ -78,6 +102,7 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
     def __init__(self, data: dict[str, Any], text: str = "", whole: Recording | None = None) -> None:
         super().__init__(data=data, predict=bool(data.get("predict")), step=data.get("at", 0), source=source().model_id)
         self.text, self.whole = text, whole
+        close_earlier(self)
 
     @traitlets.observe("around")  # type: ignore[untyped-decorator]
     def _show_another_part(self, change: Any) -> None:

@@ -28,18 +28,19 @@ export function render({ model, el, signal }) {
 function draw({ model, el, signal }) {
 	const data = model.get("data"), S = makeState(data), { frames, nodes } = S;
 	const on = (target, name, fn) => target.addEventListener(name, fn, { signal });
-	const heading = data.title, live = h("div.mg-live", { "aria-live": "polite" });
+	const heading = data.title, spoken = h("div.mg-live", { "aria-live": "polite" });
 	let theme = model.get("theme") || "auto", said = "", painted = null;
 
 	// ---- the parts
-	const say = (text) => { live.textContent = said = text; };
+	const say = (text) => { spoken.textContent = said = text; };
+	/** Whether a kernel answers: a saved notebook has widgets without one. */
+	const live = () => !!model.get("live") && !el.closest(".jupyter-widgets-disconnected");
 	const predict = makePredict(S, { model, say, go: (p) => bar.go(p), pause: () => bar.pause(), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
 	const mute = (what) => predict.mute(what);
 	const graph = makeGraph(S, { mute, asks: predict.asks, pick: (i) => { if (!predict.click(i)) pick(i); } }, on);
 	const code = makeCode(S, (i) => pick(i), on);
-	const card = makeCard(S, () => pick(null), on);
-	const panels = makePanels(S, { mute, turns: () => graph.turns, live: () => !!model.widget_manager,
-		around: (n) => { model.set("around", n); model.save_changes(); } }, on);
+	const card = makeCard(S, { close: () => pick(null), live, around: (n) => { model.set("around", n); model.save_changes(); } }, on);
+	const panels = makePanels(S, { mute, turns: () => graph.turns }, on);
 	const more = h("div.mg-more", { hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
 	const press = {
 		fit: graph.fit, zoomin: () => graph.zoomBy(1.2), zoomout: () => graph.zoomBy(1 / 1.2), help: () => toggle("help"), words: () => toggle("transcript"),
@@ -59,7 +60,7 @@ function draw({ model, el, signal }) {
 	const view = h("div.mg-view" + (code.el ? "" : " alone"), graph.el, code.el || "", card.el);
 	const stage = h("div.mg-stage", panels.math, panels.ledger, panels.queue, predict.el);
 	const box = h("div.mg", { role: "group", "aria-label": heading + ", stepper" }, h("div.mg-head", h("span.mg-title", heading), pos),
-		view, panels.words, bar.el, stage, more, live);
+		view, panels.words, bar.el, stage, more, spoken);
 	el.append(box);
 
 	// ---- painting

@@ -6,7 +6,7 @@ import { figure, heat, indexOf, strongest, thumb } from "./numbers.js";
 const small = (...content) => h("p.mg-small", ...content);
 const sign = (t) => h("span.mg-sign", t);
 
-/** options: mute(what) whether an answer is hidden, live() whether a kernel answers, around(n) asks it for a part. */
+/** options: mute(what) whether an answer is hidden, turns() where a loop is. */
 export function makePanels(S, options, on) {
 	const { nodes, edges, steps, val, name } = S;
 	const words = h("p.mg-words");
@@ -106,15 +106,10 @@ export function makePanels(S, options, on) {
 		parts.push(row, line);
 		if (rule) {
 			const notes = [step.legend, step.fd != null && answer && `Measured by nudging: ${fmt(step.fd)}.`, step.note].filter(Boolean);
-			if (notes.length) parts.push(small(notes.join(". ").replaceAll("..", "."), step.around && options.live() ? ask("show them", () => options.around(step.around)) : ""));
+			if (notes.length) parts.push(small(notes.join(". ").replaceAll("..", ".")));
 			if (step.jac != null && !answer && val(step.jac).r <= 4 && val(step.jac).c <= 6) row.append(sign(" "), figure(val(step.jac), "full Jacobian", { small: "a row for each output" }));
 			if (step.check?.verdict && answer) parts.push(comparison(step));
 		}
-	}
-	function ask(text, act) {
-		const b = h("button", { type: "button", ...KEEP }, text);
-		on(b, "click", act);
-		return b;
 	}
 
 	/** What a hovered cell of the result lights up in each figure. */
@@ -305,14 +300,15 @@ export function makeCode(S, pick, on) {
 }
 
 // ---- one node looked at
-/** A card with what is known of one node now; it does not move the time. */
-export function makeCard(S, close, on) {
+/** A card with what is known of one node now; it does not move the time. options: close, live() whether a kernel answers,
+ * around(n) asks it for another part of a long pass. */
+export function makeCard(S, options, on) {
 	const { nodes, steps, val } = S, el = h("div.mg-card", { role: "dialog", "aria-label": "One tensor", hidden: true, tabindex: -1, ...KEEP });
 	let who = null;
 	function paint(st) {
 		if (who == null) return;
 		const n = nodes[who], grad = val(st.grad[who]), shut = h("button.mg-close", { type: "button", "aria-label": "Close (Esc)", ...KEEP }, "×");
-		on(shut, "click", close);
+		on(shut, "click", options.close);
 		const kept = new Map();
 		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) kept.set(label || "a number", val(v));
 		const kind = !n.rg ? n.cut ? `cut off by ${n.cut}` : "data: it needs no gradient" : n.leaf ? "a leaf" : `made by ${n.symbol || n.op}`;
@@ -321,6 +317,12 @@ export function makeCard(S, close, on) {
 			n.src ? small(h("code", n.src)) : "", h("div.mg-figures", figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? "not saved" : "not yet" }),
 				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : ""),
 			held.length ? small(h("b", "Saved for its rule")) : "", held.length ? h("div.mg-figures", held) : "");
+		const around = S.byNode[who].map((k) => steps[k].around).find(Boolean);
+		if (around && options.live()) {
+			const b = h("button", { type: "button", ...KEEP }, "show them");
+			on(b, "click", () => options.around(around));
+			el.append(small(steps[S.byNode[who][0]].note), b);
+		}
 	}
 	return {
 		el, paint,
