@@ -57,12 +57,12 @@ reciprocal = operation("Reciprocal", floating(np.reciprocal), lambda g, out: -g 
 power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * exponent * x ** (exponent - 1))
 power_zero = operation("PowBackward0", kernels.power, lambda g, x: zeros(g))
 power_tensor = operation(
-    "PowBackward1", np.power,
+    "PowBackward1", kernels.power_of,
     lambda g, x, y, out: where(y == 0, 0.0, g * y * x ** (y - 1)),
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
 power_base = operation(
-    "PowBackward2", np.power,
+    "PowBackward2", kernels.power_of,
     None,
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )

@@ -159,6 +159,14 @@ def power(x: Array, exponent: float) -> Array:
     return x**exponent
 
 
+def power_of(x: Array, y: Array) -> Array:
+    """x ** y; of whole numbers a negative power is 0, but for 1 and -1."""
+    if x.dtype.kind == "f" or not np.any(y < 0):
+        return np.power(x, y)
+    powers: Array = np.power(x, np.absolute(y))
+    return np.where((y < 0) & (np.absolute(x) != 1), 0, powers).astype(powers.dtype)
+
+
 def lerp(x: Array, y: Array, weight: Any) -> Array:
     """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact."""
     if x.dtype.kind != "f":
