@@ -14,7 +14,7 @@ from minigrad.record.formula import Named, latex, parsed, plain, settled
 from minigrad.record.graph import Graph
 from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import term
-from minigrad.record.nodes import arguments_of, array_of, operation_of
+from minigrad.record.nodes import arguments_of, array_of, known_of, operation_of
 from minigrad.record.numbers import Array, short
 from minigrad.tensor import Node
 
@@ -45,7 +45,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     labels = {name: graph.label(node, name) for name in ("out", *made.inputs)}
     bare = {n: v.item() for n, v in given.items() if isinstance(v, np.generic) and not labels.get(n)}
     sent.rule, sent.operation = settled(rule, given | bare), made.name
-    sent.arguments = graph.inputs(node) | given
+    sent.arguments = known_of(node, graph.values) | given
     sent.saved = tuple(saved_as(name, value, labels.get(name, "")) for name, value in given.items())
     sent.names = {word: term(label) for word, label in labels.items() if label not in ("", "g")}
     sent.names |= {k.name: k.label for k in sent.saved if k.value is None and 0 < len(k.label) <= 20}

@@ -9,23 +9,10 @@ import numpy as np
 
 from minigrad.operation import parameters
 from minigrad.record.moves import Place
-from minigrad.record.names import (
-    Names,
-    is_operation,
-    kind_of,
-    source_of,
-    symbol,
-)
-from minigrad.record.nodes import (
-    inputs_known,
-    inputs_of,
-    known_values,
-    operation_of,
-    saved_by,
-)
+from minigrad.record.names import Names, is_operation, kind_of, source_of, symbol
+from minigrad.record.nodes import inputs_of, known_values, operand, operation_of, saved_by
 from minigrad.record.numbers import number
-from minigrad.tensor import Node
-from minigrad.tensor import Tensor
+from minigrad.tensor import Node, Tensor
 
 
 class Graph:
@@ -53,18 +40,14 @@ class Graph:
     def enter(self, node: Node) -> None:
         """Give a node its place, and one to each operand without history."""
         inputs = [self.input(node, slot) for slot in range(len(node.parents))]
-        texts = [self.text(node, slot, i) for slot, i in enumerate(inputs)]
-        texts += self.settings(node)
-        inner = node in self.inner
-        name, named = self.names.of(node, inner, texts)
-        found, kind = source_of(node), kind_of(node)
+        inner, found, at = node in self.inner, source_of(node), len(self.places)
+        name, named = self.names.of(node, inner, self.texts(node, inputs))
         fits = is_operation(node) and not inner and bool(node.parents)
-        at = len(self.places)
         place = Place(
             at, name, node.name(), tuple(node.shape or ()), str(node.dtype),
             leaf=not node.parents, named=named, where=found.where,
             expression=found.expression if fits else "", source=found.line,
-            value=self.values.get(node), symbol=symbol(kind), spot=spot_of(node),
+            value=self.values.get(node), symbol=symbol(kind_of(node)), spot=spot_of(node),
             site=(node.code, node.at) if node.code else None,
         )  # fmt: skip
         leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
@@ -72,63 +55,41 @@ class Graph:
             place.old_grad = np.array(leaf._grad._data)
         self.place[node] = at
         self.places.append(place)
-        for slot, i in enumerate(inputs):
-            if i is None:
-                continue
-            self.edges.append((i, at, slot))
-            if not self.places[i].needs_grad:
-                self.cut[at, slot] = i
+        known = [(i, slot) for slot, i in enumerate(inputs) if i is not None]
+        self.edges += [(i, at, slot) for i, slot in known]
+        self.cut |= {(at, slot): i for i, slot in known if not self.places[i].needs_grad}
 
     def input(self, node: Node, slot: int) -> int | None:
         """The place of an input; none for a number, or where none is known."""
-        parent = node.parents[slot]
+        parent, made, value = node.parents[slot], operation_of(node), operand(node, slot)
         if parent is not None:
             return self.place[parent]
-        made, value = operation_of(node), self.operand(node, slot)
-        if isinstance(value, (int, float)):
-            return None
-        if made is not None and made.rules[slot] is None:
+        if isinstance(value, (int, float)) or (made is not None and made.rules[slot] is None):
             return None  # a condition, an index: nothing to differentiate by
         name = self.names.constant(value, node, slot)
         if name == "constant" and np.ndim(value) == 0:  # None, or a number
             return None
         tensor = self.names.cut.get(name)
-        if tensor is not None and value is None:
-            known = self.made_from(node, slot, tensor)
-            value = tensor._data if known else None
+        if value is None and tensor is not None and self.made_from(node, slot, tensor):
+            value = tensor._data
         for place in self.places:
             alike = not place.needs_grad and place.name == name
             if alike and (value is None or place.value is value):
                 return place.id
         array = None if value is None else np.asarray(value)
-        at = len(self.places)
-        shape = () if array is None else array.shape
-        self.places.append(
-            Place(at, name, "", shape, needs_grad=False, named=True, value=array)
-        )
-        return at
+        place = Place(len(self.places), name, "", () if array is None else array.shape)
+        place.needs_grad, place.named, place.value = False, True, array
+        self.places.append(place)
+        return place.id
 
-    def operand(self, node: Node, slot: int) -> Any:
-        """The value of an input without history, if a rule saved it."""
-        made = operation_of(node)
-        if made is None or slot >= len(made.inputs):
-            return None
-        return saved_by(node).get(made.inputs[slot])
-
-    def text(self, node: Node, slot: int, place: int | None) -> str:
-        """What an input is called; a number stands for itself."""
-        if place is not None:
-            return self.places[place].name
-        value = self.operand(node, slot)
-        return number(value) if value is not None and np.ndim(value) == 0 else "…"
-
-    def settings(self, node: Node) -> list[str]:
-        """The numbers among an operation's settings, such as an exponent."""
-        if operation_of(node) is None:
-            return []
-        saved, names = saved_by(node), node.operation.statics
-        values = [saved.get(name) for name in names]
-        return [number(v) for v in values if isinstance(v, (int, float))]
+    def texts(self, node: Node, inputs: list[int | None]) -> list[str]:
+        """What a node's inputs are called; numbers stand for themselves."""
+        made, saved = operation_of(node), saved_by(node)
+        settings = [saved.get(name) for name in made.statics] if made else []
+        values = [operand(node, slot) for slot in range(len(inputs))]
+        names = [number(v) if v is not None and np.ndim(v) == 0 else "…" for v in values]
+        names = [n if i is None else self.places[i].name for n, i in zip(names, inputs, strict=True)]
+        return names + [number(v) for v in settings if isinstance(v, (int, float))]
 
     def made_from(self, node: Node, slot: int, tensor: Tensor) -> bool:
         """Whether the node's value comes out with this tensor as its input.
@@ -136,11 +97,9 @@ class Graph:
         The variable may have come to hold another one.
         """
         made = operation_of(node)
-        if made is None or slot >= len(made.inputs) or node not in self.values:
-            return False
-        given = {made.inputs[slot]: tensor._data}
+        given = {made.inputs[slot]: tensor._data} if made else {}
         arguments = inputs_of(node, self.values, **given)
-        if arguments is None:
+        if made is None or arguments is None or node not in self.values:
             return False
         try:
             with np.errstate(all="ignore"):
@@ -148,13 +107,6 @@ class Graph:
         except ValueError:  # it does not even fit
             return False
         return np.array_equal(value, self.values[node], equal_nan=True)
-
-    def inputs(self, node: Node) -> dict[str, Any]:
-        """What is known of a node's inputs and result, by the rules' names."""
-        known = inputs_known(node, self.values)
-        if node in self.values:
-            known["out"] = self.values[node][()]
-        return known
 
     def label(self, node: Node, name: str) -> str:
         """What the student calls an input, or the result, of a node."""
@@ -168,7 +120,7 @@ class Graph:
         i = self.cut.get((at, slot)) if parent is None else self.place[parent]
         if i is not None:
             return self.places[i].name
-        value = self.operand(node, slot)
+        value = operand(node, slot)
         text = self.names.constant(value, node, slot) if np.ndim(value) else ""
         if text == "constant" and made.rules[slot] is None:
             return parameters(made.forward)[slot]  # "condition"

@@ -19,8 +19,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from minigrad.tensor import Node
-from minigrad.tensor import Tensor
+from minigrad.tensor import Node, Tensor
 
 # Nodes whose symbol is not their own name.
 SYMBOLS = {

@@ -16,8 +16,7 @@ import numpy as np
 from minigrad.operation import Operation
 from minigrad.record.names import Names, is_operation, literal, source_of
 from minigrad.record.numbers import Array
-from minigrad.tensor import Node
-from minigrad.tensor import Tensor
+from minigrad.tensor import Node, Tensor
 
 
 def array_of(value: Any) -> Array:
@@ -49,46 +48,42 @@ def arguments_of(node: Node, slot: int) -> dict[str, Any]:
 def saved_by(node: Node) -> dict[str, Any]:
     """All that a node of the table has saved, by the rules' names for it."""
     found: dict[str, Any] = {}
-    for slot, saved in enumerate(node.saved or ()):
-        if saved:
-            found |= arguments_of(node, slot)
+    for slot, saved in enumerate(node.saved or () if operation_of(node) else ()):
+        found |= arguments_of(node, slot) if saved else {}
     return found
+
+
+def operand(node: Node, slot: int) -> Any:
+    """The value of an input, if a rule saved it."""
+    made = operation_of(node)
+    return None if made is None else saved_by(node).get(made.inputs[slot])
 
 
 def known_values(nodes: list[Node], root: Tensor, names: Names) -> dict[Node, Array]:
     """The value of each node, oldest first, where it can be had."""
-    values: dict[Node, Any] = {}
+    values: dict[Any, Any] = {}
     for node in nodes:
-        if not node.parents:
-            leaf = node.variable  # type: ignore[attr-defined]
-            if leaf is not None:
-                values[node] = leaf._data
-        elif (made := operation_of(node)) is not None:
-            owners = zip((*made.inputs, "out"), (*node.parents, node), strict=True)
-            saved = saved_by(node)
-            for name, owner in owners:
-                if owner is not None and hasattr(saved.get(name), "dtype"):
-                    values.setdefault(owner, saved[name])
-    for node, (_, tensor) in names.tensors.items():
-        values[node] = tensor._data
-    if root._node is not None:
-        values[root._node] = root._data
+        leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
+        if leaf is not None:
+            values[node] = leaf._data
+        made, saved = operation_of(node), saved_by(node)
+        for name, owner in zip((*made.inputs, "out"), (*node.parents, node), strict=True) if made else ():
+            if owner is not None and hasattr(saved.get(name), "dtype"):
+                values.setdefault(owner, saved[name])
+    values |= {node: tensor._data for node, (_, tensor) in names.tensors.items()}
+    values[root._node] = root._data
     for node in nodes:
-        if node.parents and node not in values:
-            value = recomputed(node, values)
-            if value is not None:
-                values[node] = value
-    fitting = {n: v for n, v in values.items() if np.shape(v) == n.shape}
-    return {node: np.array(value) for node, value in fitting.items()}
+        arguments = None if node in values else inputs_of(node, values)
+        if arguments is not None:  # it was not saved: compute it again
+            with np.errstate(all="ignore"):
+                values[node] = node.operation.forward(*arguments)
+    return {n: np.array(v) for n, v in values.items() if np.shape(v) == n.shape}
 
 
-def inputs_known(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
-    """What is known of a node's inputs and settings, by the rules' names."""
-    made = operation_of(node)
-    if made is None:
-        return {}
-    known = saved_by(node)
-    pairs = list(zip(made.inputs, node.parents, strict=True))
+def known_of(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
+    """What is known of a node's inputs, settings and result, by the rules' names."""
+    made, known = operation_of(node), saved_by(node)
+    pairs = list(zip(made.inputs, node.parents, strict=True)) if made else []
     texts = source_of(node).operands if is_operation(node) else ()
     for slot, (name, parent) in enumerate(pairs):
         if parent is not None and parent in values:
@@ -96,25 +91,12 @@ def inputs_known(node: Node, values: Mapping[Node, Any]) -> dict[str, Any]:
         if parent is None and len(texts) == len(pairs):
             value = literal(texts[slot])  # a number that stands in the source
             known |= {} if value is NotImplemented else {name: value}
-    shapes = {f"{n}_shape": np.shape(known[n]) for n in made.inputs if n in known}
-    return known | shapes
+    known |= {f"{n}_shape": np.shape(known[n]) for n, _ in pairs if n in known}
+    return known | ({"out": values[node][()]} if node in values else {})
 
 
 def inputs_of(node: Node, values: Mapping[Node, Any], **given: Any) -> list[Any] | None:
     """All arguments of a node's forward function; None if one is not known."""
-    made = operation_of(node)
-    if made is None:
-        return None
-    known = inputs_known(node, values) | given
-    names = (*made.inputs, *made.statics)
-    return [known[n] for n in names] if known.keys() >= set(names) else None
-
-
-def recomputed(node: Node, values: Mapping[Node, Any]) -> Any:
-    """A value that was not saved, from what is known; None if that fails."""
-    arguments = inputs_of(node, values)
-    if arguments is None:
-        return None
-    with np.errstate(all="ignore"):
-        value = node.operation.forward(*arguments)
-    return value if np.shape(value) == node.shape else None
+    made, known = operation_of(node), known_of(node, values) | given
+    names = (*made.inputs, *made.statics) if made else ()
+    return [known[n] for n in names] if names and known.keys() >= set(names) else None

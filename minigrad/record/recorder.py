@@ -21,7 +21,6 @@ from minigrad.record.moves import Contribution, Step, same
 from minigrad.record.nodes import array_of, operation_of, stretched
 from minigrad.record.numbers import Array
 from minigrad.record.recording import Recording
-from minigrad.record.student import Rules
 from minigrad.tape import (
     Walk,
     after_node,
@@ -44,8 +43,8 @@ GONE = (
 class Recorder:
     """Writes steps down while a walk goes through the graph."""
 
-    def __init__(self, graph: Graph, rules: Rules) -> None:
-        self.graph, self.rules = graph, rules
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
         self.steps: list[Step] = []
         self.expected = [0] * len(graph.places)
         self.arrived = self.expected.copy()
@@ -95,7 +94,6 @@ class Recorder:
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
                 explain_contribution(sent, step, node, self.graph, g if isinstance(g, tuple) else None)
-                self.rules.check(sent, step, node, self.graph)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
@@ -145,18 +143,14 @@ def record(
     root: Tensor,
     gradient: Tensor | None = None,
     names: Mapping[str, Any] | None = None,
-    rules: Mapping[str, Any] | None = None,
 ) -> Recording:
     """The backward pass of `root` as data: nothing is run, changed or freed.
 
     root: a tensor that requires a gradient.  gradient: what the pass starts
     from, of the root's shape; may be left out if the root holds one number.
     names: what to call tensors, {"x": x}; by default the caller's variables.
-    rules: {"mul": rule}, compared with the engine's own at every edge (see
-    `minigrad.replace` for their form).  RuntimeError if there is no graph, if
-    backward() has freed it, if something it needs was overwritten, or if
-    `gradient` is missing or of another shape; KeyError for a rule of an
-    unknown operation.
+    RuntimeError if there is no graph, if backward() has freed it, if something
+    it needs was overwritten, or if `gradient` is missing or of another shape.
 
     >>> x = torch.tensor(3.0, requires_grad=True)
     >>> print(minigrad.record(x * x))
@@ -176,12 +170,11 @@ def record(
             "this tensor has no backward pass: it does not require grad and "
             "does not have a grad_fn"
         )
-    own = Rules(rules or {})
     ((_, seed),) = (tape.chosen or Walk).started((root,), (gradient,), False)
     nodes = ancestry(root._node)
     with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
         graph = Graph(root, nodes, names)
-        recorder = Recorder(graph, own)
+        recorder = Recorder(graph)
         recorder.run(root._node, seed)
     return Recording(
         graph.place[root._node], graph.places, graph.edges, recorder.steps,

@@ -23,6 +23,7 @@ from . import foreign, quiz
 from .code import code_of
 from .layout import MOST_BOXES, lay_out
 from .part import excerpt
+from .rules import judge
 
 BUDGET = 480_000  # bytes of JSON: samples shrink until it fits
 MOST_MOVES = 3_000  # more are never shown
@@ -55,7 +56,7 @@ def recorded(
         return foreign.record(loss, gradient, names, rules)
     if ones and gradient is None and loss.numel() != 1:
         gradient = loss.detach() * 0 + 1
-    return record(loss, gradient, names=names, rules=rules)
+    return judge(record(loss, gradient, names=names), rules or {})
 
 
 def place_of(around: Any, recording: Recording, names: Mapping[str, Any]) -> int:

@@ -16,14 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..operation import parameters
+from ..operation import TABLE, parameters
 from ..record.contributions import arithmetic
 from ..record.formula import bracketed, formula, settled
 from ..record.moves import Contribution, Place, Saved, Step
 from ..record.names import term
 from ..record.numbers import Array, number, short
 from ..record.recording import Recording
-from ..operation import TABLE
 from ..tape import AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 

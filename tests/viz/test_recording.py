@@ -16,6 +16,7 @@ from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
 from minigrad.operation import TABLE
 from minigrad.viz.part import excerpt
+from minigrad.viz.rules import judge
 from tests.together import first, together
 
 from . import cases, graphs
@@ -391,7 +392,7 @@ def test_no_rule_names_a_room_of_ours(line: str) -> None:
 def test_a_rule_that_gives_nothing_usable_is_shown_and_not_raised(rule, verdict: str) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.tensor([3.0, -1.0], requires_grad=True)
-    verdicts = [s.verdict for step in record(x * y, torch.ones(2), rules={"mul": rule}).steps for s in step]
+    verdicts = [s.verdict for step in judge(record(x * y, torch.ones(2)), {"mul": rule}).steps for s in step]
     assert verdict in verdicts
 
 
@@ -405,7 +406,7 @@ def test_a_students_rule_cannot_spoil_the_numbers_of_the_walk() -> None:
         y *= 100
         return g, g
 
-    spoilt = record(x * y, torch.ones(2), rules={"mul": greedy})
+    spoilt = judge(record(x * y, torch.ones(2)), {"mul": greedy})
     assert {k: v.tolist() for k, v in spoilt.grads.items()} == {"x": [3.0, -1.0], "y": [1.0, 2.0]}
     assert x.tolist() == [1.0, 2.0]
 
@@ -436,14 +437,14 @@ class Callable:
 def test_a_rule_that_is_wrong_in_another_way_is_told_which(rule, verdict: str) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = torch.tensor([3.0, -1.0], requires_grad=True)
-    verdicts = [s.verdict for step in record(x * y, torch.ones(2), rules={"mul": rule}).steps for s in step]
+    verdicts = [s.verdict for step in judge(record(x * y, torch.ones(2)), {"mul": rule}).steps for s in step]
     assert verdict in verdicts
 
 
 def test_a_rule_for_an_operation_that_does_not_exist_is_an_error() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     with pytest.raises(KeyError, match="no operation 'mull'"):
-        record(x * x, rules={"mull": lambda g, x, y: (g, g)})
+        judge(record(x * x), {"mull": lambda g, x, y: (g, g)})
 
 
 @pytest.mark.parametrize("seed", first(6, of=30))

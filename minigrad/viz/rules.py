@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.record.formula import shown
-from minigrad.record.graph import Graph
-from minigrad.record.moves import Contribution, Step
-from minigrad.record.nodes import inputs_of, operation_of
-from minigrad.record.numbers import Array, plural
-from minigrad.operation import TABLE
-from minigrad.tensor import Node
+from ..operation import TABLE
+from ..record.formula import shown
+from ..record.moves import Contribution
+from ..record.numbers import Array, plural
+from ..record.recording import Recording
 
 # Names for several rows of the table at once.
 ALSO = {
@@ -27,48 +25,56 @@ ALSO = {
 SMALL = 64  # a gradient of so many numbers is measured
 
 
-class Rules:
-    """The student's rules, by operation.  KeyError for one that is not there."""
+def judge(recording: Recording, rules: Mapping[str, Any]) -> Recording:
+    """Run a student's rules on the numbers of a recording, and say who is right.
 
-    def __init__(self, rules: Mapping[str, Any]) -> None:
-        self.rules: dict[str, Any] = {}
-        known = [*TABLE, *ALSO]
-        for name, rule in rules.items():
-            if name not in known:
-                like = get_close_matches(name.lower(), known, 4, 0.5)
-                has = "among others " * bool(like) + ", ".join(like or sorted(TABLE))
-                raise KeyError(f"no operation {name!r} in the derivative table; it has {has}")
-            for each in (name, *ALSO.get(name, ())):
-                self.rules.setdefault(each, rule)
-
-    def check(self, sent: Contribution, step: Step, node: Node, graph: Graph) -> None:
-        """Run the student's rule for this operation, and measure who is right."""
-        made = operation_of(node)
-        if made is not None and made.name in self.rules:
-            sent.numeric = measured(sent.slot, step.upstream, node, graph)
-            sent.verdict = verdict(self.rules[made.name], sent, step.upstream, len(node.parents))
+    KeyError for a rule of an operation that does not exist.
+    """
+    own = by_row(rules)
+    for step in recording.steps:
+        for sent in step:
+            if sent.operation in own and not sent.skipped:
+                sent.numeric = measured(sent, step.upstream)
+                sent.verdict = verdict(own[sent.operation], sent, step.upstream)
+    return recording
 
 
-def measured(slot: int, g: Array, node: Node, graph: Graph) -> Array | None:
+def by_row(rules: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules by the rows of the table that they are for."""
+    found: dict[str, Any] = {}
+    known = [*TABLE, *ALSO]
+    for name, rule in rules.items():
+        if name not in known:
+            like = get_close_matches(name.lower(), known, 4, 0.5)
+            has = "among others " * bool(like) + ", ".join(like or sorted(TABLE))
+            raise KeyError(f"no operation {name!r} in the derivative table; it has {has}")
+        for each in (name, *ALSO.get(name, ())):
+            found.setdefault(each, rule)
+    return found
+
+
+def measured(sent: Contribution, g: Array) -> Array | None:
     """The contribution by central differences; None if an input is not known."""
-    given = inputs_of(node, graph.values)
-    if given is None or np.size(given[slot]) > SMALL:
+    made = TABLE[sent.operation]
+    names = (*made.inputs, *made.statics)
+    if not sent.arguments.keys() >= set(names) or np.size(sent.arguments[names[sent.slot]]) > SMALL:
         return None
+    given = [sent.arguments[name] for name in names]
     double = [np.float64(a) if getattr(getattr(a, "dtype", None), "kind", "") == "f" else a for a in given]
-    x = np.array(double[slot], np.float64)
+    x = np.array(double[sent.slot], np.float64)
     slopes = np.zeros(x.shape)
     for index in np.ndindex(*x.shape):
         sides = []
         for h in (1e-5, -1e-5):
             nudged = x.copy()
             nudged[index] += h
-            double[slot] = nudged[()]
-            sides.append(np.sum(g * node.operation.forward(*double)))
+            double[sent.slot] = nudged[()]
+            sides.append(np.sum(g * made.forward(*double)))
         slopes[index] = (sides[0] - sides[1]) / 2e-5
     return slopes
 
 
-def verdict(rule: Any, sent: Contribution, g: Array, inputs: int) -> str:
+def verdict(rule: Any, sent: Contribution, g: Array) -> str:
     """What is wrong with the rule, or "agrees"; notes what it returned."""
     several = isinstance(rule, (tuple, list))
     if several and sent.slot >= len(rule):
@@ -88,6 +94,7 @@ def verdict(rule: Any, sent: Contribution, g: Array, inputs: int) -> str:
     except (Exception, SystemExit) as error:  # a rule may raise anything
         return f"Your rule raised {type(error).__name__}: {error}"
     if not several and isinstance(answer, (tuple, list)):
+        inputs = len(TABLE[sent.operation].inputs)
         if len(answer) > inputs:
             has = f"{inputs} {plural(inputs, 'input', 'inputs')}"
             return f"Your rule returned {len(answer)} gradients; the operation has {has}."
