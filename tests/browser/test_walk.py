@@ -124,14 +124,18 @@ def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
     assert not walk.page.evaluate(changed), "opening a notebook does not mark it as changed"
     walk.run_all()
     walk.notebook.locator(".mg").first.wait_for()
-    views = walk.notebook.locator(".jp-OutputArea-output .widget-slider, .jp-OutputArea-output .mg").count()
+    views = walk.notebook.locator(".minigrad-live, .mg").count()
     walk.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     walk.page.wait_for_function(f"() => !({changed})()")
     walk.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     walk.open(file)
     walk.notebook.locator(".mg").first.wait_for()
-    assert views and walk.notebook.locator(".jp-OutputArea-output .widget-slider, .jp-OutputArea-output .mg").count() == views
+    assert views and walk.notebook.locator(".minigrad-live, .mg").count() == views
     assert walk.notebook.get_by_text("Error displaying widget").count() == 0
+    form = walk.notebook.locator(".minigrad-live").first
+    form.scroll_into_view_if_needed()
+    assert form.get_by_text("The answer is").is_visible() and form.get_by_text("run this cell again").is_visible()
+    assert not form.locator("button, input").first.is_visible(), "what can only be pressed in vain is left out"
 
 
 @pytest.mark.slow
