@@ -236,11 +236,6 @@ def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
 promote_factors, promote_quotient = promote, promote_floating
 
 
-def before_half(dtype: DType) -> DType:
-    """The type itself."""
-    return dtype
-
-
 def floating(x: Any) -> Any:
     """An operand of a function such as sin: integers and booleans become the default type."""
     return x if x.dtype.kind == "f" else x.astype(_default.numpy)

@@ -7,12 +7,10 @@ or, negative, from the right.
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import linecache
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
@@ -253,6 +251,12 @@ def refused(error: Exception, a: Shape, b: Shape) -> Exception:
 NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
 
 
+def _parameters(function: Any) -> tuple[str, ...]:
+    code = getattr(function, "__wrapped__", function).__code__
+    names: tuple[str, ...] = code.co_varnames
+    return names[: code.co_argcount + code.co_kwonlyargcount]
+
+
 def first_tensor(
     function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Call:
@@ -261,8 +265,7 @@ def first_tensor(
     if args:
         raise must_be_tensor(name, "input", 1, args[0])
     rest = dict(keywords)
-    first = next(iter(inspect.signature(function).parameters))
-    for known in (first, "input", "self", "x", "a"):
+    for known in (_parameters(function)[0], "input", "self", "x", "a"):
         if isinstance(rest.get(known), tensor):
             return (rest.pop(known),), rest
     raise TypeError(f'{name}() missing 1 required positional arguments: "input"')
@@ -276,17 +279,17 @@ def other_names(
     error: Exception,
 ) -> Call:
     """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
-    known = inspect.signature(function).parameters
+    known = _parameters(function)
     named = dict(zip(known, args, strict=False)) | keywords
-    for place, (name, parameter) in enumerate(known.items(), 1):
+    for place, name in enumerate(known, 1):
         wrong = name in named and not isinstance(named[name], tensor)
-        if wrong and parameter.annotation == "Tensor":
+        if wrong and function.__annotations__.get(name) == "Tensor":
             raise must_be_tensor(function.__name__, name, place, named[name]) from None
     renamed = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items()}
-    if renamed.keys() != keywords.keys() and renamed.keys() <= known.keys():
+    if renamed.keys() != keywords.keys() and renamed.keys() <= set(known):
         return args, renamed
     for name in keywords:
-        slip = name in known or difflib.get_close_matches(name, known, 1, 0.8)
+        slip = name in known or close_matches(name, known)
         if not slip and "unexpected keyword" in str(error):
             own = function.__qualname__.removesuffix(".__init__")
             raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None
@@ -298,14 +301,20 @@ def other_names(
 LEFT_OUT = "minigrad leaves out what its course does not use"
 
 
+def close_matches(name: str, known: Iterable[str]) -> list[str]:
+    """The name that comes nearest, if one comes near."""
+    import difflib  # seldom needed
+
+    return difflib.get_close_matches(name, known, 1, 0.8)
+
+
 def no_attribute(owner: str, name: str, namespace: Any) -> AttributeError:
     """The error for a name that `owner` has not, with the nearest name in the namespace (a module, a class)."""
     text = f"{owner} has no attribute {name!r}"
     if not name.startswith("_"):  # those are asked for by the dozen, with hasattr
         known = {n.lower(): n for n in dir(namespace) if n[0] != "_"}
         low = name.lower()
-        near = difflib.get_close_matches(low, known, 1, 0.8)
-        near = near or [n for n in known if sorted(n) == sorted(low)]
+        near = close_matches(low, known) or [n for n in known if sorted(n) == sorted(low)]
         hint = f", did you mean {known[near[0]]!r}?" if near else ""
         text += f"{hint} ({LEFT_OUT})"
     return AttributeError(text, name=name, obj=None)  # without obj, Python adds no second hint
