@@ -294,16 +294,19 @@ def full_like(
     return leaf(np.full_like(input._data, value, found.numpy), requires_grad, device)
 
 
+@public
 def new_zeros(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of this shape, in this tensor's number type unless another is given."""
     return zeros(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
+@public
 def new_ones(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of this shape, in this tensor's number type unless another is given."""
     return ones(*size, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
+@public
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """A leaf with a copy of `data`, in this tensor's number type unless another is given."""
     return tensor(data, dtype=dtype or self.dtype, requires_grad=requires_grad)
@@ -378,7 +381,8 @@ def converted(x: Tensor, dtype: DType) -> Tensor:
     return table.cast(x if dtype.is_floating_point else wrap(x._data), dtype)
 
 
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+@public
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already.
 
     A device may be named too, by place or by name: NotImplementedError for any but the CPU.
@@ -411,6 +415,7 @@ def _as(dtype: DType) -> Callable[[Tensor], Tensor]:
     def convert(self: Tensor) -> Tensor:
         return converted(self, dtype)
 
+    convert.__qualname__ = f"Tensor.{dtype.name}"
     convert.__doc__ = f"The tensor as {dtype}; itself if it is."
     return convert
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from minigrad.dtypes import ALL, check_device
+from minigrad.operation import public
 
 OLD_PYTORCH = 0x1950A86A20F9469CFC6C  # what older files of PyTorch's begin with; newer ones are zip files
 ALLOWED = {
@@ -41,6 +42,7 @@ FROM_PYTORCH = (
 )
 
 
+@public
 def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
     """Write a tensor, or containers of tensors and numbers, to a file. Graphs are not saved; requires_grad is.
 
@@ -57,6 +59,7 @@ def save(obj: Any, f: str | PathLike[str] | IO[bytes]) -> None:
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
 
 
+@public
 def load(f: str | PathLike[str] | IO[bytes], map_location: Any = None, *, weights_only: bool = True) -> Any:
     """Read what `save` wrote. UnpicklingError for a file that holds anything but data, if `weights_only`.
 
