@@ -29,7 +29,7 @@ from minigrad.dtypes import get_default_dtype as get_default_dtype
 from minigrad.dtypes import iinfo as iinfo
 from minigrad.dtypes import promote_types as promote_types
 from minigrad.dtypes import set_default_dtype as set_default_dtype
-from minigrad.operations import replace as replace
+from minigrad.operation import replace as replace
 from minigrad.ops.creation import arange as arange
 from minigrad.ops.creation import as_tensor as as_tensor
 from minigrad.ops.creation import empty as empty

@@ -488,7 +488,7 @@ def line_number(code: CodeType, at: int) -> int:
 
 def source_line(code: CodeType | None, at: int) -> str | None:
     """The line of source, stripped; None where the source cannot be read (typed at a prompt, say)."""
-    return code and linecache.getline(code.co_filename, line_number(code, at)).strip() or None
+    return (code and linecache.getline(code.co_filename, line_number(code, at)).strip()) or None
 
 
 def quoted(code: CodeType | None, at: int) -> str:

@@ -3,21 +3,88 @@
 from __future__ import annotations
 import builtins
 from collections.abc import Sequence
-from minigrad.hooks import Hook
-from minigrad.hooks import RemovableHandle
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from itertools import count
+from types import CodeType
+from typing import Any, TypeAlias
 import numpy as np
 from numpy import ndarray
 from minigrad import dtypes, errors, printing
 from minigrad.dtypes import CPU, Device, DType, Size
-if TYPE_CHECKING:
-    from minigrad.tape import Node
-Array = Any
-F = TypeVar('F', bound=Callable[..., Any])
+Array: TypeAlias = Any
+Rule: TypeAlias = Callable[..., Any]
+Hook: TypeAlias = Callable[..., Any]
+IN_CPP = ('AccumulateGrad', 'CopyBackwards', 'CopySlices', 'NotImplemented')
+Path: TypeAlias = tuple[tuple[Rule, tuple[Any, ...]], ...]
+class Node:
+    """One recorded operation.  PyTorch calls it a grad_fn; each operation has a subclass, such as MulBackward0."""
+    seq: int
+    parents: tuple[Node | None, ...]
+    saved: tuple[Any, ...] | None
+    versions: tuple[Any, ...] | None
+    shape: tuple[int, ...] | None
+    dtype: np.dtype[Any] | None
+    code: CodeType
+    at: int
+    operation: Any = None
+    rules: tuple[Rule | None, ...] | None = None
+    hooks: Hooks | None = None
+
+    @property
+    def owner(self) -> Node:
+        """The node whose output this is: itself, unless it stands for one of several outputs."""
+
+    def name(self) -> str:
+        """PyTorch's name for this kind of node, such as 'MulBackward0'."""
+
+    def __repr__(self) -> str:
+        ...
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """For each input, its node and which of that node's outputs it was; (None, 0) for a constant."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dictionary for notes of the user's own."""
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
+
+    def register_prehook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before this node; a tuple it returns replaces grad_outputs."""
+hooked: weakref.WeakSet[Node] = weakref.WeakSet()
+hook_ids = count()
+class Hooks:
+    """The hooks of one node, in the order in which a backward pass calls them."""
+
+    def __init__(self) -> None:
+        ...
+
+    @classmethod
+    def of(cls, node: Node) -> Hooks:
+        """The hooks of this node, which has some from now on."""
+
+    def add(self, kind: str, hook: Hook) -> RemovableHandle:
+        """Register one more, and return the handle that removes it."""
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook off again, also at the end of a `with` block."""
+
+    def __init__(self, hooks: dict[int, Hook]) -> None:
+        ...
+
+    def remove(self) -> None:
+        """Take the hook off; a second time does nothing."""
+
+    def __enter__(self) -> RemovableHandle:
+        ...
+
+    def __exit__(self, *_: object) -> None:
+        ...
 class Untracked(list[Any]):
-    """The counter of a tensor made in inference mode: nothing can be kept for a backward pass that looks at it."""
+    """The version counter of a tensor made in inference mode: no node can save such a tensor."""
 
     def __getitem__(self, place: Any) -> Any:
         ...
@@ -27,10 +94,8 @@ class Tensor:
     _node: Node | None
     _counter: list[Any]
     _grad: Tensor | None = None
-    _view: Any = None
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """A subclass may add methods; what operations give is a plain Tensor, and they ask no `__torch_function__`."""
+    _view: tuple[Tensor, Path] | None = None
+    _views: dict[weakref.ref[Tensor], None] | None = None
 
     @property
     def shape(self) -> Size:
@@ -42,11 +107,15 @@ class Tensor:
 
     @property
     def device(self) -> Device:
-        """Where the numbers live: always the CPU."""
+        """Where the numbers are: always the CPU."""
 
     @property
     def ndim(self) -> builtins.int:
         """The number of dimensions; 0 for a single number."""
+
+    @property
+    def nbytes(self) -> builtins.int:
+        """The size of the elements in bytes."""
 
     def size(self, dim: builtins.int | None=None) -> Any:
         """The shape, or the size of one dimension.  IndexError if there is no such dimension."""
@@ -57,6 +126,9 @@ class Tensor:
     def dim(self) -> builtins.int:
         """The number of dimensions, as `ndim`."""
 
+    def element_size(self) -> builtins.int:
+        """The size of one element in bytes."""
+
     def stride(self, dim: builtins.int | None=None) -> Any:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
 
@@ -66,16 +138,15 @@ class Tensor:
     def is_contiguous(self, *, memory_format: Any=None) -> builtins.bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
 
+    def is_floating_point(self) -> builtins.bool:
+        """Whether the elements are floating-point numbers."""
+
     @property
     def requires_grad(self) -> builtins.bool:
         """Whether operations on this tensor are recorded; may be set on a leaf of floats only."""
 
     @requires_grad.setter
     def requires_grad(self, value: builtins.bool) -> None:
-        ...
-
-    @requires_grad.deleter
-    def requires_grad(self) -> None:
         ...
 
     @property
@@ -87,19 +158,23 @@ class Tensor:
         """The node that made this tensor, None for a leaf."""
 
     @property
+    def output_nr(self) -> builtins.int:
+        """Which of its node's outputs this tensor is."""
+
+    @property
     def _version(self) -> builtins.int:
         """How often this memory was written to."""
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor whose memory this is a view of; None where the memory is its own."""
 
     def is_inference(self) -> builtins.bool:
         """Whether it was made in `inference_mode`, and so can never be part of a graph."""
 
     @property
-    def output_nr(self) -> builtins.int:
-        """Which of its node's outputs this tensor is."""
-
-    @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward passes have added up here; None before the first."""
+        """The gradient that backward passes have accumulated here; None before the first."""
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -109,8 +184,18 @@ class Tensor:
     def grad(self) -> None:
         ...
 
-    def _check_grad(self, value: Any) -> None:
-        ...
+    @property
+    def retains_grad(self) -> builtins.bool:
+        """Whether this non-leaf keeps its gradient (`retain_grad()` was called)."""
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway)."""
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place."""
+
+    def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
 
     @property
     def data(self) -> Tensor:
@@ -118,10 +203,6 @@ class Tensor:
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        ...
-
-    @data.deleter
-    def data(self) -> None:
         ...
 
     def _writable(self) -> Array:
@@ -134,7 +215,7 @@ class Tensor:
         """What numpy's functions give for a tensor without a graph: a tensor again."""
 
     def item(self) -> Any:
-        """The one number in here as a Python number (cut off from the graph)."""
+        """The one number in here as a Python number, without history.  RuntimeError if there are several."""
 
     def tolist(self) -> Any:
         """The numbers as nested lists, as deep as there are dimensions; a plain number where there are none."""
@@ -148,13 +229,13 @@ class Tensor:
     def __int__(self) -> builtins.int:
         ...
 
-    def __complex__(self) -> complex:
-        ...
-
     def __index__(self) -> builtins.int:
         ...
 
     def __bool__(self) -> builtins.bool:
+        ...
+
+    def __hash__(self) -> builtins.int:
         ...
 
     def __len__(self) -> builtins.int:
@@ -175,19 +256,19 @@ class Tensor:
     @property
     def T(self) -> Tensor:
         """The transpose of a matrix."""
-    def __abs__(self) -> Tensor: ...
-    def __add__(self, other: Any) -> Tensor: ...
+    def __abs__(self, *arguments: Any) -> Tensor:
+        """The absolute value; its gradient at 0 is 0."""
+    def __add__(self, y: Any) -> Tensor: ...
     def __and__(self, other: Any) -> Tensor: ...
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor: ...
     def __delitem__(self, index: Any) -> None:
         """Raises TypeError: a tensor keeps its elements."""
     def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-    def __floordiv__(self, other: Any) -> Tensor: ...
+    def __floordiv__(self, y: Any) -> Tensor: ...
     def __ge__(self, other: Any) -> Tensor: ...
     def __getitem__(self, index: Any) -> Tensor:
         """A part: a view for integers and slices, a copy for index tensors and masks."""
     def __gt__(self, other: Any) -> Tensor: ...
-    def __hash__(self) -> builtins.int: ...
     def __iadd__(self, other: Any) -> Tensor: ...
     def __iand__(self, other: Any) -> Tensor: ...
     def __ifloordiv__(self, other: Any) -> Tensor: ...
@@ -203,7 +284,7 @@ class Tensor:
     def __lt__(self, other: Any) -> Tensor: ...
     def __matmul__(self, other: Any) -> Tensor: ...
     def __mod__(self, other: Any) -> Tensor: ...
-    def __mul__(self, other: Any) -> Tensor: ...
+    def __mul__(self, y: Any) -> Tensor: ...
     def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
     def __neg__(self) -> Tensor:
         """-input. RuntimeError for booleans."""
@@ -212,14 +293,14 @@ class Tensor:
     def __or__(self, other: Any) -> Tensor: ...
     def __pos__(self) -> Tensor: ...
     def __pow__(self, exponent: Any) -> Tensor: ...
-    def __radd__(self, other: Any) -> Tensor: ...
+    def __radd__(self, y: Any) -> Tensor: ...
     def __rand__(self, other: Any) -> Tensor: ...
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A pickle holds the numbers and requires_grad, not the graph; a shallow copy shares the numbers."""
     def __rfloordiv__(self, other: Any) -> Tensor: ...
     def __rmatmul__(self, other: Any) -> Tensor: ...
     def __rmod__(self, other: Any) -> Tensor: ...
-    def __rmul__(self, other: Any) -> Tensor: ...
+    def __rmul__(self, y: Any) -> Tensor: ...
     def __ror__(self, other: Any) -> Tensor: ...
     def __rpow__(self, base: Any) -> Tensor: ...
     def __rsub__(self, other: Any) -> Tensor: ...
@@ -227,27 +308,23 @@ class Tensor:
     def __rxor__(self, other: Any) -> Tensor: ...
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write into a part: the value is broadcast to the part's shape."""
-    def __sub__(self, other: Any) -> Tensor: ...
-    def __truediv__(self, other: Any) -> Tensor: ...
+    def __sub__(self, y: Any) -> Tensor: ...
+    def __truediv__(self, y: Any) -> Tensor: ...
     def __xor__(self, other: Any) -> Tensor: ...
-    @property
-    def _base(self) -> Any: ...
-    def _is_view(self) -> builtins.bool:
-        """Whether writing into this tensor is recorded as writing into another."""
-    def _tell_views(self) -> None:
-        """Views made before their base asked for a gradient ask for one too, until it stops; as in PyTorch, nobody gets it."""
+    def _set_data(self, value: Tensor) -> None:
+        """`x.data = value`: the tensor has the other's memory from now on; its place in the graph stays."""
     def abs(self) -> Tensor:
         """The absolute value; its gradient at 0 is 0."""
     def abs_(self) -> Tensor:
-        """The absolute value; its gradient at 0 is 0."""
+        """`abs`, written into this tensor; returns the tensor."""
     def acos(self) -> Tensor:
         """The angle in radians whose cosine is given."""
     def acos_(self) -> Tensor:
-        """The angle in radians whose cosine is given."""
+        """`acos`, written into this tensor; returns the tensor."""
     def add(self, other: Any, *, alpha: builtins.float = 1) -> Tensor:
         """input + alpha * other."""
     def add_(self, other: Any, *, alpha: builtins.float = 1) -> Tensor:
-        """input + alpha * other."""
+        """`add`, written into this tensor; returns the tensor."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1) -> Tensor:
         """beta * input + alpha * (mat1 @ mat2)."""
     def all(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False) -> Tensor:
@@ -269,15 +346,15 @@ class Tensor:
     def asin(self) -> Tensor:
         """The angle in radians whose sine is given."""
     def asin_(self) -> Tensor:
-        """The angle in radians whose sine is given."""
+        """`asin`, written into this tensor; returns the tensor."""
     def atan(self) -> Tensor:
         """The angle in radians whose tangent is given."""
     def atan2(self, other: Tensor) -> Tensor:
         """The angle in radians of the points (other, input), between -pi and pi."""
     def atan_(self) -> Tensor:
-        """The angle in radians whose tangent is given."""
+        """`atan`, written into this tensor; returns the tensor."""
     def backward(self, gradient: Tensor | None = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Sequence[Tensor] | Tensor | None = None) -> None:
-        """Add d(self)/d(leaf) to the `.grad` of every leaf this tensor was computed from."""
+        """Add d(self)/d(leaf) to the `.grad` of every leaf that this tensor was computed from."""
     def bernoulli(self, *, generator: Any = None) -> Tensor:
         """For each probability in `input`, 1 or 0.  RuntimeError for one outside [0, 1]."""
     def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
@@ -291,13 +368,13 @@ class Tensor:
     def ceil(self) -> Tensor:
         """The smallest whole number that is not smaller; its gradient is 0 everywhere."""
     def ceil_(self) -> Tensor:
-        """The smallest whole number that is not smaller; its gradient is 0 everywhere."""
+        """`ceil`, written into this tensor; returns the tensor."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most this number of views of equal size; the last may be smaller."""
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """input, but at least `min` and at most `max`: two numbers, two tensors, or None for no bound."""
     def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
-        """input, but at least `min` and at most `max`: two numbers, two tensors, or None for no bound."""
+        """`clamp`, written into this tensor; returns the tensor."""
     def clamp_max(self, max: Any) -> Tensor:
         """input, but at most `max`."""
     def clamp_min(self, min: Any) -> Tensor:
@@ -311,11 +388,11 @@ class Tensor:
     def cos(self) -> Tensor:
         """The cosine of angles in radians."""
     def cos_(self) -> Tensor:
-        """The cosine of angles in radians."""
+        """`cos`, written into this tensor; returns the tensor."""
     def cosh(self) -> Tensor:
         """The hyperbolic cosine."""
     def cosh_(self) -> Tensor:
-        """The hyperbolic cosine."""
+        """`cosh`, written into this tensor; returns the tensor."""
     def count_nonzero(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
         """How many elements are not 0, of all or along `dim`."""
     def cpu(self) -> Tensor:
@@ -339,13 +416,11 @@ class Tensor:
     def div(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """input / other; `rounding_mode` "floor" or "trunc" rounds the result and keeps integers."""
     def div_(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other; `rounding_mode` "floor" or "trunc" rounds the result and keeps integers."""
+        """`div`, written into this tensor; returns the tensor."""
     def dot(self, tensor: Tensor) -> Tensor:
         """The sum of products of two vectors."""
     def double(self) -> Tensor:
         """The tensor as torch.float64; itself if it is."""
-    def element_size(self) -> builtins.int:
-        """How many bytes an element takes."""
     def eq(self, other: Any) -> Tensor:
         """input == other, elementwise: a bool tensor."""
     def equal(self, other: Tensor) -> builtins.bool:
@@ -353,11 +428,11 @@ class Tensor:
     def erf(self) -> Tensor:
         """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
     def erf_(self) -> Tensor:
-        """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
+        """`erf`, written into this tensor; returns the tensor."""
     def exp(self) -> Tensor:
         """e to the power of each number. Integers give floats, as in all functions of floats."""
     def exp_(self) -> Tensor:
-        """e to the power of each number. Integers give floats, as in all functions of floats."""
+        """`exp`, written into this tensor; returns the tensor."""
     def expand(self, size: Sequence[builtins.int], *, implicit: builtins.bool = False) -> Tensor:
         """A view that repeats dimensions of size 1; -1 leaves a size as it is."""
     def expand_as(self, other: Tensor) -> Tensor:
@@ -365,7 +440,7 @@ class Tensor:
     def expm1(self) -> Tensor:
         """exp(input) - 1, accurate near 0."""
     def expm1_(self) -> Tensor:
-        """exp(input) - 1, accurate near 0."""
+        """`expm1`, written into this tensor; returns the tensor."""
     def fill_(self, value: Any) -> Tensor:
         """The same number everywhere."""
     def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
@@ -377,22 +452,17 @@ class Tensor:
     def floor(self) -> Tensor:
         """The largest whole number that is not larger; its gradient is 0 everywhere."""
     def floor_(self) -> Tensor:
-        """The largest whole number that is not larger; its gradient is 0 everywhere."""
+        """`floor`, written into this tensor; returns the tensor."""
     def floor_divide(self, other: Any) -> Tensor:
         """input / other rounded down; PyTorch has no gradient for it."""
     def fmod(self, other: Any) -> Tensor:
         """input - other * trunc(input / other): what C's fmod gives, with the sign of `input`."""
-    def fmod_(self, other: Any) -> Tensor:
-        """input - other * trunc(input / other): what C's fmod gives, with the sign of `input`."""
+    def fmod_(self, *other: Any) -> Tensor:
+        """`fmod`, written into this tensor; returns the tensor."""
     def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
         """out[i][j] = input[index[i][j]][j] for dim 0: one element for each entry of `index`."""
     def ge(self, other: Any) -> Tensor:
         """input >= other, elementwise: a bool tensor."""
-    @property
-    def grad_dtype(self) -> Any:
-        """The type that a leaf's gradient has: its own, unless another was set; None for any."""
-    @grad_dtype.setter
-    def grad_dtype(self, value: Any) -> None: ...
     def gt(self, other: Any) -> Tensor:
         """input > other, elementwise: a bool tensor."""
     def half(self) -> Tensor:
@@ -400,15 +470,13 @@ class Tensor:
     def index_add(self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1) -> Tensor:
         """A copy of input with alpha times the slices of `source` added at `index` along `dim`."""
     def index_add_(self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1) -> Tensor:
-        """A copy of input with alpha times the slices of `source` added at `index` along `dim`."""
+        """`index_add`, written into this tensor; returns the tensor."""
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """The slices along `dim` that `index` names."""
     def inner(self, other: Tensor) -> Tensor:
         """The sums of products over the last dimensions of both."""
     def int(self) -> Tensor:
         """The tensor as torch.int32; itself if it is."""
-    def is_floating_point(self) -> builtins.bool:
-        """Whether the elements are floats."""
     def isclose(self, other: Tensor, rtol: builtins.float = 1e-05, atol: builtins.float = 1e-08, equal_nan: builtins.bool = False) -> Tensor:
         """|input - other| <= atol + rtol * |other|, elementwise: a bool tensor."""
     def isfinite(self) -> Tensor:
@@ -426,17 +494,17 @@ class Tensor:
     def log10(self) -> Tensor:
         """The logarithm to base 10."""
     def log10_(self) -> Tensor:
-        """The logarithm to base 10."""
+        """`log10`, written into this tensor; returns the tensor."""
     def log1p(self) -> Tensor:
         """log(1 + input), accurate near 0."""
     def log1p_(self) -> Tensor:
-        """log(1 + input), accurate near 0."""
+        """`log1p`, written into this tensor; returns the tensor."""
     def log2(self) -> Tensor:
         """The logarithm to base 2."""
     def log2_(self) -> Tensor:
-        """The logarithm to base 2."""
+        """`log2`, written into this tensor; returns the tensor."""
     def log_(self) -> Tensor:
-        """The natural logarithm: -inf at 0, nan below."""
+        """`log`, written into this tensor; returns the tensor."""
     def log_softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
         """log(softmax(input)) along `dim`, more accurate than the two one after the other."""
     def logical_and(self, other: Tensor) -> Tensor:
@@ -459,7 +527,7 @@ class Tensor:
     def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
         """A copy with `value`, a number or a tensor of one, where the mask holds."""
     def masked_fill_(self, mask: Tensor, value: Any) -> Tensor:
-        """A copy with `value`, a number or a tensor of one, where the mask holds."""
+        """`masked_fill`, written into this tensor; returns the tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements where the mask holds, in one dimension."""
     def matmul(self, other: Tensor) -> Tensor:
@@ -482,23 +550,20 @@ class Tensor:
         """Dimensions moved to other positions; the others keep their order."""
     def mul(self, other: Any) -> Tensor:
         """input * other."""
-    def mul_(self, other: Any) -> Tensor:
-        """input * other."""
+    def mul_(self, *other: Any) -> Tensor:
+        """`mul`, written into this tensor; returns the tensor."""
     def mv(self, vec: Tensor) -> Tensor:
         """The product of a matrix (n, m) and a vector (m,): (n,)."""
     def nan_to_num(self, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
         """nan, inf and -inf replaced: by 0 and by the largest and smallest numbers of the type, unless given."""
     def nan_to_num_(self, nan: builtins.float | None = None, posinf: builtins.float | None = None, neginf: builtins.float | None = None) -> Tensor:
-        """nan, inf and -inf replaced: by 0 and by the largest and smallest numbers of the type, unless given."""
-    @property
-    def nbytes(self) -> builtins.int:
-        """How many bytes all elements take."""
+        """`nan_to_num`, written into this tensor; returns the tensor."""
     def ne(self, other: Any) -> Tensor:
         """input != other, elementwise: a bool tensor."""
     def neg(self) -> Tensor:
         """-input. RuntimeError for booleans."""
     def neg_(self) -> Tensor:
-        """-input. RuntimeError for booleans."""
+        """`neg`, written into this tensor; returns the tensor."""
     def new_ones(self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False) -> Tensor:
         """Ones of this shape, in this tensor's number type unless another is given."""
     def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False) -> Tensor:
@@ -519,8 +584,8 @@ class Tensor:
         """The dimensions in another order."""
     def pow(self, exponent: Any) -> Tensor:
         """input ** exponent; one of the two may be a number."""
-    def pow_(self, exponent: Any) -> Tensor:
-        """input ** exponent; one of the two may be a number."""
+    def pow_(self, *exponent: Any) -> Tensor:
+        """`pow`, written into this tensor; returns the tensor."""
     def prod(self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The product of all elements, or along one dimension."""
     def ravel(self) -> Tensor:
@@ -528,76 +593,61 @@ class Tensor:
     def reciprocal(self) -> Tensor:
         """1 / input."""
     def reciprocal_(self) -> Tensor:
-        """1 / input."""
-    def register_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place."""
-    def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(leaf)` each time after a backward pass has added to its `.grad`."""
+        """`reciprocal`, written into this tensor; returns the tensor."""
     def relu(self) -> Tensor:
         """input where it is positive, else 0; its gradient at 0 is 0."""
     def relu_(self) -> Tensor:
-        """input where it is positive, else 0; its gradient at 0 is 0."""
+        """`relu`, written into this tensor; returns the tensor."""
     def remainder(self, other: Any) -> Tensor:
         """input - other * floor(input / other): what Python's % gives, with the sign of `other`."""
-    def remainder_(self, other: Any) -> Tensor:
-        """input - other * floor(input / other): what Python's % gives, with the sign of `other`."""
+    def remainder_(self, *other: Any) -> Tensor:
+        """`remainder`, written into this tensor; returns the tensor."""
     def repeat(self, *repeats: Any) -> Tensor:
         """The tensor repeated along each dimension; new dimensions come first."""
     def repeat_interleave(self, repeats: builtins.int | Tensor, dim: builtins.int | None = None) -> Tensor:
         """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Tensor:
-        """Ask for a gradient of this leaf (or stop asking); returns the tensor itself.  No effect on a non-leaf."""
+        """Ask for a gradient of this leaf (or stop asking); returns the tensor itself."""
     def reshape(self, *shape: Any) -> Tensor:
         """The elements in another shape, in which one size may be -1."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """`reshape` to the shape of another tensor."""
-    def resize_(self, *sizes: Any) -> Tensor:
-        """Another shape for this tensor, over the same memory as far as it reaches.  RuntimeError if it requires grad."""
-    def resize_as_(self, other: Tensor) -> Tensor:
-        """`resize_` to the shape of another tensor."""
-    def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway)."""
-    @property
-    def retains_grad(self) -> builtins.bool:
-        """Whether a non-leaf keeps its gradient (`retain_grad()` was called)."""
     def roll(self, shifts: builtins.int | Sequence[builtins.int], dims: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
         """Elements shifted along dimensions; those that leave at one end enter at the other."""
     def round(self, *, decimals: builtins.int = 0) -> Tensor:
         """The nearest whole number, half to even; or the nearest number with so many decimals."""
-    def round_(self, *, decimals: builtins.int = 0) -> Tensor:
-        """The nearest whole number, half to even; or the nearest number with so many decimals."""
+    def round_(self, *decimals: Any) -> Tensor:
+        """`round`, written into this tensor; returns the tensor."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
-        """1 / sqrt(input)."""
+        """`rsqrt`, written into this tensor; returns the tensor."""
     def scatter(self, dim: builtins.int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
         """A copy of input with `src`, a tensor or a number, written at `index` along `dim`."""
     def scatter_(self, dim: builtins.int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
-        """A copy of input with `src`, a tensor or a number, written at `index` along `dim`."""
+        """`scatter`, written into this tensor; returns the tensor."""
     def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
         """A copy of input with `src` added at `index` along `dim`; repeated indices all count."""
     def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
-        """A copy of input with `src` added at `index` along `dim`; repeated indices all count."""
-    def set_(self, source: Tensor | None = None) -> Tensor:
-        """Let this tensor have another one's memory and shape (nobody's, without `source`)."""
+        """`scatter_add`, written into this tensor; returns the tensor."""
     def short(self) -> Tensor:
         """The tensor as torch.int16; itself if it is."""
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-input)), between 0 and 1."""
     def sigmoid_(self) -> Tensor:
-        """1 / (1 + exp(-input)), between 0 and 1."""
+        """`sigmoid`, written into this tensor; returns the tensor."""
     def sign(self) -> Tensor:
         """-1, 0 or 1: the sign of each number. nan gives 0."""
     def sign_(self) -> Tensor:
-        """-1, 0 or 1: the sign of each number. nan gives 0."""
+        """`sign`, written into this tensor; returns the tensor."""
     def sin(self) -> Tensor:
         """The sine of angles in radians."""
     def sin_(self) -> Tensor:
-        """The sine of angles in radians."""
+        """`sin`, written into this tensor; returns the tensor."""
     def sinh(self) -> Tensor:
         """The hyperbolic sine."""
     def sinh_(self) -> Tensor:
-        """The hyperbolic sine."""
+        """`sinh`, written into this tensor; returns the tensor."""
     def softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
         """exp(input) / sum(exp(input)) along `dim`: positive numbers whose sum is 1. Without overflow."""
     def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = False) -> Any:
@@ -607,11 +657,11 @@ class Tensor:
     def sqrt(self) -> Tensor:
         """The square root; nan for negative numbers."""
     def sqrt_(self) -> Tensor:
-        """The square root; nan for negative numbers."""
+        """`sqrt`, written into this tensor; returns the tensor."""
     def square(self) -> Tensor:
         """input ** 2."""
     def square_(self) -> Tensor:
-        """input ** 2."""
+        """`square`, written into this tensor; returns the tensor."""
     def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
         """Without dimensions of size 1: all of them, or those in `dim` that are."""
     def std(self, dim: Any = None, unbiased: builtins.bool | None = None, keepdim: builtins.bool = False, *, correction: Any = None) -> Tensor:
@@ -619,7 +669,7 @@ class Tensor:
     def sub(self, other: Any, *, alpha: builtins.float = 1) -> Tensor:
         """input - alpha * other."""
     def sub_(self, other: Any, *, alpha: builtins.float = 1) -> Tensor:
-        """input - alpha * other."""
+        """`sub`, written into this tensor; returns the tensor."""
     def sum(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The sum of all elements, or along `dim`. Integers and booleans are summed as int64."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
@@ -631,11 +681,11 @@ class Tensor:
     def tan(self) -> Tensor:
         """The tangent of angles in radians."""
     def tan_(self) -> Tensor:
-        """The tangent of angles in radians."""
+        """`tan`, written into this tensor; returns the tensor."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent, between -1 and 1."""
     def tanh_(self) -> Tensor:
-        """The hyperbolic tangent, between -1 and 1."""
+        """`tanh`, written into this tensor; returns the tensor."""
     def tile(self, *dims: Any) -> Tensor:
         """As `repeat`, but missing dimensions count as 1."""
     def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: builtins.bool = False, copy: builtins.bool = False) -> Tensor:
@@ -655,7 +705,7 @@ class Tensor:
     def trunc(self) -> Tensor:
         """The whole part of each number; its gradient is 0 everywhere."""
     def trunc_(self) -> Tensor:
-        """The whole part of each number; its gradient is 0 everywhere."""
+        """`trunc`, written into this tensor; returns the tensor."""
     def type(self, dtype: Any = None) -> Any:
         """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
     def type_as(self, other: Tensor) -> Tensor:
@@ -679,11 +729,9 @@ class Tensor:
     def zero_(self) -> Tensor:
         """Zeros everywhere."""
 
-def set_data(tensor: Tensor, value: Tensor) -> None:
-    """Let the tensor have another one's memory; its place in the graph and its counter stay."""
 def wrap(array: Array, node: Node | None=None) -> Tensor:
-    """A Tensor around this very array (no copy, no conversion)."""
+    """A Tensor around this very array: no copy, no conversion."""
+def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
+    """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
 def plain(value: Any) -> Any:
     """A Python number from a number or a one-element tensor."""
-def method(function: F) -> F:
-    """Attach a function to Tensor under its own name: how the later files add their operations."""

@@ -382,7 +382,9 @@ def converted(x: Tensor, dtype: DType) -> Tensor:
 
 
 @public
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False) -> Tensor:
+def to(
+    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False
+) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already.
 
     A device may be named too, by place or by name: NotImplementedError for any but the CPU.

@@ -19,7 +19,7 @@ from minigrad import dtypes, errors
 from minigrad.operation import attach, public
 from minigrad.ops.creation import converted
 from minigrad.tensor import Tensor, plain, wrap
-from minigrad.views import augmented, in_place, overwrite, write
+from minigrad.views import augmented, in_place, overwrite
 
 NUMBER = (bool, int, float, np.generic)
 

@@ -19,7 +19,6 @@ from minigrad.kernels import inverse_order
 from minigrad.operation import attach, public
 from minigrad.ops.shapes import expand_shape
 from minigrad.tensor import Tensor
-from minigrad.views import in_place
 
 Shape = tuple[int, ...]
 
