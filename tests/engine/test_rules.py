@@ -46,7 +46,7 @@ F.conv2d(n(1, 1, 3, 3), n(1, 1, 2, 2))
 
 ELSEWHERE = {
     "cast": "rounds: its values are recorded",
-    **dict.fromkeys(("floor_divide", "unique"), "no derivative, and it says so"),
+    **dict.fromkeys(("floor_divide", "unique", "refuse"), "no derivative, and it says so"),
     "alias": "views made anew after a write: test_views",
     **dict.fromkeys([name for name in TABLE if name.startswith("drawn_")], "random: its slope is 0, in test_random"),
 }
@@ -79,11 +79,11 @@ def met(program: str) -> set[str]:
     return rows(roots) | rows(g for g in found if g is not None and g.requires_grad)
 
 
-def check(program: str) -> None:
+def check(program: str, second: bool = True) -> None:
     run, leaves = function(program)
     with np.errstate(all="ignore"):
         assert mg.autograd.gradcheck(run, leaves, atol=1e-4), program
-        assert mg.autograd.gradgradcheck(run, leaves, atol=1e-3, rtol=1e-2), program
+        assert not second or mg.autograd.gradgradcheck(run, leaves, atol=1e-3, rtol=1e-2), program
 
 
 def size(program: str) -> int:
@@ -91,12 +91,12 @@ def size(program: str) -> int:
 
 
 def test_every_row() -> None:
-    """One program for each row: the smallest that reaches it."""
+    """One program for each row: the smallest that reaches it; the slow test has all of them, at second order too."""
     missing = set(TABLE) - ELSEWHERE.keys()
     for program in sorted((p for p in programs() if 1 < size(p) <= SMALL), key=size):
         new = met(program) & missing
         if new:
-            check(program)
+            check(program, second=size(program) <= 12)
             missing -= new
     assert not missing
 
