@@ -37,7 +37,8 @@ def asked(exercise: Exercise) -> str:
     if not size:
         form = one
     elif len(size) > 1:
-        form = "a list of rows, such as [[7, 8], [9, 0]]"
+        pairs = entries(exercise.right) == {"text"}
+        form = 'a list of pairs, such as [("a", "b"), ("a", "c")]' if pairs else "a list of rows, such as [[7, 8], [9, 0]]"
     else:
         alike = all(sizes(answer) in (size, ()) and type(answer) is not int for answer in answers)
         count = f"{COUNTS[size[0]] if size[0] < len(COUNTS) else size[0]} " if alike else ""

@@ -1,4 +1,4 @@
-"""The drawn pictures of lessons 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
+"""The drawn pictures of lesson 02 and of lessons 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
 
 A picture is a handful of SVG lines; what it shows is computed, in the waiting room by the lesson's own code.
 """
@@ -67,6 +67,26 @@ def table(x: float, y: float, rows: Sequence[Sequence[float]], tint: Callable[[i
             yield box(x + 46 * j, y + 32 * i, 46, 32, fill)
             ink = "#ffffff" if fill == BLUE else INK
             yield text(x + 46 * j + 23, y + 32 * i + 21, f"{number:g}", 14, ink, "middle")
+
+
+# Lesson 02 -----------------------------------------------------------------------------------------------
+
+
+def nodes() -> str:
+    """The nodes of exercise 2.6, without the edges that the student draws."""
+    places = {
+        "w": (50, 70, ""), "x": (50, 170, ""), "h": (190, 120, "= w * x"), "p": (340, 70, "= h + 5"),
+        "q": (340, 170, "= 2 * h"), "r": (490, 120, "= p * q"), "s": (490, 215, "= r + h"),
+    }  # fmt: skip
+    parts = [
+        part
+        for name, (x, y, formula) in places.items()
+        for part in (
+            box(x - 40, y - 24, 80 if not formula else 100, 48, PALE, 6),
+            text(x if not formula else x + 10, y + 6, f"{name} {formula}".strip(), 15, INK, "middle"),
+        )
+    ]
+    return picture(640, 260, "Seven nodes without edges: w, x, h = w * x, p = h + 5, q = 2 * h, r = p * q, s = r + h.", *parts)
 
 
 # Lesson 07 -----------------------------------------------------------------------------------------------
@@ -288,6 +308,7 @@ def lesson_code(number: str, wanted: str) -> dict[str, Any]:
 
 
 PICTURES: dict[str, Callable[[], str]] = {
+    "02_nodes": nodes,
     "07_one_entry": one_entry,
     "08_flat": flat,
     "09_bag": bag,

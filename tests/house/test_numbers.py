@@ -37,6 +37,7 @@ ON_PURPOSE = {
 ELSEWHERE = {
     ("01-9007d2", "0.3624"): "the cosine of 1.2",
     ("01-3f4061", "0.3624"): "the cosine of 1.2",
+    ("02-102", "0.2007"): "an answer to choose from",
     ("08-8b70c2", "0.19"): "two over the largest curvature, 11.09, is 0.1803: the slider's next stop",
     ("13-100", "0.55"): "in the picture",
     ("13-c25ce5", "0.01"): "patient 2 cured: 0.0114 after 500 steps, 0.0044 after 1,000",

@@ -61,6 +61,7 @@ EXERCISE_0_2 = choice(
         "Find the operation that makes 2.25 from -1.5. Is it doubling?",
     ],
     worked="-1.5 * -1.5 is 2.25, so the function squares its input (b).",
+    why="2.25 is the square of -1.5, and -3 would be twice -1.5, so the card shows a function that squares.",
 )  # fmt: skip
 
 

@@ -1,11 +1,12 @@
-"""Lesson 02: the chain rule on a graph, worked by hand. Four numbers to write down and one order to find.
+"""Lesson 02: the chain rule on a graph, worked by hand: numbers to write down, an order to find, edges to draw.
 
-Every wrong answer below is a number that a particular slip produces at the point (2, 3) or at 3; the numbers are
-chosen so that no two slips give the same one.
+Every wrong answer below is a number that a particular mistake produces at the point (2, 3) or at 3; the numbers are
+chosen so that no two mistakes give the same one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..exercise import Before, Exercise, Lesson, Wrong, ordering, prediction, value
@@ -14,32 +15,32 @@ from ..exercise import Before, Exercise, Lesson, Wrong, ordering, prediction, va
 
 EXERCISE_2_1 = value(
     "2.1", "forward_values", [6, 11, 121],
-    why="Each node computes its value from the values of its inputs.",
     title="the values on the way",
     minutes=3,
     wrong=[
-        Wrong([6, 11, 61], "M22", "61 is 36 + 25: you squared 6 and 5 one by one. The square node sees one number "
-              "only. Which one?"),
-        Wrong([6, 30, 900], "M22", "The second node got 6 and 5 and gave 30. Which operation stands in it?"),
-        Wrong([5, 10, 100], "M22", "The first node got 2 and 3 and gave 5. Which operation stands in it?"),
-        Wrong([6, 11, 22], "M43", "22 is how fast the square grows at 11. Here its value is asked for: what is 11 "
+        Wrong([6, 11, 61], "M22", "61 is 36 + 25, so you squared 6 and 5 separately. The square has only one input. "
+              "Which number is it?"),
+        Wrong([6, 30, 900], "M22", "The second node got 6 and 5 and gave 30. Which operation does it compute?"),
+        Wrong([5, 10, 100], "M22", "The first node got 2 and 3 and gave 5. Which operation does it compute?"),
+        Wrong([6, 11, 22], "M43", "22 is the derivative of the square at 11. The exercise asks for its value: what is 11 "
               "squared?"),
-        Wrong([121, 11, 6], "", "The right numbers from the end to the beginning. In which order are they computed?"),
-        Wrong([6, 11], "", "Two of three: the square has not been computed yet."),
-        Wrong([6, 13, 169], "M22", "13 is 6 + 7. What does the second node add?"),
-        Wrong([121], "", "121 is what comes out at the end. Which two numbers are made on the way?"),
-        Wrong(121, "", "121 is what comes out at the end. Which two numbers are made on the way? Write all three in "
-              "a list."),
+        Wrong([121, 11, 6], "", "The numbers are right, but they run from the end to the beginning. In which order are "
+              "they computed?"),
+        Wrong([6, 11], "", "You wrote two of the three values. The square is missing."),
+        Wrong([6, 13, 169], "M22", "13 is 6 + 7. Which number does the second node add?"),
+        Wrong([121], "", "121 is the last value. Which two values are computed before it?"),
+        Wrong(121, "", "121 is the last value. Which two values are computed before it? Write all three in a list."),
     ],
     hints=[
-        "Each node computes one number from the numbers that arrive, and keeps it.",
+        "Each node computes one number from the values of its inputs.",
         "For (x*y + 1)**3 at (1, 4) the values are 4, 5 and 125.",
-        "Start at the product: it is the only node that sees x and y.",
+        "Start at the product, because it is the only node that uses x and y directly.",
     ],
     worked="u = 2 * 3 = 6, w = 6 + 5 = 11, z = 11 * 11 = 121.",
+    why="Each node computes its value from the values of its inputs.",
 )  # fmt: skip
 
-# --- 2.2 local slopes -----------------------------------------------------------------------------------------
+# --- 2.2 local derivatives ------------------------------------------------------------------------------------
 
 
 def starts_with(*numbers: float) -> Any:
@@ -49,160 +50,258 @@ def starts_with(*numbers: float) -> Any:
 
 EXERCISE_2_2 = value(
     "2.2", "local_slopes", [22, 1, 3, 2],
-    why="A local derivative belongs to one edge: it says how fast the output of the node changes with that input.",
-    title="one slope for each edge",
+    title="one derivative for each edge",
     minutes=5,
     wrong=[
-        Wrong([22, 1, 2, 3], "M29", "The last two are the wrong way round. Nudge x by a thousandth and hold y at 3: "
-              "by how many thousandths does x*y move?"),
-        Wrong([242, 1, 3, 2], "M43", "242 is twice 121, the *output* of the square. Its slope is asked for at its "
-              "input. Which number goes in?", when=starts_with(242)),
-        Wrong([11, 1, 3, 2], "M30", "11 is the number that goes into the square. When it grows by a hair, both "
-              "factors of w*w grow. What does that make?", when=starts_with(11)),
-        Wrong([121, 1, 3, 2], "M43", "121 is the value of the square, not how fast it moves. What is the slope of "
-              "w**2 at 11?", when=starts_with(121)),
-        Wrong([22, 5, 3, 2], "M43", "5 is what the second node adds. If u grows by a hair, by how many hairs does "
+        Wrong([22, 1, 2, 3], "M29", "You swapped the last two numbers. When x grows by 0.001 and y stays 3, by how much "
+              "does x*y grow?"),
+        Wrong([242, 1, 3, 2], "M43", "242 is twice 121, which is the *output* of the square. Its derivative is taken at "
+              "its input. Which number is the input?", when=starts_with(242)),
+        Wrong([11, 1, 3, 2], "M30", "11 is the input of the square. When it grows, both factors of w*w grow. Which "
+              "factor does that bring?", when=starts_with(11)),
+        Wrong([121, 1, 3, 2], "M43", "121 is the value of the square. What is the derivative of w**2 at 11?",
+              when=starts_with(121)),
+        Wrong([22, 5, 3, 2], "M43", "5 is the number that the second node adds. When u grows by 0.001, by how much does "
               "u + 5 grow?", when=starts_with(22, 5)),
-        Wrong([22, 6, 3, 2], "M43", "6 is the value of u. If u grows by a hair, by how many hairs does u + 5 grow?",
+        Wrong([22, 6, 3, 2], "M43", "6 is the value of u. When u grows by 0.001, by how much does u + 5 grow?",
               when=starts_with(22, 6)),
-        Wrong([22, 22, 66, 44], "M04", "22, 66 and 44 are slopes of z. This exercise asks for each node alone: how far "
-              "does *w* move when u moves?", when=starts_with(22, 22)),
-        Wrong([22, 0, 3, 2], "M43", "The 5 stays the same, and its slope is 0. But u moves: by how many hairs does u + 5 "
-              "grow when u grows by one?", when=starts_with(22, 0)),
-        Wrong([2, 1, 3, 2], "M43", "2 is the exponent. The slope of w**2 depends on where w is: what else enters?",
+        Wrong([22, 22, 66, 44], "M04", "22, 66 and 44 are derivatives of z. This exercise asks about each node alone: "
+              "how fast does *w* grow when u grows?", when=starts_with(22, 22)),
+        Wrong([22, 0, 3, 2], "M43", "The derivative of the constant 5 is 0. But u changes: when u grows by 0.001, by how "
+              "much does u + 5 grow?", when=starts_with(22, 0)),
+        Wrong([2, 1, 3, 2], "M43", "2 is the exponent. The derivative of w**2 also depends on the value of w. How?",
               when=starts_with(2)),
-        Wrong([22, 1, 1, 1], "M22", "1 and 1 are the slopes of a sum. u is a product: how far does it move for a hair of "
-              "x?", when=starts_with(22, 1, 1)),
-        Wrong([22, 1, 66, 44], "M04", "66 and 44 are slopes of the whole way from z back. This exercise asks for "
-              "each node alone: how far does the *product* move when x moves?", when=starts_with(22, 1, 66)),
+        Wrong([22, 1, 1, 1], "M22", "1 and 1 are the derivatives of a sum. But u is a product. When x grows by 0.001, by "
+              "how much does x*y grow?", when=starts_with(22, 1, 1)),
+        Wrong([22, 1, 66, 44], "M04", "66 and 44 are derivatives of z. This exercise asks about each node alone: how "
+              "fast does the *product* grow when x grows?", when=starts_with(22, 1, 66)),
     ],
     hints=[
-        "A local slope belongs to one node and one of its inputs: how far does this node move when that input moves?",
-        "In s * t at s = 7, t = 4, nudging s by a hair moves the product four hairs: the slope for s is 4.",
-        "Take the square last: its slope depends on the number that goes in, which you wrote down in 2.1.",
+        "A local derivative belongs to one node and one input: how fast does this node's value change with that input?",
+        "In s * t at s = 7 and t = 4, the product grows four times as much as s, so the derivative for s is 4.",
+        "Do the square last. Its derivative depends on its input, which you wrote down in 2.1.",
     ],
-    worked="z = w*w moves 2w = 22 hairs for one of w; w = u + 5 moves 1 for one of u; u = x*y moves y = 3 for one "
-           "of x and x = 2 for one of y.",
+    worked="The derivative of z = w*w is 2w = 22; that of w = u + 5 is 1; those of u = x*y are y = 3 for x and "
+           "x = 2 for y.",
+    why="A local derivative belongs to one edge: it says how fast the output of the node changes with that input.",
 )  # fmt: skip
 
 # --- 2.3 backward by hand -------------------------------------------------------------------------------------
 
 EXERCISE_2_3 = value(
     "2.3", "by_hand", [66, 44],
-    why="Along a path the derivatives multiply: 22 · 1 · 3 = 66 for x, and 22 · 1 · 2 = 44 for y.",
     title="backward by hand",
     minutes=6,
     wrong=[
-        Wrong([3, 2], "M23", "3 and 2 are the slopes of the product alone. Something arrived at the product from "
-              "behind. What, and what happens to it there?"),
-        Wrong([44, 66], "M29", "Both numbers are on the list, at the wrong places. Which of the two inputs makes "
-              "x*y grow three times as fast?"),
-        Wrong([33, 22], "M30", "Exactly half. On the way back you passed a square: what is its slope at 11?"),
-        Wrong([26, 25], "M22", "You added the slopes along the path: 22 + 1 + 3. If each node makes a nudge larger "
-              "by its factor, what do three factors in a row do to it?"),
-        Wrong([22, 22], "M23", "22 is what arrives at the product. What does the product do with it before it "
-              "hands it on to x and to y?"),
-        Wrong([66, 66], "M29", "66 is right for x. Nudge y instead: by how many hairs does x*y move then?"),
-        Wrong([110, 110], "M46", "110 is what comes out when x and y move together. How many of the two may move at a "
-              "time?"),
-        Wrong([726, 484], "M43", "You used 2 times 121 at the square. Its slope is taken at its input."),
-        Wrong([363, 242], "M43", "You multiplied with 121, the value of the square. What is its *slope* at 11?"),
-        Wrong([330, 220], "M43", "There is a factor 5 too many. What is the slope of u + 5?"),
+        Wrong([3, 2], "M23", "3 and 2 are the local derivatives of the product alone. What is its upstream gradient, and "
+              "what do you do with it?"),
+        Wrong([44, 66], "M29", "You found both numbers, but you swapped them. Which of the two inputs makes x*y grow "
+              "three times as fast?"),
+        Wrong([33, 22], "M30", "Both numbers are exactly half of what they should be. What is the derivative of the "
+              "square at 11?"),
+        Wrong([26, 25], "M22", "You added the derivatives along the path: 22 + 1 + 3. Each node makes a change larger by "
+              "its factor. What do three factors in a row do?"),
+        Wrong([22, 22], "M23", "22 is the upstream gradient of the product. What does the product do with it before it "
+              "passes it on to x and to y?"),
+        Wrong([66, 66], "M29", "66 is right for x. When only y grows, how many times as much does x*y grow?"),
+        Wrong([110, 110], "M46", "110 is the result when x and y change together. How many inputs may change at a time?"),
+        Wrong([726, 484], "M43", "You used 2 times 121 at the square. Its derivative is taken at its input."),
+        Wrong([363, 242], "M43", "You multiplied by 121, the value of the square. What is its *derivative* at 11?"),
+        Wrong([330, 220], "M43", "There is a factor of 5 too many. What is the derivative of u + 5?"),
     ],
     hints=[
-        "by_hand[0] answers: if x moves by a hair, how many hairs does z move?",
-        "For (x*y + 1)**3 at (1, 4) the slopes from behind are 75, then 1; x gets 75 * 1 * 4 = 300, y gets 75.",
-        "Go backwards from z. After the square and the sum you carry one number; the product has two inputs.",
+        "by_hand[0] answers: when x grows a little, how many times as much does z grow?",
+        "For (x*y + 1)**3 at (1, 4), the cube passes on 75 and the sum 75 * 1; x gets 75 * 4 = 300 and y gets 75 * 1.",
+        "Go backwards from z. After the square and the sum you have one number; then the product has two inputs.",
     ],
-    worked="Start with 1 at z. The square hands back 1 * 22, the sum 22 * 1; the product hands 22 * 3 = 66 to x and "
+    worked="Start with 1 at z. The square passes on 1 * 22, the sum 22 * 1. The product passes on 22 * 3 = 66 to x and "
            "22 * 2 = 44 to y.",
+    why="Along a path the derivatives multiply: 22 · 1 · 3 = 66 for x, and 22 · 1 · 2 = 44 for y.",
 )  # fmt: skip
 
 # --- 2.4 two paths --------------------------------------------------------------------------------------------
 
 EXERCISE_2_4 = value(
     "2.4", "two_paths", 14,
-    why="x reaches y on two paths, and the contributions of both paths add up: 8 + 6 = 14.",
     title="two paths from one input",
     minutes=5,
     wrong=[
-        Wrong(8, "M22", "8 is what comes through 2x. x is used once more: what comes through x + 1?"),
-        Wrong(6, "M22", "6 is what comes through x + 1. x is used once more: what comes through 2x?"),
-        Wrong(48, "M22", "48 is 8 times 6. Along a path slopes multiply. These are two paths next to each other: "
-              "if one moves y by 8 hairs and the other by 6, how far does y move?"),
-        Wrong(2, "M22", "2 is the slope of 2x times the slope of x + 1. Neither knows yet how much the product "
-              "makes of it: what is the slope of a*b for a?"),
-        Wrong(3, "M22", "3 is 2 + 1, the slopes of the two branches. Each of them is made larger by the product on "
-              "its way: by how much?"),
+        Wrong(8, "M22", "8 is the contribution of the path through 2x. x is used once more: what does the path through "
+              "x + 1 contribute?"),
+        Wrong(6, "M22", "6 is the contribution of the path through x + 1. x is used once more: what does the path "
+              "through 2x contribute?"),
+        Wrong(48, "M22", "48 is 8 times 6. Derivatives are multiplied along one path, but these are two paths. When one "
+              "path makes y grow 8 times as much as x, and the other 6 times, how much does y grow in total?"),
+        Wrong(2, "M22", "2 is the derivative of 2x times the derivative of x + 1, but the product is missing. What is the "
+              "derivative of a*b with respect to a?"),
+        Wrong(3, "M22", "3 is 2 + 1, the derivatives of the two branches. Each has to be multiplied by the upstream "
+              "gradient that the product sends. Which gradients are these?"),
         Wrong(24, "M43", "24 is the value of y at 3. How fast does it grow?"),
-        Wrong([8, 6], "M22", "The two shares are right. They arrive at the same x: what becomes of them there?"),
-        Wrong(12, "M43", "12 is 4x, the slope of 2x * x. The second factor is x + 1: what does its 1 add?"),
-        Wrong(10, "M22", "10 is 6 + 4: the product's two slopes. What does each branch make of its share?"),
+        Wrong([8, 6], "M22", "Both contributions are right. They arrive at the same x: what happens to them there?"),
+        Wrong(12, "M43", "12 is 4x, the derivative of 2x * x. The second factor is x + 1. What does the 1 change?"),
+        Wrong(10, "M22", "10 is 6 + 4, the two contributions of the product. By what does each branch multiply its "
+              "contribution?"),
     ],
     hints=[
-        "x moves, so both factors move, and each moves y in its own way.",
-        "For (3x)(x + 2) at 1: through 3x come 3 * 3 = 9, through x + 2 come 3 * 1 = 3; together 12.",
-        "Draw x twice. Do each path alone; decide at the very end what to do with the two numbers.",
+        "When x changes, both factors change, and each of them changes y.",
+        "For (3x)(x + 2) at 1, the path through 3x contributes 3 * 3 = 9 and the path through x + 2 contributes 3 * 1 = 3, "
+        "together 12.",
+        "Compute each path alone, and decide at the end what to do with the two numbers.",
     ],
-    worked="a = 6, b = 4. Through a: b * 2 = 8. Through b: a * 1 = 6. Both arrive at x: 8 + 6 = 14.",
+    worked="a = 6 and b = 4. The path through a contributes b * 2 = 8, the path through b contributes a * 1 = 6, and "
+           "8 + 6 = 14.",
+    why="x reaches y on two paths, and the contributions of both paths add up: 8 + 6 = 14.",
 )  # fmt: skip
 
-# --- 2.5 the order of the moves -------------------------------------------------------------------------------
+# --- 2.5 the order of the steps -------------------------------------------------------------------------------
 
-MOVES = (
-    "a hands its sum, times 2, to x",
-    "y hands b's value to a, and a's value to b",
-    "what arrived at x is written into x.grad",
-    "b hands what it got on to a",
-    "a 1 is put on y",
-    "a adds up the two shares it got",
+STEPS = (
+    "a multiplies its gradient by 2 and passes it on to x",
+    "y sends one contribution to a and one to b",
+    "the gradient of x is stored in x.grad",
+    "b passes its gradient on to a",
+    "the gradient of y is set to 1",
+    "a adds up its two contributions",
 )
 
 EXERCISE_2_5 = ordering(
-    "2.5", "moves", MOVES,
+    "2.5", "moves", STEPS,
     before=[
-        Before(5, 2, "M21", "y hands shares on before anything was put on y: that hands on nothing. What is the very "
-               "first gradient, and whose is it?"),
-        Before(2, 4, "M20", "b passes on what it got before y gave it anything. Who uses b?"),
-        Before(4, 6, "M20", "a adds up its shares while b's share is still on its way. Who uses a? How many shares "
-               "have to arrive?"),
-        Before(6, 1, "M20", "a speaks to x before it has added up what it got: x would hear a part of it. When may a "
-               "node speak?"),
-        Before(1, 3, "M21", "x.grad is written before anything arrived at x. Who hands x its share?"),
+        Before(5, 2, "M21", "In your order, y sends contributions before it has a gradient. What is the very first "
+               "gradient, and of which node?"),
+        Before(2, 4, "M20", "In your order, b passes on a gradient before y has sent it a contribution. Which node uses "
+               "b?"),
+        Before(4, 6, "M20", "In your order, a adds up its contributions before the one from b has arrived. Which nodes "
+               "use a, and how many contributions does it need?"),
+        Before(6, 1, "M20", "In your order, a passes its gradient on before it has added up its contributions, so x gets "
+               "only a part of it. When is the gradient of a complete?"),
+        Before(1, 3, "M21", "In your order, x.grad is stored before a contribution has arrived at x. Which node sends it?"),
     ],
     right=[5, 2, 4, 6, 1, 3],
-    why="A node can pass its gradient on only when every contribution to it has arrived.",
-    title="the six moves of a backward pass",
+    title="the six steps of a backward pass",
     minutes=5,
     hints=[
-        "A backward pass starts where the forward pass ended, and a node speaks only when all who use it have spoken.",
-        "In c = s*s, d = c + 3, e = c*d, the node c waits for both d and e.",
-        "Find out who uses a: two nodes do. Both come before a's own moves.",
+        "A backward pass starts at the result. A node passes its gradient on when all its contributions have arrived.",
+        "In c = s*s, d = c + 3, e = c*d, the node c waits for the contributions of d and of e.",
+        "Find the nodes that use a: there are two. Both come before the steps of a.",
     ],
-    worked="1 on y; y speaks; b speaks; only now a has both shares and adds them; a speaks; x.grad is written.",
+    worked="The gradient of y is 1; y sends its contributions; b passes on its gradient; now a has both contributions and "
+           "adds them; a passes the sum on; x.grad is stored.",
+    why="A node can pass its gradient on only when every contribution to it has arrived.",
+)  # fmt: skip
+
+# --- 2.6 and 2.7 a larger graph -------------------------------------------------------------------------------
+
+NODES = ("w", "x", "h", "p", "q", "r", "s")
+EDGES = [("w", "h"), ("x", "h"), ("h", "p"), ("h", "q"), ("p", "r"), ("q", "r"), ("r", "s"), ("h", "s")]
+
+
+def drawn(answer: Any) -> list[tuple[str, str]]:
+    """The edges of an answer as pairs."""
+    return [(start.strip(), end.strip()) for start, end in answer]
+
+
+def with_edges(test: Callable[[list[tuple[str, str]]], bool]) -> Callable[[Any], bool]:
+    """A test of an answer's edges; an answer of another form fails it."""
+
+    def applies(answer: Any) -> bool:
+        try:
+            return test(drawn(answer))
+        except (AttributeError, TypeError, ValueError):
+            return False
+
+    return applies
+
+
+EXERCISE_2_6 = value(
+    "2.6", "edges", EDGES,
+    title="draw the edges",
+    minutes=6,
+    accept=lambda v: sorted(drawn(v)) == sorted(EDGES),
+    wrong=[
+        Wrong([(end, start) for start, end in EDGES], "", "One of your arrows points from a value to its own input. The "
+              "graph is drawn in the direction of the forward pass. Which of the two values is computed first?",
+              when=with_edges(lambda v: any((end, start) in EDGES for start, end in v)), name="backwards"),
+        Wrong([*EDGES, ("5", "p"), ("2", "q")], "", "One of your pairs holds a name that is no node. A constant such as 5 "
+              "has no node here. Which seven names are nodes?",
+              when=with_edges(lambda v: any(name not in NODES for pair in v for name in pair)), name="constants"),
+        Wrong([*EDGES, ("w", "r")], "", "One of your arrows skips a node: the second value is not computed directly from "
+              "the first. Look at the formula of the second value. Which names stand in it?",
+              when=with_edges(lambda v: not set(v) <= set(EDGES)), name="an arrow too many"),
+        Wrong([*EDGES, ("h", "p")], "", "One of your pairs is there twice. Each input is used once by each node here.",
+              when=with_edges(lambda v: len(set(v)) < len(v)), name="twice"),
+        Wrong(EDGES[:-1], "M19", "All your arrows are right, and one is missing. h is used in three formulas. Which is the "
+              "third?", when=with_edges(lambda v: set(EDGES) - set(v) == {("h", "s")}), name="the third use of h"),
+        Wrong(EDGES[:4], "", "All your arrows are right, and some are missing. Go through the formulas one by one: each "
+              "name on the right side of a formula needs an arrow.",
+              when=with_edges(lambda v: set(v) < set(EDGES)), name="some are missing"),
+    ],
+    hints=[
+        "An arrow leads from an input to the value that is computed from it.",
+        "For c = a * b and d = c + a the edges are (a, c), (b, c), (c, d) and (a, d).",
+        "Count the names on the right sides of the five formulas. There is one edge for each.",
+    ],
+    worked="h uses w and x; p uses h; q uses h; r uses p and q; s uses r and h. These are eight edges.",
+    why="Each name on the right side of a formula is one edge, so h has three edges to the nodes that use it.",
+)  # fmt: skip
+
+EXERCISE_2_7 = value(
+    "2.7", "three_ways", [35, 70, 105],
+    title="three contributions",
+    minutes=7,
+    wrong=[
+        Wrong([34, 68, 102], "M19", "34 is 12 + 22. One contribution to h is missing: h is also used in s = r + h.",
+              when=starts_with(34)),
+        Wrong([24, 48, 72], "M23", "24 is 12 + 11 + 1. The path through q has to be multiplied by the derivative of "
+              "q = 2 * h.", when=starts_with(24)),
+        Wrong([36, 72, 108], "M29", "36 is 11 + 24 + 1. You swapped the local derivatives of the product p * q: which one "
+              "belongs to p?", when=starts_with(36)),
+        Wrong([264, 528, 792], "M22", "264 is 12 times 22 times 1. What happens to contributions where paths meet?",
+              when=starts_with(264)),
+        Wrong([13, 26, 39], "M22", "13 is 12 + 1. What does the path through q contribute?", when=starts_with(13)),
+        Wrong([23, 46, 69], "M22", "23 is 22 + 1. What does the path through p contribute?", when=starts_with(23)),
+        Wrong([1, 2, 3], "M20", "1 is the contribution that s sends to h directly. h has to wait for two more. Which nodes "
+              "send them?", when=starts_with(1)),
+        Wrong([35, 105, 70], "M29", "The gradient of h is right, and the other two are swapped. When w grows, by which "
+              "factor does w * x grow?"),
+        Wrong([35, 2, 3], "M23", "The gradient of h is right. 2 and 3 are local derivatives of h = w * x. What is its "
+              "upstream gradient?"),
+        Wrong([138, 276, 414], "M43", "138 is the value of s. How fast does s grow when h grows?", when=starts_with(138)),
+    ],
+    hints=[
+        "Write the values first: h = 6, p = 11, q = 12, r = 132, s = 138.",
+        "In y = h * h + h at h = 4, the product sends h two contributions of 4, the sum sends one of 1, together 9.",
+        "The gradient of r is 1. Which contributions does r send to p and q, and what do p and q send to h?",
+    ],
+    worked="r has gradient 1, so p gets q = 12 and q gets p = 11. h gets 12 * 1 from p, 11 * 2 from q and 1 from s, "
+           "together 35. Then w gets 35 * 2 = 70 and x gets 35 * 3 = 105.",
+    why="All three contributions are added first: 12 + 22 + 1 = 35. Only then h passes its gradient on.",
 )  # fmt: skip
 
 # --- predictions of the reading notebook ----------------------------------------------------------------------
 
 PREDICTION_2_0 = prediction(
     "2.0", 8, points=0,
-    title="the slope of 2 * x**2 + 1 at 2",
+    title="the derivative of 2 * x**2 + 1 at 2",
     wrong=[
-        Wrong(9, "M43", "9 is the value of z. How fast does it move?"),
-        Wrong(4, "M04", "4 is the slope of y alone. What does the doubling make of it?"),
-        Wrong(2, "M04", "2 is the slope of the last node alone. How fast does y move?"),
-        Wrong(6, "M22", "6 is 2 + 4. If y moves four hairs, and z two for each of them, how many is that?"),
-        Wrong(5, "M22", "Did the 1 that is added move anything?"),
+        Wrong(9, "M43", "9 is the value of z. How fast does it change?"),
+        Wrong(4, "M04", "4 is the derivative of y alone. What does the doubling make of it?"),
+        Wrong(2, "M04", "2 is the derivative of the last function alone. How fast does y change?"),
+        Wrong(6, "M22", "6 is 2 + 4. When y changes four times as much as x, and z twice as much as y, how much does z "
+              "change?"),
+        Wrong(5, "M22", "5 is 4 + 1. Does the 1 that is added change anything?"),
     ],
 )  # fmt: skip
 
 PREDICTION_2_2A = prediction(
-    "2.2a", [4, 6], points=0,
-    title="the gradients of a product",
+    "2.2a", [40, 60], points=0,
+    title="ten times the field",
     wrong=[
-        Wrong([6, 4], "M29", "Nudge x: x*y grows by y hairs. How large is y?"),
-        Wrong([24, 24], "M43", "24 is the product itself."),
-        Wrong([1, 1], "M22", "Those are the slopes of a sum."),
+        Wrong([4, 6], "M23", "4 and 6 are the derivatives of the field itself. The result is ten times as large."),
+        Wrong([60, 40], "M29", "When x grows, the field gains a strip that is as long as y. How long is y?"),
+        Wrong([10, 10], "M23", "10 is the derivative of the last node alone. How fast does the field grow?"),
+        Wrong([240, 240], "M43", "240 is the value of the result."),
+        Wrong([14, 16], "M22", "You added the derivatives along the path. What do derivatives in a row do?"),
     ],
 )  # fmt: skip
 
@@ -210,30 +309,32 @@ PREDICTION_2_4A = prediction(
     "2.4a", 8, points=0,
     title="one number used twice by one node",
     wrong=[
-        Wrong(4, "M19", "4 is what comes in through one of the two factors. y stands there twice."),
-        Wrong(16, "M22", "16 is 4 times 4: two paths multiplied. What do paths next to each other do?"),
-        Wrong(2, "M23", "2 is the slope of y alone. And z?"),
+        Wrong(4, "M19", "4 is the contribution through one of the two factors. The product uses y twice."),
+        Wrong(16, "M22", "16 is 4 times 4. Are the contributions of two paths multiplied?"),
+        Wrong(2, "M23", "2 is the derivative of y alone. How fast does z change when y changes?"),
     ],
 )  # fmt: skip
 
 PREDICTION_2_5A = prediction(
     "2.5a", 26, points=0,
-    title="the slope of (2x)(2x + 1) at 3",
+    title="the derivative of (2x)(2x + 1) at 3",
     wrong=[
-        Wrong(14, "M20", "14 is 7 times 2: a has spoken before b's share arrived."),
-        Wrong(12, "M20", "12 is 6 times 2: the share that comes through b alone."),
-        Wrong(42, "M43", "42 is y itself."),
-        Wrong(84, "M22", "7 times 6 times 2: shares that arrive side by side do not multiply."),
+        Wrong(14, "M20", "14 is 7 times 2. Here a has passed its gradient on before the contribution from b arrived."),
+        Wrong(12, "M20", "12 is 6 times 2, the contribution of the path through b alone."),
+        Wrong(42, "M43", "42 is the value of y."),
+        Wrong(84, "M22", "84 is 7 times 6 times 2. Are the contributions of two paths multiplied?"),
     ],
 )  # fmt: skip
 
 PREDICTION_2_6A = prediction(
-    "2.6a", "b", points=0,
-    title="gradients on the way",
-    options={"a": "numbers, added up on the way", "b": "None for both", "c": "zeros"},
+    "2.6a", "a", points=0,
+    title="the gradient of the terms of a sum",
+    options={"a": "0.6021 for each", "b": "0.2007 for each", "c": "0.6021 for the largest, 0 for the others"},
     wrong=[
-        Wrong("a", "M02", "Gradients did pass through y and z. Is passing through the same as staying?"),
-        Wrong("c", "M02", "0 would be a number that somebody worked out. What stands for nothing was kept?"),
+        Wrong("b", "", "A gradient is a rate, and a sum does not divide it. When one number grows by 0.001, by how much does "
+              "the sum grow?"),
+        Wrong("c", "", "The sum uses all three numbers in the same way. When the smallest grows by 0.001, by how much does "
+              "the sum grow?"),
     ],
 )  # fmt: skip
 
@@ -242,16 +343,15 @@ PREDICTION_2_7A = prediction(
     title="a long path and a short one",
     options={"a": "7", "b": "10", "c": "11", "d": "30"},
     wrong=[
-        Wrong("a", "M23", "7 is 2 + 5: a hands back what it got as it is. What is the slope of a = 3x?"),
-        Wrong("b", "M22", "10 is 2 + 3 + 5, everything added. Two of these edges stand one behind the other: what do "
-              "slopes in a row do?"),
-        Wrong("d", "M22", "30 is 2 * 3 * 5, everything multiplied. Two ways lead to x: what happens where they meet?"),
+        Wrong("a", "M23", "7 is 2 + 5. Here a passes its upstream gradient on unchanged. What is the derivative of a = 3x?"),
+        Wrong("b", "M22", "10 is 2 + 3 + 5. Two of these derivatives are in a row. What do derivatives in a row do?"),
+        Wrong("d", "M22", "30 is 2 * 3 * 5. Two paths lead to x. What happens where paths meet?"),
     ],
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
     PREDICTION_2_0, PREDICTION_2_2A, PREDICTION_2_4A, PREDICTION_2_5A, PREDICTION_2_6A, PREDICTION_2_7A,
-    EXERCISE_2_1, EXERCISE_2_2, EXERCISE_2_3, EXERCISE_2_4, EXERCISE_2_5,
+    EXERCISE_2_1, EXERCISE_2_2, EXERCISE_2_3, EXERCISE_2_4, EXERCISE_2_5, EXERCISE_2_6, EXERCISE_2_7,
 )  # fmt: skip
 
 LESSON = Lesson(
@@ -259,11 +359,9 @@ LESSON = Lesson(
     slug="02_chain_rule",
     title="The chain rule on a graph",
     after=(1,),
-    idea="Along a path slopes multiply, where paths meet they add, and a node waits for all who use it.",
-    introduces=(
-        "draw", "manual_seed", "randn", "sum", "warnings", "catch_warnings", "simplefilter", "retain_grad",
-    ),
+    idea="Along a path derivatives are multiplied, where paths meet they are added, and a node waits for all that use it.",
+    introduces=("draw", "manual_seed", "randn", "sum", "record"),
     misconceptions=("M04", "M20", "M22", "M23"),
     with_engine=False,
     exercises=EXERCISES,
-)  # fmt: skip
+)

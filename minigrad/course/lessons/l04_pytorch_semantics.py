@@ -793,6 +793,7 @@ LESSON = Lesson(
         "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "full", "clone",
         "add_", "item", "numel", "element_size", "autograd", "graph", "saved_tensors_hooks", "numpy", "recording",
         "slopes", "asarray", "dtype", "keeps_grad", "born", "zero_grad", "__enter__", "__exit__",
+        "warnings", "catch_warnings", "simplefilter", "retain_grad",
     ),
     misconceptions=("M01", "M02", "M03", "M05", "M07", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
     with_engine=True,
