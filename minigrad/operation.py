@@ -64,7 +64,8 @@ class Operation:
         """What each rule takes besides g."""
         return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
 
-    def versioned(self, wanted: Sequence[bool]) -> list[str]:
+    @functools.cache
+    def versioned(self, *wanted: bool) -> list[str]:
         """Which inputs (or "out") a node saves, whose version it therefore checks, if these inputs want a gradient."""
         named = dict.fromkeys(n for names, yes in zip(self.arguments, wanted) if yes for n in names)
         return [n for n in named if n == "out" or n in self.inputs]
@@ -79,7 +80,7 @@ class Operation:
         arrays = {n: f"{n}_" for n in (*self.inputs, "out")} | {f"{n}_shape": f"{n}_.shape" for n in self.inputs}
         values = [f"({''.join(arrays.get(n, n) + ', ' for n in names)})" for names in self.arguments]
         saved = "".join(f"{v if y else None}, " for v, y in zip(values, yes))
-        named = self.versioned(yes)
+        named = self.versioned(*yes)
         counters = [f"{n}._counter" if n == "out" or yes[self.inputs.index(n)] else f"counter({n})" for n in named]
         versions = "".join(f"{c}, {c}[0], " for c in counters)
         frees = named or any(n in SAVED_STATICS for names, y in zip(self.arguments, yes) if y for n in names)
@@ -93,6 +94,7 @@ class Operation:
         old = new(Operation)
         old.__dict__.update(self.__dict__)
         self.kind.operation = old
+        Operation.versioned.cache_clear()
         for made in ("kind", "arguments"):
             self.__dict__.pop(made, None)
         self.rules = tuple(rules)
