@@ -402,15 +402,14 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     brings contributions to the shape and dtype of the parent.
     """
     __tracebackhide__ = True
-    rules, saved, found = type(node).rules, node.saved, []
+    rules, found = type(node).rules, []
     if rules is None:
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
-    if saved is None:
+    if node.saved is None:
         raise freed(node)
     if node.seq > last_write:
         check_versions(node)
-    if node.rules is None:
-        saved = unpacked(saved)
+    saved = node.saved if node.rules is not None else unpacked(node.saved)
     if create_graph:
         saved = lift(node, saved)
     for rule, parent, values in zip(rules, node.parents, saved):
