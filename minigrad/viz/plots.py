@@ -5,7 +5,8 @@
     descent, learning_rates     a path on a curve; the losses of several step sizes
     loss_surface                a bowl of two weights, with the path that was taken
     gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
-    boundary, film              where a net divides the plane; pictures in a row, with a slider
+    vector_jacobian             a row of weights times a Jacobian
+    boundary, gallery, film     where a net divides the plane; grey images; pictures in a row, with a slider
 
 `.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
 sliders beside a picture; without a front end (`display="static"`) it is the picture alone.
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.text import Text
 
@@ -392,6 +393,38 @@ def heat(table: Any, title: str = "", across: str = "column", down: str = "row")
     return made
 
 
+def vector_jacobian(v: Any, table: Any) -> Figure:
+    """A row v on the left of a Jacobian, and their product; each entry of v has the colour of the row that it multiplies.
+
+    v: (m,), one weight for each output. table: (m, n), a row for each output y[i], a column for each input x[j].
+    """
+    weights, slopes = plain(v).reshape(1, -1), np.atleast_2d(plain(table))
+    product = weights @ slopes
+    outputs, inputs = slopes.shape
+    colours = np.array([to_rgb(("#A9D3F2", "#FBC79A", "#A8E0CC", "#E3C4DE")[i % 4]) for i in range(outputs)])
+    tinted = np.repeat(colours[:, None], inputs, axis=1)
+    made = Figure(figsize=(1.9 + 0.62 * (outputs + 2 * inputs), 1.3 + 0.5 * outputs), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    parts = zip(
+        made.subplots(1, 3, width_ratios=[outputs, inputs, inputs]), ("$v^T$", "$J$", "$v^T J$"), ("", "\u00b7", "="),
+        (weights, slopes, product), (colours[None], tinted, np.full((1, inputs, 3), 0.9)), "yxx",
+    )  # fmt: skip
+    for axes, title, sign, shown, tint, name in parts:
+        axes.imshow(tint, aspect="equal")
+        for i, j in np.ndindex(shown.shape):
+            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=10, color="#111111")
+        axes.set_title(title)
+        axes.set_ylabel(sign, rotation=0, fontsize=20, ha="right", va="center")
+        axes.set_xticks(range(shown.shape[1]), [f"{name}[{j}]" for j in range(shown.shape[1])])
+        named = outputs if shown is slopes else 0
+        axes.set_yticks(range(named), [f"y[{i}]" for i in range(named)])
+        axes.tick_params(length=0)
+    rows = "; ".join("[" + ", ".join(map(number, row)) + "]" for row in slopes)
+    said, found = (", ".join(map(number, row[0])) for row in (weights, product))
+    made.alt = f"The row [{said}] times the Jacobian {rows} is the row [{found}]."
+    return made
+
+
 # ---------------------------------------------------------------- classes
 def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str = "") -> Figure:
     """Points of two classes, and the side on which a net puts each place of the plane.
@@ -421,6 +454,26 @@ def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str =
     made.alt = (f"{title}. " if title else "") + (
         f"{len(at)} points of two classes and the boundary between them; points on the wrong side: {astray}."
     )
+    return made
+
+
+def gallery(images: Any, titles: Sequence[str] = (), black: float = 0.0, white: float = 1.0, columns: int = 6) -> Figure:
+    """Grey images of one size, beside and below one another, each under its title.
+
+    images: (n, height, width). black, white: the values that are drawn so.
+    """
+    shown = plain(images)
+    columns = min(columns, len(shown))
+    rows = -(-len(shown) // columns)
+    made = Figure(figsize=(1.7 * columns, 2.0 * rows), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    for place, axes in enumerate(made.subplots(rows, columns, squeeze=False).flat):
+        axes.set_axis_off()
+        if place < len(shown):
+            axes.imshow(shown[place], cmap="gray", vmin=black, vmax=white)
+            axes.set_title(titles[place] if place < len(titles) else "", fontsize=10)
+    size = " by ".join(map(str, shown.shape[1:]))
+    made.alt = f"{len(shown)} images of {size} pixels" + (": " + "; ".join(titles) if titles else "") + "."
     return made
 
 
@@ -520,6 +573,17 @@ def chain_slider(
     widest = 1.1 * max(abs(moved) for end in (-reach, reach) for moved in moves(machines, end)[2])
     knob = ipywidgets.FloatSlider(value=x, min=-reach, max=reach, step=0.25, description="x", readout_format=".2f")
     return with_sliders(lambda x: chain(machines, x, widest), {"x": knob}, display)
+
+
+def vector_jacobian_slider(v: Sequence[float], table: Any, display: str | None = None) -> Any:
+    """`vector_jacobian` with a slider for each entry of v, from -3 to 3."""
+    import ipywidgets
+
+    knobs = {
+        f"v[{i}]": ipywidgets.FloatSlider(value=value, min=-3, max=3, step=0.5, description=f"v[{i}]")
+        for i, value in enumerate(v)
+    }
+    return with_sliders(lambda **weights: vector_jacobian(list(weights.values()), table), knobs, display)
 
 
 def descent_slider(
