@@ -158,10 +158,8 @@ def wrong(id: str, operations: str, says: str, *rules: Rule | None) -> list[Wron
 
 
 RULES: tuple[WrongRule, ...] = (
-    *wrong("M27", "sum_all", "the gradient of a sum stays one number", lambda g: g),
-    *wrong("M27", "sum_dims", "the gradient of a sum keeps the shape of the sum", lambda g: g),
-    *wrong("M27", "mean_all", "the gradient of a mean stays one number", lambda g: g),
-    *wrong("M27", "mean_dims", "the gradient of a mean keeps the shape of the mean", lambda g: g),
+    *wrong("M27", "sum_all mean_all", "leaves the gradient one number", lambda g: g),
+    *wrong("M27", "sum_dims mean_dims", "leaves the gradient in the shape of the result", lambda g: g),
     *wrong("M29", "mm bmm rows_mm batch_mm", "multiplies without transposing",
            lambda g, y: g @ y, lambda g, x: x @ g),
     *wrong("M30", "mean_all", "forgets the 1/N", lambda g, x_shape: table.expand(g, x_shape)),

@@ -165,8 +165,8 @@ def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, 
     made["arrived"] = [sent.arrived, sent.expected]
     made["terms"] = [list(term) for term in sent.terms]
     further = {
-        "latex": "" if brief else sent.latex, "legend": words.legend(sent),
-        "note": sent.note, "around": sent.around, "lost": sent.lost,
+        "latex": "" if brief else sent.latex, "note": sent.note,
+        "around": sent.around, "lost": sent.lost,
     }  # fmt: skip
     made |= {key: value for key, value in further.items() if value}
     if sent.jacobian is not None:

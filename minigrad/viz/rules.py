@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..operation import TABLE
-from ..record.formula import shown
 from ..record.moves import Contribution
 from ..record.numbers import Array, plural
 from ..record.recording import Recording
@@ -135,10 +134,10 @@ def compared(sent: Contribution, g: Array) -> str:
         return "Yours is the local factor alone. The upstream gradient, g, is missing."
     if close(yours, -raw) or close(yours, -right):
         return "Yours has the opposite sign."
-    here = f"The rule here is {shown(sent.rule)}."
+    here = f"The rule here is {sent.named}."
     for name, value in sent.arguments.items():
         if np.shape(value) == g.shape and close(yours, g * value):
-            return f"Yours is g · {name}. {here}"
+            return f"Yours is g · {sent.names.get(name, name)}. {here}"
     return f"The numbers differ. {here}"
 
 

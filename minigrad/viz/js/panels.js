@@ -105,7 +105,7 @@ export function makePanels(S, options, on) {
 		});
 		parts.push(row, line);
 		if (rule) {
-			const notes = [step.legend, step.fd != null && answer && `Measured by nudging: ${fmt(step.fd)}.`, step.note].filter(Boolean);
+			const notes = [step.note].filter(Boolean);
 			if (notes.length) parts.push(small(notes.join(". ").replaceAll("..", ".")));
 			if (step.jac != null && !answer && val(step.jac).r <= 4 && val(step.jac).c <= 6) row.append(sign(" "), figure(val(step.jac), "full Jacobian", { small: "a row for each output" }));
 			if (step.check?.verdict && answer) parts.push(comparison(step));
