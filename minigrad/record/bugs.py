@@ -22,18 +22,9 @@ from minigrad.operation import TABLE, Operation, parameters, replace
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor, wrap
 
-__all__ = ["BUGS", "RULES", "Bug", "WrongRule", "broken", "wrong_rules"]
+__all__ = ["BUGS", "RULES", "WrongRule", "broken", "wrong_rules"]
 
 Rule = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Bug:
-    """A bug that can be put in: its id, what it does, the block that does it."""
-
-    id: str
-    does: str
-    inject: Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -63,7 +54,7 @@ def broken(id: str) -> Iterator[None]:
     if id not in BUGS:
         known = ", ".join(BUGS)
         raise KeyError(f"no bug {id!r} can be put into the engine; there are {known}")
-    with BUGS[id].inject():
+    with BUGS[id]():
         yield
 
 
@@ -244,25 +235,29 @@ def rules(id: str) -> Callable[[], Any]:
     return lambda: with_rules(r for r in RULES if r.id == id)
 
 
-def all_without_g() -> Any:
-    return with_rules(map(without_g, TABLE.values()))
-
-
-BUGS: dict[str, Bug] = {
-    bug.id: bug
-    for bug in (
-        Bug("M19", "where two gradients meet, only the later is left", walk(join=lambda _walk, _old, new: new)),
-        Bug("M20", "a node is taken before its gradient is complete", walk(HastyWalk)),
-        Bug("M21", "nodes are taken in the order of the first visit", walk(OrderedWalk, order=staticmethod(first_visit))),
-        Bug("M21-visits", "a node that is used twice is taken twice", walk(OrderedWalk, order=staticmethod(every_visit))),
-        Bug("M21-zero", "the pass starts from 0", walk(started=start_from(lambda value: value * 0))),
-        Bug("M21-value", "the pass starts from the loss itself", walk(started=start_from(lambda value: value))),
-        Bug("M23", "every rule forgets the upstream gradient", all_without_g),
-        Bug("M27", "the gradient of a sum or mean is not spread over what was summed", rules("M27")),
-        Bug("M28", "a broadcast operand gets the mean over its copies", walk(fit=staticmethod(averaged))),
-        Bug("M29", "matrix products forget to transpose", rules("M29")),
-        Bug("M30", "a mean forgets the 1/N in its gradient", rules("M30")),
-        Bug("M35", "kinks and ties are decided another way than PyTorch does", rules("M35")),
-        Bug("M36", "of several readings of one place only the last gets its gradient", rules("M36")),
-    )
-}  # fmt: skip
+BUGS: dict[str, Callable[[], Any]] = {
+    # where two gradients meet, only the later is left
+    "M19": walk(join=lambda _walk, _old, new: new),
+    # a node is taken before its gradient is complete
+    "M20": walk(HastyWalk),
+    # nodes are taken in the order of the first visit; or at every visit
+    "M21": walk(OrderedWalk, order=staticmethod(first_visit)),
+    "M21-visits": walk(OrderedWalk, order=staticmethod(every_visit)),
+    # the pass starts from 0, or from the loss itself
+    "M21-zero": walk(started=start_from(lambda value: value * 0)),
+    "M21-value": walk(started=start_from(lambda value: value)),
+    # every rule forgets the upstream gradient
+    "M23": lambda: with_rules(map(without_g, TABLE.values())),
+    # the gradient of a sum or mean is not spread over what was summed
+    "M27": rules("M27"),
+    # a broadcast operand gets the mean over its copies
+    "M28": walk(fit=staticmethod(averaged)),
+    # matrix products forget to transpose
+    "M29": rules("M29"),
+    # a mean forgets the 1/N in its gradient
+    "M30": rules("M30"),
+    # kinks and ties are decided another way than PyTorch does
+    "M35": rules("M35"),
+    # of several readings of one place only the last gets its gradient
+    "M36": rules("M36"),
+}

@@ -123,7 +123,7 @@ class Graph:
         value = operand(node, slot)
         text = self.names.constant(value, node, slot) if np.ndim(value) else ""
         if text == "constant" and made.rules[slot] is None:
-            return parameters(made.forward)[slot]  # "condition"
+            return str(parameters(made.forward)[slot])  # "condition"
         return "" if text == "constant" else text
 
     def why_not(self, node: Node, slot: int) -> str:

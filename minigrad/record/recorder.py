@@ -188,7 +188,7 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     packed = [n for n in nodes if n.rules is None and n.saved and operation_of(n)]
     before = [node.saved for node in packed]
     for node in packed:
-        node.saved = tape.unpacked(node.saved)
+        node.saved = tape.unpacked(node.saved or ())
     try:
         yield
     finally:

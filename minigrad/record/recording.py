@@ -118,11 +118,6 @@ class Recording:
             "vals": pool.values,
         }  # fmt: skip
 
-    def pooled(self, sample: int) -> list[Any]:
-        """`vals` alone, cut elsewhere; the numbers that point into it stay."""
-        pooled: list[Any] = self.to_dict(sample, brief=True)["vals"]
-        return pooled
-
     def to_json(self) -> str:
         """One line of JSON, the same bytes for the same recording."""
         return json.dumps(

@@ -23,13 +23,12 @@ def start_sentence(name: str, seed: Array, given: bool) -> str:
 
 def contribution_beats(name: str, target: str, step: Step, sent: Contribution) -> list[str]:
     """One sentence each: focus, rule, product, sum over axes, accumulation."""
-    assert sent.value is not None and sent.after is not None
     early = "is taken too early, for more is to come"
     state = early if step.early else "is current: its gradient is complete"
     beats = [f"{name} {state}, g = {short(step.upstream)}."]
     rule = ": g, unchanged" if sent.how in ("copy", "slot") else f" is {sent.named}"
     labelled = [k for k in sent.saved if k.value is not None and k.label]
-    values = [f"{sent.names.get(k.name) or k.label} = {short(k.value)}" for k in labelled]  # type: ignore[arg-type]
+    values = [f"{sent.names.get(k.name) or k.label} = {short(k.value)}" for k in labelled]
     beats.append(f"Its rule for {target}{rule}" + (f", with {', '.join(values)}." if values else "."))
     hook = f" {sent.note}." if sent.hooked else ""
     beats.append(product_sentence(target, step, sent) + hook)
@@ -43,7 +42,6 @@ def contribution_beats(name: str, target: str, step: Step, sent: Contribution) -
 
 def accumulation(target: str, sent: Contribution) -> str:
     """What had accumulated, what is added, and what there is now."""
-    assert sent.value is not None and sent.after is not None
     count = f"({sent.arrived} of {sent.expected} arrived)"
     value, after = short(sent.value), short(sent.after)
     if sent.before is None:
@@ -59,7 +57,6 @@ def accumulation(target: str, sent: Contribution) -> str:
 
 def brief_beats(name: str, target: str, _step: Step, sent: Contribution) -> list[str]:
     """The same beats, shorter."""
-    assert sent.raw is not None
     axes = ", ".join(map(str, sent.summed))
     return [
         f"{name} is current.",
@@ -82,7 +79,6 @@ PRODUCTS = {
 
 def product_sentence(target: str, step: Step, sent: Contribution) -> str:
     """What the rule does with the numbers."""
-    assert sent.raw is not None
     sub, factor = substituted(step, sent), 1.0 if sent.local is None else float(sent.local.flat[0])
     part = "all of g" if factor == 1 else f"g times {number(factor)}"
     other = "The contribution to {target} is {sub}{result}."
@@ -94,7 +90,7 @@ def product_sentence(target: str, step: Step, sent: Contribution) -> str:
 
 def result(target: Place, sent: Contribution) -> str:
     """A contribution in a line: rule, value, what has accumulated."""
-    if sent.value is None or sent.after is None or sent.raw is None:
+    if sent.skipped:
         return f"nothing, {sent.reason}."
     hook = f"{short(sent.raw)}, a hook makes it " if sent.hooked else ""
     count = f"({sent.arrived} of {sent.expected})"

@@ -91,7 +91,7 @@ def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, An
         limit = int(0.95 * limit * room)
     for sample in (SAMPLE, 12, 8, 6, 4):
         if size + more_bytes(data, sample) <= BUDGET:
-            vals = shown.pooled(sample)
+            vals = shown.to_dict(sample, brief=True)["vals"]
             if len(as_json({**data, "vals": vals}).encode()) <= BUDGET:
                 data["vals"] = vals
                 break

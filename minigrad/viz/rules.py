@@ -13,7 +13,7 @@ import numpy as np
 
 from ..operation import TABLE
 from ..record.moves import Contribution
-from ..record.numbers import Array, plural
+from ..record.numbers import Array
 from ..record.recording import Recording
 
 # Names for several rows of the table at once.
@@ -95,7 +95,7 @@ def verdict(rule: Any, sent: Contribution, g: Array) -> str:
     if not several and isinstance(answer, (tuple, list)):
         inputs = len(TABLE[sent.operation].inputs)
         if len(answer) > inputs:
-            has = f"{inputs} {plural(inputs, 'input', 'inputs')}"
+            has = f"{inputs} input{'s' * (inputs != 1)}"
             return f"Your rule returned {len(answer)} gradients; the operation has {has}."
         answer = answer[sent.slot] if sent.slot < len(answer) else None
     if answer is None:
