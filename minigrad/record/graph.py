@@ -18,9 +18,15 @@ from minigrad.tensor import Node, Tensor
 class Graph:
     """The places of a graph: one for each node, and for operands without one."""
 
-    def __init__(self, root: Tensor, nodes: list[Node], names: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        root: Tensor,
+        nodes: list[Node],
+        names: Mapping[str, Any],
+        values: Mapping[Node, Any],
+    ) -> None:
         self.names = Names(names)
-        self.values = known_values(nodes, root, self.names)
+        self.values = known_values(nodes, root, self.names, values)
         self.place: dict[Node, int] = {}
         self.places: list[Place] = []
         self.edges: list[tuple[int, int, int]] = []
