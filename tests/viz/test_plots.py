@@ -39,6 +39,8 @@ PICTURES = {
     "big jacobian": lambda: viz.plots.jacobian(lambda t: (t * t).cumsum(0), np.arange(30.0)),
     "vector_jacobian": lambda: viz.plots.vector_jacobian([2.0, 5.0], [[3.0, 2.0, 0.0], [0.0, 4.0, 3.0]]),
     "gallery": lambda: viz.plots.gallery(np.arange(12).reshape(3, 2, 2), ["dark", "grey", "bright"], white=11, columns=2),
+    "product": lambda: viz.plots.product([[1, 2, 4], [3, 5, 2]], [[2, 3], [1, 4], [5, 0.5]], 1, 0),
+    "fit": lambda: viz.plots.fit([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0, [4.0, 0.1], 10),
     "line": lambda: viz.plots.line([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0),
     "boundary": lambda: viz.plots.boundary(lambda t: t[:, 0] - t[:, 1], [(0, 1), (2, 1), (1, 2)], [0, 1, 1], "a line"),
 }
