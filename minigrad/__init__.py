@@ -23,13 +23,14 @@ from minigrad.dtypes import (
     float16, float16 as half, float32, float32 as float,
     float64, float64 as double, int8, int16, int16 as short,
     int32, int32 as int, int64, int64 as long, uint8,
-    can_cast, finfo, get_default_dtype, iinfo, promote_types,
+    can_cast, get_default_dtype, promote_types,
     set_default_dtype,
 )  # fmt: skip
 from minigrad.operation import replace
 from minigrad.ops.creation import (
-    arange, as_tensor, empty, empty_like, eye, from_numpy,
-    full, full_like, is_floating_point, is_tensor, linspace,
+    arange, as_tensor, empty, empty_like, eye, finfo,
+    from_numpy, full, full_like, iinfo, is_floating_point,
+    is_tensor, linspace,
     numel, ones, ones_like, result_type, tensor, zeros,
     zeros_like,
 )  # fmt: skip

@@ -24,9 +24,7 @@ from minigrad.dtypes import int64 as int64
 from minigrad.dtypes import int64 as _int64
 from minigrad.dtypes import uint8 as uint8
 from minigrad.dtypes import can_cast as can_cast
-from minigrad.dtypes import finfo as finfo
 from minigrad.dtypes import get_default_dtype as get_default_dtype
-from minigrad.dtypes import iinfo as iinfo
 from minigrad.dtypes import promote_types as promote_types
 from minigrad.dtypes import set_default_dtype as set_default_dtype
 from minigrad.operation import replace as replace
@@ -35,9 +33,11 @@ from minigrad.ops.creation import as_tensor as as_tensor
 from minigrad.ops.creation import empty as empty
 from minigrad.ops.creation import empty_like as empty_like
 from minigrad.ops.creation import eye as eye
+from minigrad.ops.creation import finfo as finfo
 from minigrad.ops.creation import from_numpy as from_numpy
 from minigrad.ops.creation import full as full
 from minigrad.ops.creation import full_like as full_like
+from minigrad.ops.creation import iinfo as iinfo
 from minigrad.ops.creation import is_floating_point as is_floating_point
 from minigrad.ops.creation import is_tensor as is_tensor
 from minigrad.ops.creation import linspace as linspace

@@ -8,7 +8,6 @@ float64 0-d tensor does not widen a float32 vector.
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from typing import Any, SupportsIndex, overload
@@ -108,11 +107,6 @@ def get_default_dtype() -> DType:
     return _default
 
 
-def default_numpy() -> np.dtype[Any]:
-    """The default type, as numpy names it."""
-    return _default.numpy
-
-
 def set_default_dtype(d: DType) -> None:
     """Change the type that `tensor([1.0])`, `zeros(2)` and integer division give.
 
@@ -185,33 +179,6 @@ def cast(x: Any, dtype: DType) -> Any:
         return x.astype(target, "C" if 0 in x.strides else "K")
 
 
-@functools.cache
-def _range(dtype: DType, whole: bool) -> tuple[Any, Any]:
-    """The least and largest number that `fitting` takes; whole ones wrap below 0 in uint8."""
-    if dtype.is_floating_point:
-        largest = float(np.finfo(dtype.numpy).max)
-        return -largest, largest
-    limits = np.iinfo(dtype.numpy)
-    low = -255 if whole and dtype is uint8 else limits.min
-    return low, limits.max
-
-
-_IN_C = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int64": "int64_t"}
-
-
-def fitting(number: Any, dtype: DType) -> Any:
-    """`cast` of a Python number; RuntimeError for one beyond the type's range."""
-    is_number = isinstance(number, (int, float))
-    if dtype is not bool_ and is_number:
-        whole = isinstance(number, int)
-        least, largest = _range(dtype, whole)
-        endless = dtype.is_floating_point and number - number != 0
-        if not (endless or least <= number <= largest):
-            name = _IN_C.get(dtype.name, dtype.c_name)
-            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return cast(number, dtype)
-
-
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
     """Two arrays or numbers, cast so that a numpy function of them gives PyTorch's result type."""
     target = result_type(x, y)
@@ -233,66 +200,9 @@ def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     return promote(x, y)
 
 
-promote_factors, promote_quotient = promote, promote_floating
-
-
 def floating(x: Any) -> Any:
     """An operand of a function such as sin: integers and booleans become the default type."""
     return x if x.dtype.kind == "f" else x.astype(_default.numpy)
-
-
-def accumulating(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of a sum or product: int64 for integers and booleans, its own for floats."""
-    return dtype if dtype.kind == "f" else int64.numpy
-
-
-# ------------------------------------------------------------------ limits
-
-
-class finfo:
-    """The limits of a floating-point type: bits, eps, max, min, tiny, smallest_normal, resolution."""
-
-    def __init__(self, type: DType | None = None) -> None:
-        found = _default if type is None else type
-        if not isinstance(found, DType) or not found.is_floating_point:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
-            )
-        limits = np.finfo(found.numpy)
-        self.bits = found.itemsize * 8
-        self.dtype = found.name
-        self.eps = float(limits.eps)
-        self.max = float(limits.max)
-        self.min = float(limits.min)
-        self.smallest_normal = float(limits.smallest_normal)
-        self.tiny = self.smallest_normal
-        self.resolution = float(str(limits.resolution))
-
-    def __repr__(self) -> str:
-        return (
-            f"finfo(resolution={self.resolution:g}, min={self.min:g}, "
-            f"max={self.max:g}, eps={self.eps:g}, "
-            f"smallest_normal={self.smallest_normal:g}, "
-            f"tiny={self.tiny:g}, dtype={self.dtype})"
-        )
-
-
-class iinfo:
-    """The limits of an integer type: bits, max, min."""
-
-    def __init__(self, type: DType) -> None:
-        if type is bool_:
-            raise TypeError("torch.bool is not supported by torch.iinfo")
-        if not isinstance(type, DType) or type.category != INTEGER:
-            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
-        limits = np.iinfo(type.numpy)
-        self.bits = type.itemsize * 8
-        self.dtype = type.name
-        self.max = int(limits.max)
-        self.min = int(limits.min)
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
 # ------------------------------------------------------------------ shape, device

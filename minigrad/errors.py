@@ -19,7 +19,8 @@ Shape = tuple[int, ...]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being "
+    "accessed. "
     "Its .grad attribute won't be populated during autograd.backward(). "
     "If you indeed want the .grad field to be populated for a non-leaf Tensor, "
     "use .retain_grad() on the non-leaf Tensor. "
@@ -32,14 +33,17 @@ FREED = (
     "(or directly access saved tensors after they have already been freed). "
     "Saved intermediate values of the graph are freed "
     "when you call .backward() or autograd.grad(). "
-    "Specify retain_graph=True if you need to backward through the graph a second time "
+    "Specify retain_graph=True if you need to backward through the graph a "
+    "second time "
     "or if you need to access saved tensors after calling backward."
 )
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. "
-    "Please do not use Tensors created in inference mode in computation tracked by "
+    "Please do not use Tensors created in inference mode in computation tracked "
+    "by "
     "autograd. "
-    "To work around this, you can make a clone to get a normal tensor and use it in "
+    "To work around this, you can make a clone to get a normal tensor and use "
+    "it in "
     "autograd, "
     "or use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
@@ -57,76 +61,21 @@ CYCLE = (
     "If you have to use this function, make sure to reset the .grad fields "
     "of your parameters to None after use to break the cycle and avoid the leak."
 )
-BOTH_GRADIENTS = (
-    "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
-    "`backward()`. "
-    "Please only use `grad_tensors`."
-)
 DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned as "
+    "Some elements marked as dirty during the forward method were not returned "
+    "as "
     "output. "
     "The inputs that are modified inplace must all be outputs of the Function."
 )
-DIRTY_VIEW = (
-    "If your Function modifies inplace an input that is a view of another Tensor, "
-    "your Function cannot return more than one Tensor. "
-    "This is not supported by the current autograd engine. "
-    "You should either make sure the input is not a view (using .clone() for example) "
-    "or make your Function only return one Tensor (potentially splitting it into two "
-    "Functions: "
-    "one doing the inplace that returns a single Tensor and a second one "
-    "that does the other operations). "
-    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this "
-    "change."
-)
-NOT_AN_INPUT = (
-    "ctx.mark_dirty() received a tensor that was not an input. "
-    "Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
-)
-SAVED_AS_IS = (
-    "An input that has been returned as-is as output is being saved for backward. "
-    "This is not supported if you override setup_context. "
-    "You should return and save a view of the input instead, e.g. with x.view_as(x) "
-    "or setup ctx inside the forward function itself."
-)
 BOOLEAN_SUBTRACTION = (
     "Subtraction, the `-` operator, with a bool tensor is not supported. "
-    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+    "If you are trying to invert a mask, use the `~` or `logical_not()` "
+    "operator instead."
 )
 TWO_BOOLEANS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
     "Use the `^` or `logical_xor()` operator instead."
 )
-MODES = (
-    ("no_grad", "with grad mode enabled", "no_grad"),
-    ("inference", "in normal mode", "inference_mode"),
-)
-
-
-def view_without_graph(inference: bool) -> str:
-    """What PyTorch advises where a view made without recording meets a write."""
-    return (
-        "Given that this use case is ambiguous and error-prone, it is forbidden. "
-        "You can clarify your code by moving both the view and the inplace "
-        f"either both inside the {MODES[inference][2]} block "
-        "(if you don't want the inplace to be tracked) "
-        "or both outside (if you want the inplace to be tracked)."
-    )
-
-
-def resized(shape: Shape, needed: Shape) -> str:
-    """The warning for a result written into a tensor of another shape."""
-    return (
-        "An output with one or more elements was resized "
-        f"since it had shape {list(shape)}, "
-        f"which does not match the required output shape {list(needed)}. "
-        "This behavior is deprecated, and in a future PyTorch release "
-        "outputs will not be resized unless they have zero elements. "
-        "You can explicitly reuse an out tensor t by resizing it, inplace, "
-        "to zero elements with t.resize_(0)."
-    )
-
-
 # ------------------------------------------------------------------ arguments
 
 
@@ -140,9 +89,7 @@ def type_name(value: Any) -> str:
 
 def must_be_tensor(function: str, argument: str, place: int, value: Any) -> TypeError:
     kind = type_name(value)
-    return TypeError(
-        f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
-    )
+    return TypeError(f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}")
 
 
 def must_be_bool(function: str, argument: str, value: Any) -> str:
@@ -169,8 +116,7 @@ def cannot_save(i: int, value: Any) -> TypeError:
 
 def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
     return RuntimeError(
-        f"Mismatch in shape: grad_output[{i}] has a shape of {given} and output[{i}] has "
-        f"a shape of {output}."
+        f"Mismatch in shape: grad_output[{i}] has a shape of {given} and output[{i}] has a shape of {output}."
     )
 
 
@@ -186,9 +132,7 @@ def check_dim(dim: int, ndim: int) -> int:
     dim = dim.__index__()
     count = ndim or 1
     if not -count <= dim < count:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
     return dim % count
 
 
@@ -220,7 +164,8 @@ def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
         m, n = a[-back], b[-back]
         if m != n and 1 not in (m, n):
             return RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) "
+                f"The size of tensor a ({m}) must match the size of tensor b "
+                f"({n}) "
                 f"at non-singleton dimension {longest - back}"
             )
     return None
@@ -257,9 +202,7 @@ def _parameters(function: Any) -> tuple[str, ...]:
     return names[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def first_tensor(
-    function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]
-) -> Call:
+def first_tensor(function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
     """The call with its first tensor, given by name, in front; TypeError where that is no tensor."""
     name = function.__name__
     if args:
@@ -329,16 +272,16 @@ def namespace(module: str, *also: str) -> None:
     def __getattr__(name: str) -> Any:
         raise no_attribute(f"module {module!r}", name, sys.modules[module])
 
-    names.update(
-        __getattr__=__getattr__, __dir__=lambda: known
-    )  # where editors do not see it: they miss names too
+    # in this way, so that editors do not see a __getattr__: they report missing names too
+    names.update(__getattr__=__getattr__, __dir__=lambda: known)
 
 
-# ------------------------------------------------------------------------------------------------ sentences of the core
+# ------------------------------------------------------------------ sentences of the core
 
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
-    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+    " If you want to use a computed variable in a subgraph that doesn't require "
+    "differentiation use "
     "var_no_grad = var.detach()."
 )
 TO_SCALAR = (
@@ -346,16 +289,19 @@ TO_SCALAR = (
     "Consider using tensor.detach() first."
 )
 OVERWRITTEN = (
-    "one of the variables needed for gradient computation has been modified by an inplace operation: [{} {}]{} is at "
+    "one of the variables needed for gradient computation has been modified by "
+    "an inplace operation: [{} {}]{} is at "
     "version {}; expected version {} instead. Hint: "
 )
 HINT = (
-    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "enable anomaly detection to find the operation that failed to compute its "
+    "gradient, with "
     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
 OVERWRITTEN += HINT
 ANOMALY_HINT = (
-    "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+    "the backtrace further above shows the operation that failed to compute its "
+    "gradient. The variable in question was "
     "changed in there or anywhere later. Good luck!"
 )
 ANOMALY = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
@@ -364,8 +310,10 @@ ANOMALY_ENABLED = (
 )
 UNPACKED = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
 PACKED_IN_PLACE = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
-    "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
+    "A saved tensor pack hook is modifying its input in place. Tensors provided "
+    "as input to pack hook cannot be modified "
+    "by in-place operations as this can lead to unexpected side-effects. Please "
+    "open an issue if you need to perform "
     "in-place operations on the input to a pack hook."
 )
 INVALID_GRADIENT = "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}"
@@ -374,57 +322,73 @@ MATERIALIZE_UNUSED = (
     "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
 )
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. Set allow_unused=True if this is "
+    "The differentiated Tensor at index {} appears to not have been used in the "
+    "graph. Set allow_unused=True if this is "
     "the desired behavior."
 )
 OUTPUT_SHAPE = "output with shape {} doesn't match the broadcast shape {}"
 OUTPUT_DTYPE = "result type {} can't be cast to the desired output type {}"
 INFERENCE_WRITTEN = (
-    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
-    "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    "Inplace update to inference tensor outside InferenceMode is not "
+    "allowed.You can make a clone to get a normal tensor "
+    "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 "
+    "for more details."
 )
 INFERENCE_REQUIRES = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 OVERLAP = (
-    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "unsupported operation: more than one element of the written-to tensor "
+    "refers to a single memory location. Please "
     "clone() the tensor before performing the operation."
 )
 PARTIAL_OVERLAP = (
-    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "unsupported operation: some elements of the input tensor and the "
+    "written-to tensor refer to a single memory "
     "location. Please clone() the tensor before performing the operation."
 )
 MADE_IN_MODE = {
     mode: f"A view was created in {mode} mode and is being modified inplace {now}. Given that this use case is ambiguous and "
-    "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
-    f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+    "error-prone, it is forbidden. You can clarify your code by moving both the "
+    "view and the inplace either both inside the "
+    f"{block} block (if you don't want the inplace to be tracked) or both "
+    "outside (if you want the inplace to be tracked)."
     for mode, now, block in (
         ("no_grad", "with grad mode enabled", "no_grad"),
         ("inference", "in normal mode", "inference_mode"),
     )
 }
 ONE_OF_SEVERAL = (
-    "Output {} of {} is a view and is being modified inplace. This view is the output of a function that returns "
-    "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
+    "Output {} of {} is a view and is being modified inplace. This view is the "
+    "output of a function that returns "
+    "multiple views. Such functions do not allow the output views to be "
+    "modified inplace. You should replace the inplace "
     "operation by an out-of-place one."
 )
 FUNCTION_VIEW = (
-    "Output {} of {}Backward is a view and is being modified inplace. This view was created inside a custom Function (or "
-    "because an input was returned as-is) and the autograd logic to handle view+inplace would override the custom backward "
-    "associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by "
+    "Output {} of {}Backward is a view and is being modified inplace. This view "
+    "was created inside a custom Function (or "
+    "because an input was returned as-is) and the autograd logic to handle "
+    "view+inplace would override the custom backward "
+    "associated with the custom Function, leading to incorrect gradients. This "
+    "behavior is forbidden. You can fix this by "
     "cloning the output of the custom Function."
 )
 DETACH_VIEW = "Can't detach views in-place. Use detach() instead. "
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
 GRADIENT_COUNT = "function {} returned an incorrect number of gradients (expected {}, got {})"
 NOT_A_VARIABLE = (
-    "function {} returned a gradient different than None at position {}, but the corresponding forward input was not a "
+    "function {} returned a gradient different than None at position {}, but "
+    "the corresponding forward input was not a "
     "Variable"
 )
 LEGACY_FUNCTION = (
-    "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
-    "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    "Legacy autograd function with non-static forward method is deprecated. "
+    "Please use new-style autograd function with "
+    "static forward method. (Example: "
+    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
 )
 NO_BACKWARD = (
-    "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode "
+    "You must implement either the backward or vjp method for your custom "
+    "autograd.Function to use it with backward mode "
     "AD."
 )
 
@@ -435,17 +399,22 @@ def grad_of_type(value: Any) -> str:
 
 def grad_of_shape(given: Shape, own: Shape) -> str:
     return (
-        f"attempting to assign a gradient of size '{list(given)}' to a tensor of size '{list(own)}'. "
+        f"attempting to assign a gradient of size '{list(given)}' to a tensor of "
+        f"size '{list(own)}'. "
         "Please ensure that the gradient and the tensor are the same size"
     )
 
 
 def grad_of_dtype(given: Any, own: Any) -> str:
     return (
-        f"attempting to assign a gradient with dtype '{given.c_name}' to a tensor with grad_dtype '{own.tensor_name}'. The "
-        "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
-        "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of "
-        "a tensor and its gradient may break downstream systems that assume they match."
+        f"attempting to assign a gradient with dtype '{given.c_name}' to a "
+        f"tensor with grad_dtype '{own.tensor_name}'. The "
+        "gradient must match the tensor's grad_dtype (defaults to the tensor's "
+        "dtype). You can set the tensor's grad_dtype "
+        "attribute with a specific dtype, or None to allow any dtype. Set "
+        "grad_dtype with caution. Diverging the dtypes of "
+        "a tensor and its gradient may break downstream systems that assume "
+        "they match."
     )
 
 
@@ -453,7 +422,7 @@ def contains(value: Any) -> str:
     return f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
 
 
-# ------------------------------------------------------------------------------------------------ the user's line
+# ------------------------------------------------------------------ the user's line
 #
 # A node holds two small things of its call site: the caller's code object, and the instruction it was at.  Only when an
 # error, `explain` or the stepper asks are they turned into a line of source; notebook cells work too, through linecache.

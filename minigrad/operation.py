@@ -406,7 +406,7 @@ def public(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def attach(*functions: Callable[..., Any], **named: Callable[..., Any]) -> None:
+def attach(*functions: Callable[..., Any], **named: Any) -> None:
     """Make functions methods of Tensor: under their own names, or under the one given as a keyword."""
     for function in functions:
         setattr(Tensor, function.__name__, function)

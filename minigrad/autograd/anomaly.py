@@ -94,8 +94,3 @@ class detect_anomaly(set_detect_anomaly):
 
     def __enter__(self) -> None:
         super().__init__(True, self.check_nan)
-
-
-def is_anomaly_enabled() -> bool:
-    """Whether backward passes are checked for nan."""
-    return tape.chosen is not None and issubclass(tape.chosen, AnomalyWalk)

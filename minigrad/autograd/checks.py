@@ -33,11 +33,6 @@ NO_INPUT = (
     "gradcheck expects at least one input tensor to require gradient, but none "
     "of them have requires_grad=True."
 )
-NOT_REENTRANT = (
-    "Backward is not reentrant, i.e., running backward with same input and "
-    "grad_output multiple times gives different values, although analytical "
-    "gradient matches numerical gradient.The tolerance for nondeterminism was {}."
-)
 FREED = (
     "this graph was freed by a backward pass: compute the loss again, or use "
     "backward(retain_graph=True)"
@@ -51,7 +46,7 @@ class GradcheckError(RuntimeError):
 @public
 def gradcheck(
     func: Func, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-    raise_exception: bool = True, nondet_tol: float = 0.0,
+    raise_exception: bool = True,
 ) -> bool:  # fmt: skip
     """True if |analytical - numerical| <= atol + rtol * |numerical| everywhere.
 
@@ -64,7 +59,7 @@ def gradcheck(
     True
     """
     try:
-        check(func, inputs, eps, atol, rtol, nondet_tol)
+        check(func, inputs, eps, atol, rtol)
     except GradcheckError:
         if raise_exception:
             raise
@@ -72,7 +67,7 @@ def gradcheck(
     return True
 
 
-def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float, nondet_tol: float) -> None:
+def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float) -> None:
     """Raise for the first Jacobian that is wrong."""
     args = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = [x for x in args if isinstance(x, Tensor) and x.requires_grad]
@@ -90,9 +85,7 @@ def check(func: Func, inputs: Any, eps: float, atol: float, rtol: float, nondet_
                 if numbers.any():
                     raise GradcheckError("Numerical gradient for function expected to be zero")
                 continue
-            found, again = analytical(y, x), analytical(y, x)
-            if np.abs(found - again).max(initial=0.0) > nondet_tol:
-                raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
+            found = analytical(y, x)
             if not np.allclose(found, numbers, rtol, atol, equal_nan=True):
                 raise GradcheckError(
                     f"Jacobian mismatch for output {i} with respect to input {j},\n"
@@ -154,7 +147,7 @@ def analytical(y: Tensor, x: Tensor) -> Any:
 @public
 def gradgradcheck(
     func: Func, inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
-    rtol: float = 1e-3, raise_exception: bool = True, nondet_tol: float = 0.0,
+    rtol: float = 1e-3, raise_exception: bool = True,
 ) -> bool:  # fmt: skip
     """`gradcheck` of the function from inputs and upstream gradients to gradients.
 
@@ -179,9 +172,8 @@ def gradgradcheck(
         return tuple(g for g in found if g is not None)
 
     return gradcheck(
-        derivative, (*args, *seeds), eps=eps, atol=atol, rtol=rtol,
-        raise_exception=raise_exception, nondet_tol=nondet_tol,
-    )  # fmt: skip
+        derivative, (*args, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception
+    )
 
 
 # ------------------------------------------------------ check_graph

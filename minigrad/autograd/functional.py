@@ -19,6 +19,7 @@ from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]
 Tensors = tuple[Tensor, ...]
+Pair = tuple[Any, Any]
 
 
 @public
@@ -81,7 +82,7 @@ def hessian(func: Func, inputs: Any, create_graph: bool = False) -> Any:
 
 
 @public
-def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> Pair:
     """(outputs, v times the Jacobian): one backward pass that starts from v.
 
     >>> torch.autograd.functional.vjp(lambda x: x**2, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]))
@@ -97,7 +98,7 @@ def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> t
 
 
 @public
-def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> Pair:
     """(outputs, the Jacobian times v): v has the inputs' shape.
 
     >>> torch.autograd.functional.jvp(lambda x: x.sum() ** 2, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]))
@@ -115,7 +116,7 @@ def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> t
 
 
 @public
-def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> Pair:
     """(output, v times the Hessian) of a function with one output element.
 
     >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5]))
@@ -125,7 +126,7 @@ def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> t
 
 
 @public
-def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> tuple[Any, Any]:
+def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> Pair:
     """(output, the Hessian times v): the same as `vhp`, for a Hessian is symmetric.
 
     >>> torch.autograd.functional.hvp(lambda x: (x**3).sum(), torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.5]))
@@ -134,7 +135,7 @@ def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> t
     return hessian_product("hvp", func, inputs, v, create_graph)
 
 
-def hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool) -> tuple[Any, Any]:
+def hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool) -> Pair:
     xs, one_input = tensors(inputs, "inputs", name)
     with enable_grad():
         leaves = fresh(xs, create_graph)
@@ -146,7 +147,9 @@ def hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bo
 
 
 # ------------------------------------------------------ what they have in common
-def gradients(ys: Sequence[Tensor], xs: Sequence[Tensor], vs: Tensors | None, create_graph: bool) -> Sequence[Any]:
+def gradients(
+    ys: Sequence[Tensor], xs: Sequence[Tensor], vs: Tensors | None, create_graph: bool
+) -> Sequence[Any]:
     """`grad` of those outputs that have a graph; None where there is none."""
     at = [i for i, y in enumerate(ys) if y.requires_grad]
     if not at:
@@ -156,7 +159,9 @@ def gradients(ys: Sequence[Tensor], xs: Sequence[Tensor], vs: Tensors | None, cr
     return grad(roots, xs, weights, True, create_graph, allow_unused=True)
 
 
-def weighted(ys: Sequence[Tensor], xs: Tensors, vs: Tensors | None, create_graph: bool) -> Tensors:
+def weighted(
+    ys: Sequence[Tensor], xs: Tensors, vs: Tensors | None, create_graph: bool
+) -> Tensors:
     """The gradient of sum(v · y) with respect to xs; zeros where none depends."""
     found = zip(gradients(ys, xs, vs, create_graph), xs, strict=True)
     return tuple(zeros_like(x) if g is None else g for g, x in found)
@@ -166,7 +171,8 @@ def tensors(value: Any, what: str, name: str) -> tuple[Tensors, bool]:
     """A tensor or tuple of tensors as a tuple, and whether it was a single one."""
     if isinstance(value, Tensor):
         return (value,), True
-    start = f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the"
+    must = "must be either a Tensor or a tuple of Tensors but the"
+    start = f"The {what} given to {name} {must}"
     if not isinstance(value, tuple):
         raise TypeError(f"{start} given {what} has type {type(value)}.")
     for i, x in enumerate(value):
@@ -193,7 +199,8 @@ def scalar(func: Func, leaves: Tensors, name: str) -> Tensor:
     if not one:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if ys[0].numel() != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
+        given = f"The Tensor returned by the function given to {name}"
+        raise RuntimeError(f"{given} should contain a single element")
     return ys[0]
 
 
@@ -209,11 +216,13 @@ def vector(v: Any, like: Tensors, one: bool, name: str, verb: str) -> Tensors:
     if len(vs) != len(like):
         if one:
             raise RuntimeError("The given v should contain a single Tensor.")
-        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vs)}.")
+        lengths = f"should be {len(like)} but got {len(vs)}"
+        raise RuntimeError(f"v is a tuple of invalid length: {lengths}.")
     for i, (a, b) in enumerate(zip(vs, like, strict=True)):
         if a.shape != b.shape:
             prefix = f"Entry {i} in " if len(vs) > 1 else ""
-            raise RuntimeError(f"{prefix}v has invalid size: should be {b.shape} but got {a.shape}.")
+            sizes = f"should be {b.shape} but got {a.shape}"
+            raise RuntimeError(f"{prefix}v has invalid size: {sizes}.")
     return vs
 
 

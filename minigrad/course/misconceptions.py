@@ -500,54 +500,49 @@ entry(
 
 entry(
     "M25", "scalars only",
-    "backward() always knows what to start from.",
+    "backward() works without an argument on every tensor.",
     "x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
     "(x * 2).backward()",
     "RuntimeError: grad can be implicitly created only for scalar outputs",
-    "A vector has many derivatives for each input. Which weighted sum of the outputs do you want "
-    "differentiated?",
+    "Several outputs have several derivatives for each input. Which weights should the outputs have?",
     (
         "The pass starts from one weight for each output. For a single output the weight is 1.",
-        "For outputs y[0] and y[1] the start [1, 0] asks about the first alone, [1, 1] about their sum.",
-        "Look at the shape of what backward is called on.",
+        "For outputs y[0] and y[1] the start [1, 0] takes the first alone, and [1, 1] takes their sum.",
+        "Look at the shape of the tensor on which you call backward.",
     ),
     API + "torch.Tensor.backward.html",
 )  # fmt: skip
 
 entry(
     "M26", "meaning of the gradient argument",
-    "`gradient=` says at which point to differentiate, or which entries to keep.",
+    "`gradient=` is the point at which to differentiate, or it selects entries.",
     "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
     "(x**2).backward(torch.tensor([1.0, 0.5, -2.0]))\n"
     "print(x.grad)",
     "tensor([  2.,   2., -12.])",
-    "v has one number for each output: it says how much the final loss cares about that output. Where "
-    "does it enter?",
+    "v holds one weight for each output. It is the upstream gradient of the output. Where does it enter?",
     (
-        "The argument has the shape of the output, not of the input: one weight for each number that came "
-        "out.",
-        "y = [3a, 5a] at any a, with v = [1, 10]: the answer is 1*3 + 10*5 = 53, one number, for there is "
+        "The argument has the shape of the output, not of the input. It holds one weight for each output.",
+        "Take y = [3a, 5a] at any a, with v = [1, 10]. The answer is 1*3 + 10*5 = 53: one number, because there is "
         "one input.",
-        "Look at the line where v is used: each local slope is multiplied by the weight of the output it "
-        "belongs to.",
+        "Look at the line where v is used. Each derivative is multiplied by the weight of its output.",
     ),
     API + "torch.Tensor.backward.html",
 )  # fmt: skip
 
 entry(
     "M27", "gradient of another shape",
-    "A gradient has the shape of the output (or is one number).",
+    "A gradient has the shape of the output, or it is one number.",
     "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
     "x.sum().backward()\n"
     "print(x.grad)",
     "tensor([1., 1., 1.])",
-    "The gradient of x answers 'what if I nudge this entry?' once for each entry. How many entries does"
-    " x have?",
+    "The gradient of x holds one partial derivative for each entry of x. How many entries does x have?",
     (
-        "A gradient always has the shape of the thing it is the gradient of.",
-        "mean() of a (2, 5) table is one number; its gradient has ten entries, each a tenth of what "
-        "arrives.",
-        "Compare the shape of what you return with the shape of the input; a single number is spread over "
+        "A gradient always has the shape of the tensor to which it belongs.",
+        "mean() of a (2, 5) matrix is one number. The gradient of the matrix has ten entries, and each is a tenth of "
+        "the upstream gradient.",
+        "Compare the shape of your result with the shape of the input. A single upstream gradient is passed on to "
         "all entries.",
     ),
     NOTES + "autograd.html",
@@ -555,18 +550,19 @@ entry(
 
 entry(
     "M28", "broadcast not summed back",
-    "The gradient of a stretched operand keeps the stretched shape, or is averaged back.",
+    "The gradient of a stretched operand has the stretched shape, or is an average.",
     "b = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
     "(torch.ones(4, 3) + b).sum().backward()\n"
     "print(b.grad)",
     "tensor([4., 4., 4.])",
-    "Each entry was used in several rows, so several paths lead back to it. You averaged them, or kept "
-    "them apart. What does the chain rule do with paths?",
+    "Each entry was used several times, so several contributions arrive at it. You averaged them, or you left them "
+    "separate. What does the chain rule do with contributions?",
     (
-        "Stretching is using the same number several times.",
-        "A price used in 5 places, each of which moves the total by 2: nudging it moves the total by 10.",
-        "Look at the axes that were stretched: they are summed over, not averaged, and size-1 axes keep "
-        "their place.",
+        "To stretch a tensor means to use the same numbers several times.",
+        "A price is used in 5 places, and in each of them the total changes 2 times as fast as the price. So the total "
+        "changes 10 times as fast.",
+        "Look at the axes that were stretched. The gradient is summed over them, not averaged, and an axis of size 1 "
+        "stays.",
     ),
     NOTES + "broadcasting.html",
 )  # fmt: skip
@@ -997,15 +993,15 @@ entry(
 
 entry(
     "M52", "the wrong axis",
-    "An axis is an axis: reducing over the first or the last is a detail.",
+    "It makes no difference over which axis a sum, a maximum or a softmax runs.",
     "z = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])\n"
     "print(torch.softmax(z, 0)[0], torch.softmax(z, 1)[0])",
     "tensor([0.5000, 0.5000, 0.5000]) tensor([0.0900, 0.2447, 0.6652])",
-    "Examples are in rows and classes in columns. Which of them compete with each other?",
+    "You used another axis. What do the rows of this array mean, and what do its columns mean?",
     (
-        "The axis you name is the one that disappears, or along which things add up to one.",
-        "Sums over axis 0 of a (2, 3) table give three numbers, over axis 1 two.",
-        "Look at the shape before and after, with a table that is not square.",
+        "A sum over an axis removes this axis. A softmax over an axis adds up to 1 along it.",
+        "For a (2, 3) matrix, sums over axis 0 give three numbers, and sums over axis 1 give two.",
+        "Compare the shapes before and after, for a matrix that is not square.",
     ),
     API + "torch.nn.functional.softmax.html",
 )  # fmt: skip

@@ -83,6 +83,18 @@ def number(function: str, name: str, value: Any, place: int = 1) -> Any:
     return value
 
 
+def fitting(number: Any, dtype: DType) -> Any:
+    """`cast` of a Python number; RuntimeError for one beyond the type's range (negative ones wrap in uint8)."""
+    if isinstance(number, (int, float)) and dtype is not dtypes.bool_:
+        limits: Any = np.finfo(dtype.numpy) if dtype.is_floating_point else np.iinfo(dtype.numpy)
+        least = -255 if dtype is dtypes.uint8 and isinstance(number, int) else limits.min
+        endless = dtype.is_floating_point and number - number != 0
+        if not endless and not least <= number <= limits.max:
+            name = f"{dtype.name}_t" if dtype.name in ("uint8", "int8", "int16", "int64") else dtype.c_name
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return dtypes.cast(number, dtype)
+
+
 # ------------------------------------------------------------------ from data
 
 
@@ -260,7 +272,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {errors.type_name(size)}")
     value = number("full", "fill_value", fill_value, 2)
     found = kind_of(dtype, "full", dtypes.result_type(value))
-    array = np.full(size_of("full", (size,)), dtypes.fitting(value, found))
+    array = np.full(size_of("full", (size,)), fitting(value, found))
     return leaf(array, requires_grad, device)
 
 
@@ -290,7 +302,7 @@ def full_like(
 ) -> Tensor:
     """One number everywhere, with the shape and type of `input`."""
     found = kind_of(dtype, "full_like", input.dtype)
-    value = dtypes.fitting(number("full_like", "fill_value", fill_value, 2), found)
+    value = fitting(number("full_like", "fill_value", fill_value, 2), found)
     return leaf(np.full_like(input._data, value, found.numpy), requires_grad, device)
 
 
@@ -464,6 +476,55 @@ def is_tensor(obj: Any) -> bool:
 def result_type(tensor: Any, other: Any) -> DType:
     """The number type of an operation on these two tensors or numbers."""
     return dtypes.result_type(*(getattr(x, "_data", x) for x in (tensor, other)))
+
+
+# ------------------------------------------------------------------ limits
+
+
+class finfo:
+    """The limits of a floating-point type: bits, eps, max, min, tiny, smallest_normal, resolution."""
+
+    def __init__(self, type: DType | None = None) -> None:
+        found = dtypes.get_default_dtype() if type is None else type
+        if not isinstance(found, DType) or not found.is_floating_point:
+            raise TypeError(
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
+        limits = np.finfo(found.numpy)
+        self.bits = found.itemsize * 8
+        self.dtype = found.name
+        self.eps = float(limits.eps)
+        self.max = float(limits.max)
+        self.min = float(limits.min)
+        self.smallest_normal = float(limits.smallest_normal)
+        self.tiny = self.smallest_normal
+        self.resolution = float(str(limits.resolution))
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, "
+            f"max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, "
+            f"tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """The limits of an integer type: bits, max, min."""
+
+    def __init__(self, type: DType) -> None:
+        if type is dtypes.bool_:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        if not isinstance(type, DType) or type.category != dtypes.INTEGER:
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+        limits = np.iinfo(type.numpy)
+        self.bits = type.itemsize * 8
+        self.dtype = type.name
+        self.max = int(limits.max)
+        self.min = int(limits.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
 # ------------------------------------------------------------------ copies

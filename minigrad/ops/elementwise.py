@@ -17,7 +17,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.operation import attach, public
-from minigrad.ops.creation import converted
+from minigrad.ops.creation import converted, fitting
 from minigrad.tensor import Tensor, plain, wrap
 from minigrad.views import augmented, in_place, overwrite
 
@@ -634,7 +634,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 def fill_(self: Tensor, value: Any) -> Tensor:
     """The same number everywhere."""
     if not isinstance(value, Tensor):
-        return overwrite(self, table.fill, dtypes.fitting(plain(value), self.dtype))
+        return overwrite(self, table.fill, fitting(plain(value), self.dtype))
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return overwrite(self, table.fill_tensor, typed(value, self.dtype))

@@ -6,6 +6,8 @@ shuffle for `randperm`, and two kinds of Box-Muller for `randn`. A `Generator` h
 arrays; the functions below make tensors of them.
 """
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 import math

@@ -41,7 +41,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     """A rule of the table."""
     made, g, given = node.operation, step.upstream, arguments_of(node, sent.slot)
     rule = made.rules[sent.slot]
-    assert rule is not None and sent.raw is not None and sent.value is not None
+    assert rule is not None
     labels = {name: graph.label(node, name) for name in ("out", *made.inputs)}
     bare = {n: v.item() for n, v in given.items() if isinstance(v, np.generic) and not labels.get(n)}
     sent.rule, sent.operation = settled(rule, given | bare), made.name
@@ -126,7 +126,7 @@ def number_by_number(tree: ast.AST) -> bool:
 
 def kind_by_ones(sent: Contribution, g: Array, ones: Array) -> None:
     """What the rule makes of a gradient of ones tells its kind."""
-    if sent.raw is None or ones.shape != sent.raw.shape:
+    if ones.shape != sent.raw.shape:
         return
     if sent.how == "elementwise":
         sent.local = ones
@@ -143,19 +143,12 @@ def kind_by_ones(sent: Contribution, g: Array, ones: Array) -> None:
 
 
 def remark(sent: Contribution) -> str:
-    """What a picture of this kind of rule needs to say besides."""
-    if sent.how == "move":
-        return "the same numbers in another shape: no arithmetic"
-    if sent.how == "scatter":
-        return "hatched: never used in the result, so no gradient comes back"
-    local, raw = sent.local, sent.raw
-    if sent.how != "elementwise" or local is None or raw is None:
+    """What a factor of 0 does."""
+    if sent.how != "elementwise" or not np.ndim(sent.local) or np.all(sent.local):
         return ""
-    if not local.ndim or (local != 0).all():
-        return ""
-    spoilt = np.isnan(raw[local == 0]).any()
-    passes = "but 0 times inf or nan is nan" if spoilt else "nothing gets through"
-    return f"hatched: the local factor is 0, {passes}"
+    spoilt = np.isnan(sent.raw[sent.local == 0]).any()
+    passes = "0 times inf or nan is nan" if spoilt else "nothing gets through"
+    return f"Where the local factor is 0, {passes}"
 
 
 # ------------------------------------------------------ custom Functions
@@ -163,12 +156,12 @@ def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: Any) 
     """A custom Function shows the student's own line."""
     function = node.function
     line, parts = returned(function.backward)
-    sent.how = "function"
-    sent.rule = parts[sent.slot] if sent.slot < len(parts) else f"backward of {function.__name__}"
-    sent.note = f"{function.__name__}.backward: {line}" if line else ""
-    own = parameters(function.backward)[1:]
-    gradients = [(i, g) for i, g in enumerate(arrived or ()) if g is not None]
-    saved = [Saved(own[i] if i < len(own) else f"g{i + 1}", f"gradient of output {i + 1}", g) for i, g in gradients]
+    name, known = function.__name__, sent.slot < len(parts)
+    sent.how, sent.rule = "function", parts[sent.slot] if known else f"backward of {name}"
+    sent.note = f"{name}.backward: {line}" if line else ""
+    own = [*parameters(function.backward)[1:], *(f"g{i + 1}" for i in range(len(arrived or ())))]
+    gradients = zip(own, enumerate(arrived or (), 1), strict=False)
+    saved = [Saved(n, f"gradient of output {i}", g) for n, (i, g) in gradients if g is not None]
     for i, tensor in enumerate(node.saved_tensors):
         if tensor is not None:
             at = graph.place.get(tensor._node)

@@ -18,9 +18,15 @@ from minigrad.tensor import Node, Tensor
 class Graph:
     """The places of a graph: one for each node, and for operands without one."""
 
-    def __init__(self, root: Tensor, nodes: list[Node], names: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        root: Tensor,
+        nodes: list[Node],
+        names: Mapping[str, Any],
+        values: Mapping[Node, Any],
+    ) -> None:
         self.names = Names(names)
-        self.values = known_values(nodes, root, self.names)
+        self.values = known_values(nodes, root, self.names, values)
         self.place: dict[Node, int] = {}
         self.places: list[Place] = []
         self.edges: list[tuple[int, int, int]] = []
@@ -123,7 +129,7 @@ class Graph:
         value = operand(node, slot)
         text = self.names.constant(value, node, slot) if np.ndim(value) else ""
         if text == "constant" and made.rules[slot] is None:
-            return parameters(made.forward)[slot]  # "condition"
+            return str(parameters(made.forward)[slot])  # "condition"
         return "" if text == "constant" else text
 
     def why_not(self, node: Node, slot: int) -> str:

@@ -43,7 +43,7 @@ class Saved:
 
     name: str
     label: str  # the tensor's name
-    value: Array | None  # None for what is no number; then the label says it
+    value: Any  # an array; None for what is no number: then the label says it
 
 
 @dataclass(slots=True)
@@ -57,12 +57,12 @@ class Contribution:
     saved: tuple[Saved, ...] = ()
     # copy, elementwise, matmul, move, spread, scatter, function, slot, other
     how: str = "other"
-    local: Array | None = None  # what g is multiplied by, number by number
-    raw: Array | None = None  # as the rule returned it
-    value: Array | None = None  # summed and cast to the input's shape and type
+    local: Any = None  # an array: what g is multiplied by, number by number
+    raw: Any = None  # an array: as the rule returned it
+    value: Any = None  # an array: summed and cast to the input's shape and type
     summed: tuple[int, ...] = ()  # axes of `raw` along which that summed
-    before: Array | None = None  # what had accumulated
-    after: Array | None = None
+    before: Any = None  # what had accumulated
+    after: Any = None
     arrived: int = 0
     expected: int = 0
     reason: str = ""  # why there is no contribution, where there is none
@@ -86,9 +86,8 @@ class Contribution:
     @property
     def lost(self) -> bool:
         """Whether less has accumulated than should: a broken walk, `=` for `+=`."""
-        if self.before is None or self.value is None or self.after is None:
-            return False
-        return not same(self.before + self.value, self.after)
+        first = self.before is None
+        return not first and not same(self.before + self.value, self.after)
 
     @property
     def named(self) -> str:

@@ -26,7 +26,7 @@ SYMBOLS = {
     "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/", "pow": "**", "neg": "-",
     "matmul": "@", "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "unsafeview": "@",
     "select": "[ ]", "slice": "[ ]", "index": "[ ]", "copyslices": "[ ]=", "copybackwards": "=",
-    "view": "reshape", "tocopy": "to", "convolution": "conv", "nativelayernorm": "layer_norm",
+    "view": "reshape", "reshapealias": "reshape", "tocopy": "to", "convolution": "conv", "nativelayernorm": "layer_norm",
     "logsoftmax": "log_softmax", "linalgvectornorm": "norm", "maxpool2dwithindices": "max_pool2d",
     "accumulategrad": "", "output": "",
 }  # fmt: skip
@@ -53,11 +53,9 @@ def symbol(kind: str) -> str:
 
 
 def kind_of(node: Node) -> str:
-    """The name of a node, by which it gets its symbol."""
-    name = node.name()
-    alias = name in ("UnsafeViewBackward0", "ReshapeAliasBackward0")
-    other = alias and node.operation.name == "reshape"  # of a copy
-    return "ViewBackward0" if other else name
+    """The name of a node, by which it gets its symbol: a reshaped copy is no product."""
+    copy = getattr(getattr(node, "operation", None), "name", "") == "unsafe_view"
+    return "ViewBackward0" if copy else node.name()
 
 
 # ------------------------------------------------------ reading the source

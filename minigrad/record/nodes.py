@@ -59,7 +59,9 @@ def operand(node: Node, slot: int) -> Any:
     return None if made is None else saved_by(node).get(made.inputs[slot])
 
 
-def known_values(nodes: list[Node], root: Tensor, names: Names) -> dict[Node, Array]:
+def known_values(
+    nodes: list[Node], root: Tensor, names: Names, given: Mapping[Node, Any]
+) -> dict[Node, Array]:
     """The value of each node, oldest first, where it can be had."""
     values: dict[Any, Any] = {}
     for node in nodes:
@@ -72,6 +74,7 @@ def known_values(nodes: list[Node], root: Tensor, names: Names) -> dict[Node, Ar
                 values.setdefault(owner, saved[name])
     values |= {node: tensor._data for node, (_, tensor) in names.tensors.items()}
     values[root._node] = root._data
+    values |= {node: given[node] for node in nodes if node in given}
     for node in nodes:
         arguments = None if node in values else inputs_of(node, values)
         if arguments is not None:  # it was not saved: compute it again

@@ -56,7 +56,3 @@ def norm(array: Array) -> float:
     if not np.isfinite(top) or top == 0.0:
         return top
     return top * float(np.sqrt(((x / top) ** 2).sum()))
-
-
-def plural(n: int, one: str, many: str) -> str:
-    return one if n == 1 else many

@@ -143,12 +143,14 @@ def record(
     root: Tensor,
     gradient: Tensor | None = None,
     names: Mapping[str, Any] | None = None,
+    values: Mapping[Node, Array] | None = None,
 ) -> Recording:
     """The backward pass of `root` as data: nothing is run, changed or freed.
 
     root: a tensor that requires a gradient.  gradient: what the pass starts
     from, of the root's shape; may be left out if the root holds one number.
     names: what to call tensors, {"x": x}; by default the caller's variables.
+    values: what else is known, by node; a graph alone holds what it saved.
     RuntimeError if there is no graph, if backward() has freed it, if something
     it needs was overwritten, or if `gradient` is missing or of another shape.
 
@@ -173,7 +175,7 @@ def record(
     ((_, seed),) = (tape.chosen or Walk).started((root,), (gradient,), False)
     nodes = ancestry(root._node)
     with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
-        graph = Graph(root, nodes, names)
+        graph = Graph(root, nodes, names, values or {})
         recorder = Recorder(graph)
         recorder.run(root._node, seed)
     return Recording(
@@ -188,7 +190,7 @@ def unpacked(nodes: list[Node]) -> Iterator[None]:
     packed = [n for n in nodes if n.rules is None and n.saved and operation_of(n)]
     before = [node.saved for node in packed]
     for node in packed:
-        node.saved = tape.unpacked(node.saved)
+        node.saved = tape.unpacked(node.saved or ())
     try:
         yield
     finally:

@@ -118,11 +118,6 @@ class Recording:
             "vals": pool.values,
         }  # fmt: skip
 
-    def pooled(self, sample: int) -> list[Any]:
-        """`vals` alone, cut elsewhere; the numbers that point into it stay."""
-        pooled: list[Any] = self.to_dict(sample, brief=True)["vals"]
-        return pooled
-
     def to_json(self) -> str:
         """One line of JSON, the same bytes for the same recording."""
         return json.dumps(
@@ -165,8 +160,8 @@ def contribution_data(sent: Contribution, pool: Pool, brief: bool) -> dict[str, 
     made["arrived"] = [sent.arrived, sent.expected]
     made["terms"] = [list(term) for term in sent.terms]
     further = {
-        "latex": "" if brief else sent.latex, "legend": words.legend(sent),
-        "note": sent.note, "around": sent.around, "lost": sent.lost,
+        "latex": "" if brief else sent.latex, "note": sent.note,
+        "around": sent.around, "lost": sent.lost,
     }  # fmt: skip
     made |= {key: value for key, value in further.items() if value}
     if sent.jacobian is not None:

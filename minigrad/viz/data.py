@@ -21,6 +21,7 @@ from ..record.recorder import record
 from ..record.recording import SAMPLE, Recording
 from . import foreign, quiz
 from .code import code_of
+from .forward import forward_moves
 from .layout import MOST_BOXES, lay_out
 from .part import excerpt
 from .rules import judge
@@ -72,18 +73,18 @@ def place_of(around: Any, recording: Recording, names: Mapping[str, Any]) -> int
     return found[0]
 
 
-def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, Any], str]:
+def dress(recording: Recording, around: int | None = None, forward: bool = False) -> tuple[dict[str, Any], str]:
     """A recording's JSON value, within the budgets of bytes and boxes, and its text.
 
     Of a very long pass the beginning and the end are shown, as much as fits, or most of it around one step; boxes
-    stand for the rest.
+    stand for the rest. `forward`: the forward pass comes first, where the pass is shown whole.
     """
     moves = 1 + sum(max(1, len(step.contributions)) for step in recording.steps)
     limit = min(moves, MOST_MOVES)
     while True:
         shown = recording if limit == moves else excerpt(recording, limit, around)
         data = shown.to_dict(2 if limit == moves else 6, brief=limit > LONG)
-        finish(data, shown)
+        finish(data, shown, forward and shown is recording)
         size = len(as_json(data).encode())
         room = BUDGET / size if data["layout"]["start"] else MOST_BOXES / len(data["nodes"])
         if room >= 1:
@@ -91,20 +92,21 @@ def dress(recording: Recording, around: int | None = None) -> tuple[dict[str, An
         limit = int(0.95 * limit * room)
     for sample in (SAMPLE, 12, 8, 6, 4):
         if size + more_bytes(data, sample) <= BUDGET:
-            vals = shown.pooled(sample)
+            vals = shown.to_dict(sample, brief=True)["vals"]
             if len(as_json({**data, "vals": vals}).encode()) <= BUDGET:
                 data["vals"] = vals
                 break
     if around is not None:
         data["at"] = first_frame(data, recording.places[recording.steps[around].node].name)
-    return data, str(shown)
+    lines = [f"     {move['line'] or move['text']}" for move in data.get("forward", ())]
+    return data, "\n".join([*(["Forward pass", *lines] if lines else []), str(shown)])
 
 
 def first_frame(data: dict[str, Any], name: str) -> int:
     """The position on the time line at which a node becomes current."""
     start, *moves = data["steps"]
     before = itertools.takewhile(lambda move: data["nodes"][move["node"]]["name"] != name, moves)
-    return 1 + sum(len(move["text"]) for move in [start, *before])
+    return 1 + len(data.get("forward", ())) + sum(len(move["text"]) for move in [start, *before])
 
 
 def more_bytes(data: dict[str, Any], sample: int) -> int:
@@ -119,14 +121,16 @@ def as_json(data: Any) -> str:
 
 
 # ---------------------------------------------------------------- what the pictures need besides
-def finish(data: dict[str, Any], recording: Recording) -> None:
+def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
     """Adds questions, names of the beats, labels of the edges, the code and the layout."""
     root = data["nodes"][data["root"]]["name"]
-    data["title"] = f"Backward pass of {root}"
-    data["look"] = (
-        f"This is the graph of {root}: each box is a tensor, inputs on the left. The right arrow key goes one step on, "
-        "from the result back to the inputs."
-    )
+    data["title"] = f"{'Forward and backward' if forward else 'Backward'} pass of {root}"
+    boxes = f"This is the graph of {root}: each box is a tensor, inputs on the left. The right arrow key goes one step on"
+    if forward:
+        data["forward"] = forward_moves(recording, data["nodes"])
+        data["look"] = f"{boxes}: first forward, from the inputs to {root}, then back."
+    else:
+        data["look"] = f"{boxes}, from {root} back to the inputs."
     quiz.add(data, recording)
     before = None
     for move, step, sent in moves_of(data, recording):

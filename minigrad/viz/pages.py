@@ -18,7 +18,7 @@ from .data import as_json, dress
 from .svg import describe, picture
 
 HERE = Path(__file__).parent
-MODULES = ("tools", "numbers", "state", "graph", "panels", "predict", "transport", "main")
+MODULES = ("tools", "numbers", "state", "graph", "panels", "predict", "transport", "inputs", "main")
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -87,7 +87,11 @@ def page_of(data: dict[str, Any], title: str = "", frame: bool = False) -> str:
 
 def table(data: dict[str, Any]) -> str:
     """Every step as a row of a plain table: what an untrusted notebook and a screen reader get."""
-    rows = []
+    rows = [
+        f"<tr><td>forward</td><td>{escape(data['nodes'][move['node']]['name'])}</td><td></td>"
+        f"<td>{escape(move['line'])}</td><td>{escape(move['text'])}</td></tr>"
+        for move in data.get("forward", ())
+    ]
     for k, move in enumerate(data["steps"]):
         node = data["nodes"][move["node"]]["name"]
         to = data["nodes"][move["parent"]]["name"] if "parent" in move else ""

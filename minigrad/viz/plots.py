@@ -5,7 +5,10 @@
     descent, learning_rates     a path on a curve; the losses of several step sizes
     loss_surface                a bowl of two weights, with the path that was taken
     gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
-    boundary, film              where a net divides the plane; pictures in a row, with a slider
+    vector_jacobian             a row of weights times a Jacobian
+    product                     one entry of a matrix product: a row against a column
+    line, fit                   a line through points; the line beside the losses of its fit so far
+    boundary, gallery, film     where a net divides the plane; grey images; pictures in a row, with a slider
 
 `.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
 sliders beside a picture; without a front end (`display="static"`) it is the picture alone.
@@ -24,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.text import Text
 
@@ -392,6 +395,69 @@ def heat(table: Any, title: str = "", across: str = "column", down: str = "row")
     return made
 
 
+def vector_jacobian(v: Any, table: Any) -> Figure:
+    """A row v on the left of a Jacobian, and their product; each entry of v has the colour of the row that it multiplies.
+
+    v: (m,), one weight for each output. table: (m, n), a row for each output y[i], a column for each input x[j].
+    """
+    weights, slopes = plain(v).reshape(1, -1), np.atleast_2d(plain(table))
+    product = weights @ slopes
+    outputs, inputs = slopes.shape
+    colours = np.array([to_rgb(("#A9D3F2", "#FBC79A", "#A8E0CC", "#E3C4DE")[i % 4]) for i in range(outputs)])
+    tinted = np.repeat(colours[:, None], inputs, axis=1)
+    made = Figure(figsize=(1.9 + 0.62 * (outputs + 2 * inputs), 1.3 + 0.5 * outputs), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    parts = zip(
+        made.subplots(1, 3, width_ratios=[outputs, inputs, inputs]), ("$v^T$", "$J$", "$v^T J$"), ("", "\u00b7", "="),
+        (weights, slopes, product), (colours[None], tinted, np.full((1, inputs, 3), 0.9)), "yxx",
+    )  # fmt: skip
+    for axes, title, sign, shown, tint, name in parts:
+        axes.imshow(tint, aspect="equal")
+        for i, j in np.ndindex(shown.shape):
+            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=10, color="#111111")
+        axes.set_title(title)
+        axes.set_ylabel(sign, rotation=0, fontsize=20, ha="right", va="center")
+        axes.set_xticks(range(shown.shape[1]), [f"{name}[{j}]" for j in range(shown.shape[1])])
+        named = outputs if shown is slopes else 0
+        axes.set_yticks(range(named), [f"y[{i}]" for i in range(named)])
+        axes.tick_params(length=0)
+    rows = "; ".join("[" + ", ".join(map(number, row)) + "]" for row in slopes)
+    said, found = (", ".join(map(number, row[0])) for row in (weights, product))
+    made.alt = f"The row [{said}] times the Jacobian {rows} is the row [{found}]."
+    return made
+
+
+def product(left: Any, right: Any, row: int, column: int) -> Figure:
+    """Two matrices, their product in the corner between them, and the sum that gives one of its entries.
+
+    left: (n, m). right: (m, p). row, column: the entry of the product that is marked.
+    """
+    first, second = plain(left), plain(right)
+    result, (n, m), p = first @ second, first.shape, second.shape[1]
+    made = Figure(figsize=(0.9 + 0.62 * (m + p), 0.9 + 0.5 * (n + m)), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    grid = made.subplots(2, 2, width_ratios=[m, p], height_ratios=[m, n])
+    sky, peach, green, pale = (to_rgb(c) for c in ("#A9D3F2", "#FBC79A", "#A8E0CC", "#EDEDED"))
+    tints = [np.full((*shown.shape, 3), pale) for shown in (second, first, result)]
+    tints[0][:, column], tints[1][row], tints[2][row, column] = peach, sky, green
+    places = (grid[0, 1], grid[1, 0], grid[1, 1])
+    for axes, shown, tint, name in zip(places, (second, first, result), tints, ("W", "X", "X @ W")):
+        axes.imshow(tint, aspect="equal")
+        for i, j in np.ndindex(shown.shape):
+            axes.text(j, i, number(shown[i, j]), ha="center", va="center", fontsize=10, color="#111111")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.set_title(name, fontsize=11)
+    terms = [f"{number(a)} \u00b7 {number(b)}" for a, b in zip(first[row], second[:, column], strict=True)]
+    grid[0, 0].set_axis_off()
+    grid[0, 0].text(0.5, 0.5, "\n+ ".join(terms) + f"\n= {number(result[row, column])}", ha="center", va="center")
+    made.alt = (
+        f"Row {row} of X against column {column} of W: {' + '.join(terms)} = {number(result[row, column])}, "
+        f"the entry in row {row}, column {column} of X @ W."
+    )
+    return made
+
+
 # ---------------------------------------------------------------- classes
 def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str = "") -> Figure:
     """Points of two classes, and the side on which a net puts each place of the plane.
@@ -421,6 +487,26 @@ def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str =
     made.alt = (f"{title}. " if title else "") + (
         f"{len(at)} points of two classes and the boundary between them; points on the wrong side: {astray}."
     )
+    return made
+
+
+def gallery(images: Any, titles: Sequence[str] = (), black: float = 0.0, white: float = 1.0, columns: int = 6) -> Figure:
+    """Grey images of one size, beside and below one another, each under its title.
+
+    images: (n, height, width). black, white: the values that are drawn so.
+    """
+    shown = plain(images)
+    columns = min(columns, len(shown))
+    rows = -(-len(shown) // columns)
+    made = Figure(figsize=(1.7 * columns, 2.0 * rows), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    for place, axes in enumerate(made.subplots(rows, columns, squeeze=False).flat):
+        axes.set_axis_off()
+        if place < len(shown):
+            axes.imshow(shown[place], cmap="gray", vmin=black, vmax=white)
+            axes.set_title(titles[place] if place < len(titles) else "", fontsize=10)
+    size = " by ".join(map(str, shown.shape[1:]))
+    made.alt = f"{len(shown)} images of {size} pixels" + (": " + "; ".join(titles) if titles else "") + "."
     return made
 
 
@@ -522,6 +608,17 @@ def chain_slider(
     return with_sliders(lambda x: chain(machines, x, widest), {"x": knob}, display)
 
 
+def vector_jacobian_slider(v: Sequence[float], table: Any, display: str | None = None) -> Any:
+    """`vector_jacobian` with a slider for each entry of v, from -3 to 3."""
+    import ipywidgets
+
+    knobs = {
+        f"v[{i}]": ipywidgets.FloatSlider(value=value, min=-3, max=3, step=0.5, description=f"v[{i}]")
+        for i, value in enumerate(v)
+    }
+    return with_sliders(lambda **weights: vector_jacobian(list(weights.values()), table), knobs, display)
+
+
 def descent_slider(
     f: Callable[[Any], Any], gradient: Callable[[float], float], start: float, steps: int = 10, rate: float = 0.1,
     display: str | None = None,
@@ -571,4 +668,32 @@ def line(x: Any, y: Any, w: float, b: float) -> Figure:
         f"{len(xs)} points and the line {number(w)} x + {number(b)}: mean squared error {number((miss**2).mean())}, "
         f"slopes of the error {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."
     )
+    return made
+
+
+def fit(x: Any, y: Any, w: float, b: float, losses: Sequence[float], steps: int) -> Figure:
+    """Points and the line w * x + b, beside the losses of the fit so far; the frames of one fit share their axes.
+
+    losses: one for each step up to now, the last one that of this line. steps: how many there will be.
+    """
+    xs, ys, so_far = plain(x).ravel(), plain(y).ravel(), plain(losses)
+    made = Figure(figsize=(6.4, 2.7), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    left, right = made.subplots(1, 2)
+    margin = 0.15 * np.ptp(xs)
+    ends = np.array([xs.min() - margin, xs.max() + margin])
+    left.vlines(xs, ys, w * xs + b, color=GREY, linestyle=":", linewidth=1)
+    left.plot(xs, ys, "o", color=BLUE)
+    left.plot(ends, w * ends + b, color=ORANGE, linewidth=2)
+    height = np.ptp(ys)
+    left.set(xlabel="x", ylabel="y", xlim=ends, ylim=(ys.min() - 0.8 * height, ys.max() + 0.8 * height))
+    right.plot(so_far, color=ORANGE, linewidth=2)
+    right.plot(len(so_far) - 1, so_far[-1], "o", color=ORANGE)
+    right.set(xlabel="step", ylabel="loss", xlim=(-0.03 * steps, 1.03 * steps), ylim=(0, 1.1 * so_far[0]))
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_facecolor("none")
+        axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
+    made.suptitle(f"step {len(so_far) - 1}: w = {w:.2f}, b = {b:.2f}, loss {so_far[-1]:.3f}", fontsize=10)
+    made.alt = f"Step {len(so_far) - 1}: the line {number(w)} x + {number(b)} and {len(xs)} points; loss {number(so_far[-1])}."
     return made

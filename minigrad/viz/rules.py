@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..operation import TABLE
-from ..record.formula import shown
 from ..record.moves import Contribution
-from ..record.numbers import Array, plural
+from ..record.numbers import Array
 from ..record.recording import Recording
 
 # Names for several rows of the table at once.
@@ -96,7 +95,7 @@ def verdict(rule: Any, sent: Contribution, g: Array) -> str:
     if not several and isinstance(answer, (tuple, list)):
         inputs = len(TABLE[sent.operation].inputs)
         if len(answer) > inputs:
-            has = f"{inputs} {plural(inputs, 'input', 'inputs')}"
+            has = f"{inputs} input{'s' * (inputs != 1)}"
             return f"Your rule returned {len(answer)} gradients; the operation has {has}."
         answer = answer[sent.slot] if sent.slot < len(answer) else None
     if answer is None:
@@ -135,10 +134,10 @@ def compared(sent: Contribution, g: Array) -> str:
         return "Yours is the local factor alone. The upstream gradient, g, is missing."
     if close(yours, -raw) or close(yours, -right):
         return "Yours has the opposite sign."
-    here = f"The rule here is {shown(sent.rule)}."
+    here = f"The rule here is {sent.named}."
     for name, value in sent.arguments.items():
         if np.shape(value) == g.shape and close(yours, g * value):
-            return f"Yours is g · {name}. {here}"
+            return f"Yours is g · {sent.names.get(name, name)}. {here}"
     return f"The numbers differ. {here}"
 
 

@@ -14,8 +14,12 @@ from pathlib import Path
 from sys import _getframe
 from typing import Any
 
+from ..record.recording import Recording
+from ..tensor import Tensor
 from .data import data_of, dress, namespace, place_of, recorded
+from .foreign import is_foreign
 from .pages import page_of, saved_html
+from .program import Program
 from .svg import describe, picture
 
 
@@ -28,11 +32,14 @@ def step(
     portable: bool = False,
     display: str | None = None,
     around: Any = None,
+    **inputs: Any,
 ) -> Any:
     """Walk through the backward pass of `loss`, one step for each press of a key.
 
     loss: a tensor that requires a gradient; or the root of a student's own engine (an object with data, grad,
-    parents and an operation's name). backward() must not have freed it: the walk needs the saved values.
+    parents and an operation's name); or a function, with its inputs by name: step(f, x=3.0) runs it, and shows the
+    forward pass, then the backward pass. Numbers, lists and arrays become tensors that require a gradient; in a live
+    notebook they can be changed. backward() must not have freed a tensor's graph: the walk needs the saved values.
     gradient: what the pass starts from, for a root of more than one number; same shape as `loss`. names: what
     to call tensors, {"x": x}; by default the caller's variables. rules: {"mul": rule}: show your rule beside
     the engine's and beside a measurement, and stop where yours is wrong. predict: ask before each reveal.
@@ -40,14 +47,22 @@ def step(
     "static" the still picture only (also by the environment variable MINIGRAD_DISPLAY=static); by default the widget
     in the course's lab, which saves it, and elsewhere the portable form. around: of a pass that is too long to be
     shown whole, the part that is: around a tensor, the name of one, or the number of a node in the walk; by default
-    both ends. Raises ValueError if the pass does not reach it, RuntimeError if the graph was freed, if there is none,
-    or if a gradient is needed and missing.
+    both ends. Raises TypeError for inputs without a function and for a function that returns no tensor, ValueError
+    if the pass does not reach `around`, RuntimeError if the graph was freed, if there is none, or if a gradient is
+    needed and missing.
     """
     frame = _getframe(1)
     names = names or namespace(frame)
-    recording = recorded(loss, gradient, names, rules)
+    program = None
+    if callable(loss) and not isinstance(loss, (Tensor, Recording)) and not is_foreign(loss):
+        program = Program(loss, inputs, gradient, names, rules)
+        recording = program.run()
+    elif inputs:
+        raise TypeError(f"step() takes inputs ({', '.join(inputs)}) only with a function, step(f, {next(iter(inputs))}=...)")
+    else:
+        recording = recorded(loss, gradient, names, rules)
     at = None if around is None else place_of(around, recording, names)
-    data, text = dress(recording, at)
+    data, text = dress(recording, at, forward=program is not None)
     data["predict"] = bool(predict)
     display = display or os.environ.get("MINIGRAD_DISPLAY") or ("live" if "MINIGRAD_LAB" in os.environ else "page")
     if display == "static":
@@ -56,7 +71,8 @@ def step(
         return Framed(data, text)
     from .widget import Stepper
 
-    return Stepper(data, text, whole=recording if len(data["nodes"]) < len(recording.places) else None)
+    whole = recording if len(data["nodes"]) < len(recording.places) else None
+    return Stepper(data, text, whole=whole, program=program)
 
 
 def draw(loss: Any, names: Mapping[str, Any] | None = None, grads: bool = False) -> Still:

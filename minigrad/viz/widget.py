@@ -19,6 +19,7 @@ from IPython import get_ipython
 from ..record.recording import Recording
 from .data import dress
 from .pages import PAGE, page_of, script, still_html, style
+from .program import Program
 from .svg import picture
 
 MIME = "application/vnd.jupyter.widget-view+json"
@@ -98,11 +99,32 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
     predict = traitlets.Bool(False).tag(sync=True)
     theme = traitlets.Unicode("auto").tag(sync=True)
     around = traitlets.Int(0).tag(sync=True)  # of a long pass, the number of the node that is to be shown
+    inputs = traitlets.Dict().tag(sync=True)  # of a function, what can be changed
+    trouble = traitlets.List([0, ""]).tag(sync=True)  # how often the function failed, and what it said last
 
-    def __init__(self, data: dict[str, Any], text: str = "", whole: Recording | None = None) -> None:
-        super().__init__(data=data, predict=bool(data.get("predict")), step=data.get("at", 0), source=source().model_id)
-        self.text, self.whole = text, whole
+    def __init__(
+        self, data: dict[str, Any], text: str = "", whole: Recording | None = None, program: Program | None = None
+    ) -> None:
+        inputs = {} if program is None else program.editable()
+        start = {"predict": bool(data.get("predict")), "step": data.get("at", 0)}
+        super().__init__(data=data, inputs=inputs, source=source().model_id, **start)
+        self.text, self.whole, self.program = text, whole, program
+        self.on_msg(self._change)
         close_earlier(self)
+
+    def _change(self, _: Any, message: dict[str, Any], __: Any) -> None:
+        """One number of an input was changed: the graph and all numbers anew."""
+        if self.program is None:
+            return
+        try:
+            self.program.change(message["name"], message["index"], message["value"])
+            self.whole = self.program.run()
+            data, self.text = dress(self.whole, forward=True)
+        except Exception as error:  # the student's function may not take it
+            self.trouble = [self.trouble[0] + 1, f"{type(error).__name__}: {error}"]
+        else:
+            self.trouble, self.inputs = [0, ""], self.program.editable()
+            self.data = {**data, "predict": self.predict, "stay": True}
 
     @traitlets.observe("around")  # type: ignore[untyped-decorator]
     def _show_another_part(self, change: Any) -> None:

@@ -1,7 +1,7 @@
 """Each sentence of the source documents that is wrong, and each of their examples, has a cell that shows it.
 
 The first letter is C for a claim, B for a block of code; the numbers are those of the documents. A claim's cell
-follows the words "Spot the error" (or says that it is true), at most six cells later, and prints the proof.
+follows the words "Spot the error" or "A common claim" (or says that it is true), at most six cells later, and prints the proof.
 """
 
 import pytest
@@ -44,8 +44,6 @@ MOMENTS = [
     ("B003-11 second", "04_pytorch_semantics", "04-6dc884", "Grad after second backward: tensor([3., 3.])"),
     ("C02 a gradient is promised", "05_vectors", "05-2d0efa", "None"),
     ("C09 entry by entry", "05_vectors", "05-874a64", "tensor([ 0.1875, -0.0625])"),
-    ("C21 several outputs", "05_vectors", "05-86d663", "3 in, 1 out"),
-    ("C30 where a pass starts", "05_vectors", "05-435906", "() 1 tensor(6.)\n(1,) 1 tensor([6.])"),
     ("C31 a scalar operation", "06_broadcasting", "06-9a80ed", "12 in, 1 out"),
     ("C32 the shape of a tensor", "06_broadcasting", "06-ee87ae", "True\nTrue\nTrue"),
     ("B000-2", "05_vectors", "05-1fdb4f", "tensor([4., 6.])"),
@@ -86,4 +84,4 @@ def test_a_cell_proves_it(what: str, lesson: str, cell: str, proof: str) -> None
     assert proof in shown
     if what.startswith("C"):
         before = " ".join(each["source"].lower() for each in cells[max(0, place - 6) : place])
-        assert "spot the error" in before or "a claim that is true" in before
+        assert any(words in before for words in ("spot the error", "a common claim", "a claim that is true"))

@@ -37,6 +37,10 @@ PICTURES = {
     "gradient_flow": lambda: viz.plots.gradient_flow(*small_net()[:1], names=small_net()[1]),
     "jacobian": lambda: viz.plots.jacobian(lambda t: t**2, torch.tensor([1.0, 2.0, 3.0])),
     "big jacobian": lambda: viz.plots.jacobian(lambda t: (t * t).cumsum(0), np.arange(30.0)),
+    "vector_jacobian": lambda: viz.plots.vector_jacobian([2.0, 5.0], [[3.0, 2.0, 0.0], [0.0, 4.0, 3.0]]),
+    "gallery": lambda: viz.plots.gallery(np.arange(12).reshape(3, 2, 2), ["dark", "grey", "bright"], white=11, columns=2),
+    "product": lambda: viz.plots.product([[1, 2, 4], [3, 5, 2]], [[2, 3], [1, 4], [5, 0.5]], 1, 0),
+    "fit": lambda: viz.plots.fit([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0, [4.0, 0.1], 10),
     "line": lambda: viz.plots.line([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0),
     "boundary": lambda: viz.plots.boundary(lambda t: t[:, 0] - t[:, 1], [(0, 1), (2, 1), (1, 2)], [0, 1, 1], "a line"),
 }
@@ -103,6 +107,8 @@ def test_the_words_hold_the_numbers() -> None:
     assert "[2, 0, 0]; [0, 4, 0]; [0, 0, 6]" in picture("jacobian").alt
     assert "2.0: from 4 to not finite" in picture("learning_rates").alt
     assert "lowest near w = 1, b = 0" in picture("loss_surface").alt
+    assert picture("vector_jacobian").alt.endswith("is the row [6, 24, 15].")
+    assert picture("gallery").alt == "3 images of 2 by 2 pixels: dark; grey; bright."
     assert "mean squared error 0.006667" in picture("line").alt
 
 
@@ -121,6 +127,7 @@ def test_the_flow_names_the_callers_tensors() -> None:
 @pytest.mark.parametrize("make", [
     lambda display: viz.plots.slope_slider(lambda x: x**3, 2.0, display=display),
     lambda display: viz.plots.chain_slider({"y": torch.sin, "z": torch.exp}, 2.0, display=display),
+    lambda display: viz.plots.vector_jacobian_slider([2.0, -1.0], [[3.0, 2.0, 0.0], [0.0, 4.0, 3.0]], display),
     lambda display: viz.plots.descent_slider(lambda w: w * w, lambda w: 2 * w, 2.0, display=display),
     lambda display: viz.plots.line_slider([0, 1, 2], [1.0, 3.0, 5.0], display=display),
 ])  # fmt: skip

@@ -8,13 +8,13 @@ import pytest
 
 import minigrad as torch
 from minigrad.autograd import Function
+from minigrad.operation import TABLE
 from minigrad.record import bugs
 from minigrad.record.formula import formulas_of, latex, shown, without_g
 from minigrad.record.names import term
 from minigrad.record.numbers import number
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
-from minigrad.operation import TABLE
 from minigrad.viz.part import excerpt
 from minigrad.viz.rules import judge
 from tests.together import first, together

@@ -253,6 +253,34 @@ def test_outside_the_lab_the_frame_works_and_lasts(walk: Walk, tmp_path: Path) -
     assert not any(state["state"] for state in states)
 
 
+EDITED = """import minigrad as torch
+from minigrad.viz import step
+def f(x):
+    y = x ** 2
+    return y * 3
+w = step(f, x=2.0); w"""
+
+
+def test_an_input_is_changed_and_everything_follows(walk: Walk) -> None:
+    box = live(walk, "edit.ipynb", EDITED, "print('at', w.program.inputs['x'].item(), w.step)")
+    page = walk.page
+    box.locator("[data-id=last]").click()
+    assert "x.grad: 12." in box.locator(".mg-words").inner_text()
+    field = page.locator(".mg-strip input[type=number]")
+    assert page.locator(".mg-strip").is_visible() and field.input_value() == "2"
+    field.fill("-1")
+    box.locator(".mg-words", has_text="x.grad: -6.").wait_for()
+    assert box.get_attribute("data-step") == box.locator("input[type=range]").get_attribute("max"), "the time stays"
+    slider = page.locator(".mg-strip input[type=range]")
+    slider.evaluate("(e) => { e.value = 3; e.dispatchEvent(new Event('input', { bubbles: true })); }")
+    box.locator(".mg-words", has_text="x.grad: 18.").wait_for()
+    assert "at 3.0" in walk.run(r"print\('at'").locator(".jp-OutputArea").inner_text()
+    next_day(walk, "edit.ipynb")
+    page.wait_for_selector(".mg svg")
+    assert page.locator(".mg-strip").is_hidden(), "no kernel, no control"
+    assert page.errors == []
+
+
 def executed(server: Server, tmp_path: Path, *cells: str) -> nbformat.NotebookNode:
     from nbclient import NotebookClient
 

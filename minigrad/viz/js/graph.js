@@ -152,7 +152,7 @@ export function makeGraph(S, options, on) {
 			const mine = members ? line.mine.filter((j) => members.get(shown(edges[j][1])) === edges[j][1]) : line.mine;
 			const flowing = line.mine.includes(edge) && S.reached(f, "rule"), spent = mine.some((j) => st.spent.has(j));
 			const what = line.cut ? "cutline" : line.plain ? "plainline" : flowing ? "flowing" : spent ? "spent" : "";
-			const j = mine[0], hidden = line.plain || j === undefined || options.mute("local") && !spent;
+			const j = mine[0], hidden = line.plain || j === undefined || options.mute("local") && !spent || !S.isMade(st, edges[j][1]);
 			const local = hidden ? "" : S.localText(j), sent = spent && !line.plain ? S.sentText(mine.findLast((q) => st.spent.has(q))) : "";
 			const key = what + "|" + local + "|" + sent;
 			if (key === line.was) continue;

@@ -10,22 +10,26 @@ import { makeGraph } from "./graph.js";
 import { help, makeCard, makeCode, makePanels, markdown, transcript } from "./panels.js";
 import { makePredict } from "./predict.js";
 import { makeTransport } from "./transport.js";
+import { makeInputs } from "./inputs.js";
 
 /** Draws it, and draws it anew when the kernel sends other data. */
 export function render({ model, el, signal }) {
 	let life = new AbortController();
 	signal?.addEventListener("abort", () => life.abort());
-	draw({ model, el, signal: life.signal });
+	const place = h("div");
+	const strip = makeInputs(model, place, (target, name, fn) => target.addEventListener(name, fn, { signal }));
+	el.append(strip.el, place);
 	model.on("change:data", () => {
 		life.abort();
 		life = new AbortController();
-		el.replaceChildren();
-		model.set("step", model.get("data").at || 0);
-		draw({ model, el, signal: life.signal });
+		place.replaceChildren();
+		if (!model.get("data").stay) model.set("step", model.get("data").at || 0);
+		draw({ model, el: place, signal: life.signal, strip });
 	});
+	draw({ model, el: place, signal: life.signal, strip });
 }
 
-function draw({ model, el, signal }) {
+function draw({ model, el, signal, strip }) {
 	const data = model.get("data"), S = makeState(data), { frames, nodes } = S;
 	const on = (target, name, fn) => target.addEventListener(name, fn, { signal });
 	const heading = data.title, spoken = h("div.mg-live", { "aria-live": "polite" });
@@ -186,7 +190,7 @@ function draw({ model, el, signal }) {
 	}
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	function paintTheme() {
-		box.dataset.theme = theme === "auto" ? (hostIsDark(el, dark.matches) ? "dark" : "light") : theme;
+		strip.el.dataset.theme = box.dataset.theme = theme === "auto" ? (hostIsDark(el, dark.matches, model.get("own")) ? "dark" : "light") : theme;
 		if (model.get("own")) document.documentElement.dataset.theme = box.dataset.theme;
 		bar.knob.theme.textContent = theme === "auto" ? "theme" : theme;
 	}
@@ -207,6 +211,7 @@ function draw({ model, el, signal }) {
 	bar.at = model.get("step") || 0;
 	bar.paint();
 	paintTheme();
+	strip.show(live());
 	if (el.clientWidth > 40) { width = el.clientWidth; settle(); } else show(bar.at);
 	sizes.observe(el);
 }
@@ -222,14 +227,14 @@ function hostRoots() {
 }
 
 /** Whether the page around the stepper is dark: JupyterLab says so, of another page its background tells. */
-function hostIsDark(el, preferred) {
+function hostIsDark(el, preferred, mine) {
 	let inner = el;
 	for (let depth = 0; depth < 4 && inner; depth++) {
 		const doc = inner.ownerDocument, lab = doc.body.dataset.jpThemeLight;
 		if (lab) return lab === "false";
 		for (let e = inner.parentElement; e; e = e.parentElement) {
-			const own = e === doc.documentElement && e.dataset.theme || e === doc.body && doc.documentElement.dataset.theme;  // coloured by us
-			const [r, g, b, alpha = 1] = own ? [0, 0, 0, 0] : (doc.defaultView.getComputedStyle(e).backgroundColor.match(/[\d.]+/g) || []).map(Number);
+			const ours = mine && doc === el.ownerDocument;  // coloured by this stepper
+			const [r, g, b, alpha = 1] = ours ? [0, 0, 0, 0] : (doc.defaultView.getComputedStyle(e).backgroundColor.match(/[\d.]+/g) || []).map(Number);
 			if (alpha > 0.5) return 0.3 * r + 0.6 * g + 0.1 * b < 128;
 		}
 		try {

@@ -31,13 +31,13 @@ export function makePanels(S, options, on) {
 	/** The forward pass: what goes in, what comes out. */
 	function made({ f }, parts) {
 		const n = nodes[f.node], move = S.forward[f.i], row = h("div.mg-figures");
-		if (!move.parts) row.append(figure(val(n.val), n.name, { mark: "now" }));
+		if (!move.parts.length) row.append(figure(val(n.val), n.name, { mark: "now" }));
 		else {
 			const infix = move.parts.length === 2 && /^([-+*/@]|\*\*)$/.test(n.symbol);
 			if (!infix) row.append(sign(n.symbol || "ƒ"));
-			move.parts.forEach(([label, v], i) => {
+			move.parts.forEach(([label, v, number], i) => {
 				if (i) row.append(sign(infix ? { "*": "·" }[n.symbol] || n.symbol : ","));
-				row.append(figure(val(v), label, { empty: "not saved" }));
+				row.append(number === undefined ? figure(val(v), label, { empty: "not saved" }) : figure(number, ""));
 			});
 			row.append(sign("="), figure(val(n.val), n.name, { mark: "now" }));
 		}
@@ -105,7 +105,7 @@ export function makePanels(S, options, on) {
 		});
 		parts.push(row, line);
 		if (rule) {
-			const notes = [step.legend, step.fd != null && answer && `Measured by nudging: ${fmt(step.fd)}.`, step.note].filter(Boolean);
+			const notes = [step.note].filter(Boolean);
 			if (notes.length) parts.push(small(notes.join(". ").replaceAll("..", ".")));
 			if (step.jac != null && !answer && val(step.jac).r <= 4 && val(step.jac).c <= 6) row.append(sign(" "), figure(val(step.jac), "full Jacobian", { small: "a row for each output" }));
 			if (step.check?.verdict && answer) parts.push(comparison(step));

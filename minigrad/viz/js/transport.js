@@ -25,7 +25,7 @@ export function makeTransport(S, options, on) {
 		const size = frames.filter((f) => f.phase === phase || phase === "backward" && f.phase === "seed").length;
 		return size && h("span." + phase, { style: `flex: ${size}` }, text);
 	};
-	const track = h("div.mg-track", range, S.forward.length ? h("div.mg-bands", { "aria-hidden": "true" }, band("look", ""), band("forward", "forward pass"), band("backward", "backward pass")) : "");
+	const track = h("div.mg-track", range, S.forward.length ? h("div.mg-bands", { "aria-hidden": "true" }, band("look", ""), band("forward", "forward"), band("backward", "backward")) : "");
 	const bar = h("div.mg-bar", h("div.mg-moves", [["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
 		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button)), track,
 	h("div.mg-modes", [["by", "Step by whole nodes", "by node"], ["predict", "Predict before each reveal", "predict"], ["more", "More controls", "more"],

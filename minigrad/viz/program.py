@@ -1,0 +1,131 @@
+"""A function with its inputs: runs it, notes every result, and records the backward pass of what it returns.
+
+A loss alone cannot give all values back, because what no rule needed was not saved. Here each tensor is noted when the
+function that made it returns, and so is the call of a module in which it was made.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import minigrad as mg
+
+from ..record.numbers import Array
+from ..record.recorder import record
+from ..record.recording import Recording
+from ..tensor import Node, Tensor
+from . import foreign
+from .rules import judge
+
+EDITABLE = 12  # numbers of an input that can be changed in a notebook
+
+
+@dataclass
+class Notes:
+    """What was seen while the function ran."""
+
+    values: dict[Node, Array] = field(default_factory=dict)
+    modules: dict[Node, tuple[tuple[int, Any], ...]] = field(default_factory=dict)  # calls around a node, outermost first
+    names: dict[str, Any] = field(default_factory=dict)  # the function's variables at its end
+
+
+@dataclass
+class Program:
+    """A function, its inputs by name, and what its backward pass starts from."""
+
+    function: Callable[..., Any]
+    inputs: dict[str, Any]
+    gradient: Any = None
+    names: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self.inputs = {name: leaf(value) for name, value in self.inputs.items()}
+
+    def run(self) -> Recording:
+        """Runs the function and records its backward pass. TypeError if it returns no tensor."""
+        notes = Notes()
+        with noting(self.function, notes):
+            result = self.function(**self.inputs)
+        names = {**self.names, **notes.names, **self.inputs}
+        if foreign.is_foreign(result):
+            return foreign.record(result, self.gradient, names, self.rules)
+        if not isinstance(result, Tensor):
+            raise TypeError(f"step(f, ...) needs a function that returns a tensor, not {type(result).__name__}")
+        recording = record(result, self.gradient, names=names, values=notes.values)
+        return judge(recording, self.rules or {})
+
+    def editable(self) -> dict[str, Any]:
+        """The inputs that can be changed: a number, or the shape and the numbers of a small tensor."""
+        found: dict[str, Any] = {}
+        for name, value in self.inputs.items():
+            data = value.data if foreign.is_foreign(value) else value._data if is_leaf(value) else None
+            if data is not None and np.asarray(data).dtype.kind == "f" and 0 < np.size(data) <= EDITABLE:
+                flat = [float(x) for x in np.ravel(data)]
+                found[name] = {"s": list(np.shape(data)), "d": flat}
+        return found
+
+    def change(self, name: str, index: int, value: float) -> None:
+        """Gives one number of an input another value. KeyError or IndexError for what cannot be changed."""
+        shape, flat = self.editable()[name].values()
+        flat[index] = value
+        old = self.inputs[name]
+        data = np.array(flat).reshape(shape)
+        if foreign.is_foreign(old):
+            self.inputs[name] = type(old)(data if shape else float(value))
+        else:
+            self.inputs[name] = mg.tensor(data, dtype=old.dtype, requires_grad=True)
+
+
+def is_leaf(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.requires_grad and value.is_leaf
+
+
+def leaf(value: Any) -> Any:
+    """Numbers, lists and arrays of numbers as tensors that require a gradient; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, list, tuple, np.ndarray)):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind == "i" and not isinstance(value, np.ndarray):
+        array = array.astype(float)  # a number that was written without a point
+    return mg.tensor(array, dtype=mg.float32, requires_grad=True) if array.dtype.kind == "f" else value
+
+
+@contextmanager
+def noting(function: Callable[..., Any], notes: Notes) -> Iterator[None]:
+    """Meanwhile every tensor is noted as the function that made it returns, with the modules that are being called."""
+    own = getattr(function, "__code__", None)
+    calls: list[tuple[int, Any]] = []
+    count = 0
+
+    def see(frame: FrameType, event: str, result: Any) -> None:
+        nonlocal count
+        if frame.f_code.co_name == "forward" and isinstance(frame.f_locals.get("self"), mg.nn.Module):
+            if event == "call":
+                calls.append((count, frame.f_locals["self"]))
+                count += 1
+            elif event == "return":
+                calls.pop()
+        if event != "return":
+            return
+        if frame.f_code is own:
+            notes.names.update(frame.f_locals)
+        if isinstance(result, Tensor):
+            node = result._node
+            if node is not None and node not in notes.values:
+                notes.values[node] = np.array(result._data)
+                notes.modules[node] = tuple(calls)
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
