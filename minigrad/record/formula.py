@@ -272,11 +272,7 @@ class Named(ast.NodeTransformer):
         if sign in INFIX and len(tree.args) == 2:
             return ast.BinOp(tree.args[0], INFIX[sign](), tree.args[1])
         further = zip(tree.args[n:], made.statics, strict=False)
-        rest = [
-            single(each) if word in ("dim", "dims") else each
-            for each, word in further
-            if word != "keepdim"
-        ]
+        rest = [single(each) if word == "dims" else each for each, word in further if word != "keepdim"]
         name = ast.Name(VARIANT.sub("", made.name))
         return ast.Call(name, [*tree.args[:n], *rest], [])
 

@@ -50,7 +50,7 @@ class Graph:
         name, named = self.names.of(node, inner, self.texts(node, inputs))
         fits = is_operation(node) and not inner and bool(node.parents)
         place = Place(
-            at, name, node.name(), tuple(node.shape or ()), str(node.dtype),
+            at, name, node.name(), tuple(node.shape or ()),
             leaf=not node.parents, named=named, where=found.where,
             expression=found.expression if fits else "", source=found.line,
             value=self.values.get(node), symbol=symbol(kind_of(node)), spot=spot_of(node),

@@ -21,7 +21,6 @@ class Place:
     name: str  # the caller's variable, else the expression that made it
     op: str  # "Mul", "AccumulateGrad", "" for an operand without history
     shape: tuple[int, ...]
-    dtype: str = "float32"
     leaf: bool = False
     needs_grad: bool = True
     named: bool = False  # whether `name` is a variable of the caller

@@ -118,10 +118,9 @@ def read_operation(tree: ast.expr, found: Source) -> None:
     """The operator of an expression, and its operands."""
     parts: list[ast.expr] = []
     match tree:
-        case ast.BinOp(left, op, right):
-            found.operator, parts = OPERATORS.get(type(op), ""), [left, right]
-        case ast.UnaryOp(op, inner):
-            found.operator, parts = OPERATORS.get(type(op), ""), [inner]
+        case ast.BinOp(op=op) | ast.UnaryOp(op=op):
+            found.operator = OPERATORS.get(type(op), "")
+            parts = [n for n in ast.iter_child_nodes(tree) if isinstance(n, ast.expr)]
         case ast.Subscript(value):
             found.operator, parts = "[ ]", [value]
         case ast.Call(ast.Attribute(value, "apply"), args):

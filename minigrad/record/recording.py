@@ -120,9 +120,8 @@ class Recording:
 
     def to_json(self) -> str:
         """One line of JSON, the same bytes for the same recording."""
-        return json.dumps(
-            self.to_dict(), separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        plain = {"separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
+        return json.dumps(self.to_dict(), **plain)  # type: ignore[arg-type]
 
 
 # The names in JSON, and the attributes whose values they are.
