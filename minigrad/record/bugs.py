@@ -7,8 +7,6 @@ engine while a `with` block runs; the stepper offers wrong rules as wrong
 answers.  No right backward pass uses anything of this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

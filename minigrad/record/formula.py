@@ -6,8 +6,6 @@
 `latex` does the same for lectures.  There is no text for any one operation.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import linecache

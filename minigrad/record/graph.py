@@ -1,7 +1,5 @@
 """The graph behind a tensor as places with names and values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

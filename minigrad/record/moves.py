@@ -1,7 +1,5 @@
 """What a recording holds: places, steps of the walk, contributions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType

@@ -1,7 +1,5 @@
 """Numbers as text: the same few digits on every machine, and an array in a few words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -34,9 +34,9 @@ from minigrad.tape import (
 from minigrad.tensor import Node, Tensor
 
 GONE = (
-    "The values that this backward pass needs are gone: backward() has "
-    "already run here and freed them. Run the lines that compute the tensor "
-    "again and record before backward(), or call backward(retain_graph=True)."
+    "The values that this backward pass needs were freed by backward(). "
+    "Run the lines that compute the tensor again and record before backward(), "
+    "or call backward(retain_graph=True)."
 )
 
 
@@ -93,7 +93,7 @@ class Recorder:
                 sent.reason = self.graph.why_not(node, slot)
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
-                explain_contribution(sent, step, node, self.graph, g if isinstance(g, tuple) else None)
+                explain_contribution(sent, step, node, self.graph, g)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
