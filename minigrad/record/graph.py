@@ -17,11 +17,7 @@ class Graph:
     """The places of a graph: one for each node, and for operands without one."""
 
     def __init__(
-        self,
-        root: Tensor,
-        nodes: list[Node],
-        names: Mapping[str, Any],
-        values: Mapping[Node, Any],
+        self, root: Tensor, nodes: list[Node], names: Mapping[str, Any], values: Mapping[Node, Any]
     ) -> None:
         self.names = Names(names)
         self.values = known_values(nodes, root, self.names, values)

@@ -7,8 +7,6 @@ the piece of source that made it, `x @ w`; else the operation's symbol.  A
 piece of source counts only if it is the very operation that the node is.
 """
 
-from __future__ import annotations
-
 import ast
 import linecache
 import re
