@@ -9,13 +9,12 @@ graph                      nodes, and hooks on what they save
 detect_anomaly             stop at the first nan
 """
 
-from minigrad import errors
-from minigrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
+from minigrad import errors, tape
 from minigrad.autograd import function, functional, graph
+from minigrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.checks import GradcheckError as GradcheckError
 from minigrad.autograd.checks import check_graph, gradcheck, gradgradcheck
 from minigrad.function import Function
-from minigrad import tape
 from minigrad.operation import public
 from minigrad.tape import enable_grad, inference_mode, no_grad, set_grad_enabled
 

@@ -14,7 +14,7 @@ from minigrad import errors
 from minigrad.operation import public
 from minigrad.ops.creation import ones_like, zeros_like
 from minigrad.ops.shapes import stack
-from minigrad.tape import enable_grad, grad, grad
+from minigrad.tape import enable_grad, grad
 from minigrad.tensor import Tensor
 
 Func = Callable[..., Any]

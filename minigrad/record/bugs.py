@@ -7,8 +7,6 @@ engine while a `with` block runs; the stepper offers wrong rules as wrong
 answers.  No right backward pass uses anything of this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -143,10 +141,6 @@ def assigned(g: Any, x_shape: Any, y: Any, dims: Any) -> Any:
     return table.index_put(zeros, y, g, dims)
 
 
-def once(g: Any, x_shape: Any, dims: Any, keepdim: bool) -> Any:
-    return table.expand(table.unreduce(g, x_shape, dims, keepdim), x_shape)
-
-
 def wrong(id: str, operations: str, says: str, *rules: Rule | None) -> list[WrongRule]:
     return [WrongRule(id, name, says, rules) for name in operations.split()]
 
@@ -157,7 +151,8 @@ RULES: tuple[WrongRule, ...] = (
     *wrong("M29", "mm bmm rows_mm batch_mm", "multiplies without transposing",
            lambda g, y: g @ y, lambda g, x: x @ g),
     *wrong("M30", "mean_all", "forgets the 1/N", lambda g, x_shape: table.expand(g, x_shape)),
-    *wrong("M30", "mean_dims", "forgets the 1/N", once),
+    *wrong("M30", "mean_dims", "forgets the 1/N", lambda g, x_shape, dims, keepdim:
+           table.expand(table.unreduce(g, x_shape, dims, keepdim), x_shape)),
     *wrong("M35", "relu", "lets the gradient through at 0", lambda g, x: g * (x >= 0)),
     *wrong("M35", "abs", "has slope 1 at 0", lambda g, x: table.where(x < 0, -g, g)),
     *wrong("M35", "maximum", "gives a tie to the first alone",

@@ -1,7 +1,5 @@
 """One contribution, explained: the rule, its numbers, the kind of arithmetic."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap
@@ -22,13 +20,13 @@ SMALL = 64  # so many numbers of a Jacobian are shown
 Terms = tuple[tuple[str, bool], ...]
 
 
-def explain_contribution(sent: Contribution, step: Step, node: Node, graph: Graph, arrived: Any) -> None:
+def explain_contribution(sent: Contribution, step: Step, node: Node, graph: Graph, g: Any) -> None:
     """Fill in the rule, what it was given, and what kind of arithmetic it is."""
     parent = node.parents[sent.slot]
     if operation_of(node) is not None:
         explain_rule(sent, step, node, graph)
     elif hasattr(node, "function"):
-        explain_function(sent, node, graph, arrived)
+        explain_function(sent, node, graph, g if isinstance(g, tuple) else ())
     elif parent is not None and parent.shape is None:  # one output of several
         sent.how, sent.rule, sent.note = "slot", "g", f"output {node.output_nr + 1}"
     else:  # several inputs side by side, or written into one another
@@ -152,15 +150,15 @@ def remark(sent: Contribution) -> str:
 
 
 # ------------------------------------------------------ custom Functions
-def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: Any) -> None:
+def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: tuple[Any, ...]) -> None:
     """A custom Function shows the student's own line."""
     function = node.function
     line, parts = returned(function.backward)
     name, known = function.__name__, sent.slot < len(parts)
     sent.how, sent.rule = "function", parts[sent.slot] if known else f"backward of {name}"
     sent.note = f"{name}.backward: {line}" if line else ""
-    own = [*parameters(function.backward)[1:], *(f"g{i + 1}" for i in range(len(arrived or ())))]
-    gradients = zip(own, enumerate(arrived or (), 1), strict=False)
+    own = [*parameters(function.backward)[1:], *(f"g{i + 1}" for i in range(len(arrived)))]
+    gradients = zip(own, enumerate(arrived, 1), strict=False)
     saved = [Saved(n, f"gradient of output {i}", g) for n, (i, g) in gradients if g is not None]
     for i, tensor in enumerate(node.saved_tensors):
         if tensor is not None:

@@ -1,7 +1,5 @@
 """`explain(t)`: one paragraph on a tensor: its place in the graph, and its .grad."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import Any
@@ -64,14 +62,15 @@ def what_is_saved(node: Any) -> str:
     maker: Node = node.owner
     if maker.saved is None:
         return "What its node had saved was freed by a backward pass: a second one would raise."
-    custom = isinstance(maker, FunctionNode)
-    saved: dict[str, Any] = dict(enumerate(maker.saved_tensors)) if custom else saved_by(maker)  # type: ignore[arg-type, attr-defined]
+    saved: dict[Any, Any] = saved_by(maker)
+    if isinstance(maker, FunctionNode):
+        saved = dict(enumerate(maker.saved_tensors))
     found = {name: getattr(value, "_data", value) for name, value in saved.items()}
     arrays = {name: value for name, value in found.items() if hasattr(value, "nbytes")}
     if not arrays:
         return "Its node saves no numbers, so a second backward pass through it alone would work."
     size = sum({id(value): int(value.nbytes) for value in arrays.values()}.values())
-    names = "" if custom else f" ({', '.join(sorted(arrays))})"
+    names = f" ({', '.join(sorted(arrays))})" if saved_by(maker) else ""
     return f"Its node saved {size} bytes for the backward pass{names}."
 
 

@@ -6,8 +6,6 @@
 `latex` does the same for lectures.  There is no text for any one operation.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import linecache
@@ -272,11 +270,7 @@ class Named(ast.NodeTransformer):
         if sign in INFIX and len(tree.args) == 2:
             return ast.BinOp(tree.args[0], INFIX[sign](), tree.args[1])
         further = zip(tree.args[n:], made.statics, strict=False)
-        rest = [
-            single(each) if word in ("dim", "dims") else each
-            for each, word in further
-            if word != "keepdim"
-        ]
+        rest = [single(each) if word == "dims" else each for each, word in further if word != "keepdim"]
         name = ast.Name(VARIANT.sub("", made.name))
         return ast.Call(name, [*tree.args[:n], *rest], [])
 

@@ -1,7 +1,5 @@
 """The graph behind a tensor as places with names and values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,11 +17,7 @@ class Graph:
     """The places of a graph: one for each node, and for operands without one."""
 
     def __init__(
-        self,
-        root: Tensor,
-        nodes: list[Node],
-        names: Mapping[str, Any],
-        values: Mapping[Node, Any],
+        self, root: Tensor, nodes: list[Node], names: Mapping[str, Any], values: Mapping[Node, Any]
     ) -> None:
         self.names = Names(names)
         self.values = known_values(nodes, root, self.names, values)
@@ -50,7 +44,7 @@ class Graph:
         name, named = self.names.of(node, inner, self.texts(node, inputs))
         fits = is_operation(node) and not inner and bool(node.parents)
         place = Place(
-            at, name, node.name(), tuple(node.shape or ()), str(node.dtype),
+            at, name, node.name(), tuple(node.shape or ()),
             leaf=not node.parents, named=named, where=found.where,
             expression=found.expression if fits else "", source=found.line,
             value=self.values.get(node), symbol=symbol(kind_of(node)), spot=spot_of(node),

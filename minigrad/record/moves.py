@@ -1,7 +1,5 @@
 """What a recording holds: places, steps of the walk, contributions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
@@ -21,7 +19,6 @@ class Place:
     name: str  # the caller's variable, else the expression that made it
     op: str  # "Mul", "AccumulateGrad", "" for an operand without history
     shape: tuple[int, ...]
-    dtype: str = "float32"
     leaf: bool = False
     needs_grad: bool = True
     named: bool = False  # whether `name` is a variable of the caller

@@ -7,8 +7,6 @@ the piece of source that made it, `x @ w`; else the operation's symbol.  A
 piece of source counts only if it is the very operation that the node is.
 """
 
-from __future__ import annotations
-
 import ast
 import linecache
 import re
@@ -24,19 +22,18 @@ from minigrad.tensor import Node, Tensor
 # Nodes whose symbol is not their own name.
 SYMBOLS = {
     "add": "+", "sub": "-", "rsub": "-", "mul": "*", "div": "/", "pow": "**", "neg": "-",
-    "matmul": "@", "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "unsafeview": "@",
+    "mm": "@", "bmm": "@", "mv": "@", "dot": "@", "unsafeview": "@",
     "select": "[ ]", "slice": "[ ]", "index": "[ ]", "copyslices": "[ ]=", "copybackwards": "=",
     "view": "reshape", "reshapealias": "reshape", "tocopy": "to", "convolution": "conv", "nativelayernorm": "layer_norm",
     "logsoftmax": "log_softmax", "linalgvectornorm": "norm", "maxpool2dwithindices": "max_pool2d",
     "accumulategrad": "", "output": "",
 }  # fmt: skip
-# How the source may call an operation of a symbol.
+# How the source may call an operation, besides its symbol.
 SPELLINGS = {
-    "reshape": ("view", "reshape", "flatten", "ravel", "unflatten"), "permute": ("T", "permute"),
-    "transpose": ("mT", "T", "t", "transpose", "swapaxes"), "=": ("copy",), "[ ]": ("[ ]",), "[ ]=": ("[ ]=",),
-    "@": ("@", "matmul", "mm", "bmm", "mv", "dot"), "to": ("to", "type", "float", "double", "half"),
-    "+": ("+", "add"), "-": ("-", "neg", "sub"), "*": ("*", "mul", "/"), "/": ("/", "div"),
-    "**": ("**", "pow", "square"),
+    "reshape": ("view", "flatten", "ravel"), "permute": ("T",), "=": ("copy",),
+    "transpose": ("mT", "T", "t", "swapaxes"), "@": ("matmul", "mm", "bmm", "mv", "dot"),
+    "to": ("type", "float", "double", "half"), "+": ("add",), "-": ("neg", "sub"),
+    "*": ("mul", "/"), "/": ("div",), "**": ("pow", "square"),
 }  # fmt: skip
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.USub: "-",
@@ -118,10 +115,9 @@ def read_operation(tree: ast.expr, found: Source) -> None:
     """The operator of an expression, and its operands."""
     parts: list[ast.expr] = []
     match tree:
-        case ast.BinOp(left, op, right):
-            found.operator, parts = OPERATORS.get(type(op), ""), [left, right]
-        case ast.UnaryOp(op, inner):
-            found.operator, parts = OPERATORS.get(type(op), ""), [inner]
+        case ast.BinOp(op=op) | ast.UnaryOp(op=op):
+            found.operator = OPERATORS.get(type(op), "")
+            parts = [n for n in ast.iter_child_nodes(tree) if isinstance(n, ast.expr)]
         case ast.Subscript(value):
             found.operator, parts = "[ ]", [value]
         case ast.Call(ast.Attribute(value, "apply"), args):
@@ -166,8 +162,8 @@ def literal(text: str) -> Any:
 def is_operation(node: Node) -> bool:
     """Whether the source at its call site is this operation, not a call around it."""
     name, mark = source_of(node).operator.strip("_"), symbol(kind_of(node))
-    low, spelled = mark.lower(), name in SPELLINGS.get(mark, ())
-    return bool(name) and (spelled or low == name.lower() or low.startswith(f"{name.lower()}_"))
+    same = name.lower().replace("_", "") == mark.lower().replace("_", "")
+    return bool(name) and (same or name in SPELLINGS.get(mark, ()))
 
 
 # ------------------------------------------------------ the caller's variables

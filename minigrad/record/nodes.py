@@ -6,8 +6,6 @@ that stands in the source; what is missing then is computed again from its
 inputs.  What cannot be had stays unknown: its shape alone is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers as text: the same few digits on every machine, and an array in a few words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -42,11 +40,8 @@ def short(array: Array) -> str:
         return "[" + ", ".join(number(x) for x in array) + "]"
     if array.size <= 6 and array.ndim == 2:
         return "[" + ", ".join(short(row) for row in array) + "]"
-    return f"{shape_text(array.shape)} numbers, norm {number(norm(array))}"
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    return "\u00d7".join(map(str, shape)) if len(shape) != 1 else str(shape[0])
+    sizes = "\u00d7".join(map(str, array.shape))
+    return f"{sizes} numbers, norm {number(norm(array))}"
 
 
 def norm(array: Array) -> float:

@@ -5,8 +5,6 @@ what passes.  So a recording cannot differ from what `backward()` does; no
 `.grad` changes, and nothing is freed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from sys import _getframe
@@ -21,22 +19,13 @@ from minigrad.record.moves import Contribution, Step, same
 from minigrad.record.nodes import array_of, operation_of, stretched
 from minigrad.record.numbers import Array
 from minigrad.record.recording import Recording
-from minigrad.tape import (
-    Walk,
-    after_node,
-    before_node,
-    check_versions,
-    contributions,
-    noted,
-    on_tensor,
-    set_grad_enabled,
-)
+from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
 
 GONE = (
-    "The values that this backward pass needs are gone: backward() has "
-    "already run here and freed them. Run the lines that compute the tensor "
-    "again and record before backward(), or call backward(retain_graph=True)."
+    "The values that this backward pass needs were freed by backward(). "
+    "Run the lines that compute the tensor again and record before backward(), "
+    "or call backward(retain_graph=True)."
 )
 
 
@@ -65,7 +54,7 @@ class Recorder:
 
             def hooked(self, node: Node, g: Any) -> Any:
                 """Hooks on the tensor run, because they may change its gradient; nothing is stored."""
-                changed = on_tensor(node.hooks, g, False)  # type: ignore[arg-type]
+                changed = tape.on_tensor(node.hooks, g, False)  # type: ignore[arg-type]
                 return recorder.hooked(recorder.graph.place[node], changed, g)
 
         Recorded([(root, seed)], retain_graph=True).run()
@@ -76,13 +65,13 @@ class Recorder:
             return (None,) * len(node.parents)
         at, was = self.graph.place[node], g
         if node.hooks is not None:
-            g = self.hooked(at, before_node(node.hooks, g, False), g)
+            g = self.hooked(at, tape.before_node(node.hooks, g, False), g)
         step = Step("node", at, array_of(was if g is None else g), early=self.early(at, g))
-        raws = (None,) * len(node.parents) if g is None else contributions(node, g)
+        raws = (None,) * len(node.parents) if g is None else tape.contributions(node, g)
         pairs = zip(raws, node.parents, strict=True)
         values = tuple(None if r is None or p is None else walk.fit(r, p, node) for r, p in pairs)
         if node.hooks is not None:
-            values = after_node(node.hooks, g, values, False)
+            values = tape.after_node(node.hooks, g, values, False)
         for slot, parent in enumerate(node.parents):
             i = self.graph.cut.get((at, slot)) if parent is None else self.graph.place[parent]
             if i is None:
@@ -93,7 +82,7 @@ class Recorder:
                 sent.reason = self.graph.why_not(node, slot)
             elif values[slot] is not None:
                 self.write(walk, sent, node, raws[slot], values[slot])
-                explain_contribution(sent, step, node, self.graph, g if isinstance(g, tuple) else None)
+                explain_contribution(sent, step, node, self.graph, g)
             elif raws[slot] is not None or g is None:
                 sent.reason = "a hook took it away"
             else:
@@ -134,7 +123,7 @@ class Recorder:
         if g is None:
             return
         at, hooks = self.graph.place[node], node.hooks
-        g = array_of(g if hooks is None else self.hooked(at, before_node(hooks, g, False), g))
+        g = array_of(g if hooks is None else self.hooked(at, tape.before_node(hooks, g, False), g))
         old = self.graph.places[at].old_grad
         self.steps.append(Step("leaf", at, g, before=old, after=g if old is None else old + g))
 
@@ -174,7 +163,7 @@ def record(
         )
     ((_, seed),) = (tape.chosen or Walk).started((root,), (gradient,), False)
     nodes = ancestry(root._node)
-    with unpacked(nodes), set_grad_enabled(False), np.errstate(all="ignore"):
+    with unpacked(nodes), tape.set_grad_enabled(False), np.errstate(all="ignore"):
         graph = Graph(root, nodes, names, values or {})
         recorder = Recorder(graph)
         recorder.run(root._node, seed)
@@ -207,6 +196,6 @@ def ancestry(root: Node) -> list[Node]:
     for node in nodes:
         if node.parents and node.saved is None:
             freed = "its saved values were freed by an earlier backward pass"
-            raise noted(RuntimeError(GONE), node, freed)
-        check_versions(node)
+            raise tape.noted(RuntimeError(GONE), node, freed)
+        tape.check_versions(node)
     return sorted(nodes, key=lambda n: n.seq, reverse=True)

@@ -41,11 +41,6 @@ class Recording:
         return {name: grad for name, grad in found if grad is not None}
 
     # -------------------------------------------------- as text
-    def start(self) -> str:
-        """The sentence that begins the pass: what the seed is and why."""
-        name = self.places[self.root].name
-        return words.start_sentence(name, self.seed, self.seed_given)
-
     def sentences(
         self, step: Step, sent: Contribution | None = None, brief: bool = False
     ) -> list[str]:
@@ -97,8 +92,9 @@ class Recording:
         """
         pool = Pool(sample)
         nodes = [place_data(p, pool, brief) for p in self.places]
-        seed = {"kind": "seed", "node": self.root, "up": pool.add(self.seed)}
-        steps: list[dict[str, Any]] = [seed | {"text": [self.start()]}]
+        start = words.start_sentence(nodes[self.root]["name"], self.seed, self.seed_given)
+        seed = {"kind": "seed", "node": self.root, "up": pool.add(self.seed), "text": [start]}
+        steps: list[dict[str, Any]] = [seed]
         for step in self.steps:
             base: dict[str, Any] = {"node": step.node, "up": pool.add(step.upstream)}
             for sent in step:
@@ -120,9 +116,8 @@ class Recording:
 
     def to_json(self) -> str:
         """One line of JSON, the same bytes for the same recording."""
-        return json.dumps(
-            self.to_dict(), separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
+        plain = {"separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
+        return json.dumps(self.to_dict(), **plain)  # type: ignore[arg-type]
 
 
 # The names in JSON, and the attributes whose values they are.

@@ -1,7 +1,5 @@
 """A move of the backward pass in words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from minigrad.record.formula import put_in

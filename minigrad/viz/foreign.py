@@ -204,7 +204,6 @@ class Walk:
                     name,
                     op,
                     np.shape(v.data),
-                    "float64",
                     leaf=not inputs,
                     named=bool(label),
                     expression=expression if inputs else "",

@@ -226,7 +226,7 @@ EXERCISE_2_6 = value(
               "has no node here. Which seven names are nodes?",
               when=with_edges(lambda v: any(name not in NODES for pair in v for name in pair)), name="constants"),
         Wrong([*EDGES, ("w", "r")], "", "One of your arrows skips a node: the second value is not computed directly from "
-              "the first. Look at the formula of the second value. Which names stand in it?",
+              "the first. Look at the formula of the second value. Which names does it use?",
               when=with_edges(lambda v: not set(v) <= set(EDGES)), name="an arrow too many"),
         Wrong([*EDGES, ("h", "p")], "", "One of your pairs is there twice. Each input is used once by each node here.",
               when=with_edges(lambda v: len(set(v)) < len(v)), name="twice"),
