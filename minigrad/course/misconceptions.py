@@ -805,8 +805,8 @@ entry(
     "Entries belong to outputs by their place. Which number belongs to which output when the shapes "
     "differ?",
     (
-        "Shape is part of the question: it says which number is whose.",
-        "Six numbers as (2, 3) and as (3, 2) put different neighbours side by side.",
+        "The shape says which number belongs to which output.",
+        "Six numbers of the shape (2, 3) are in other rows and columns than six numbers of the shape (3, 2).",
         "Look at the comparison: shapes have to be equal, not only sizes.",
     ),
     API + "torch.Tensor.backward.html",
