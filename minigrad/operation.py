@@ -124,7 +124,8 @@ class Operation:
         elif self.promote and not self.statics:
             unwrap, compute = TWO, SHAPES
         else:
-            unwrap = f"\n    if not ({' or '.join(f'isinstance({n}, Tensor)' for n in inputs)}):\n        return forward({taken})"
+            some = " or ".join(f"isinstance({n}, Tensor)" for n in inputs)
+            unwrap = f"\n    if not ({some}):\n        return forward({taken})"
             for n in inputs:
                 unwrap += f"\n    {n}_, {n}_node = ({n}._data, {n}._node) if isinstance({n}, Tensor) else ({n}, None)"
             unwrap += "\n    x_, y_ = promote(x_, y_)" if self.promote else ""

@@ -29,7 +29,7 @@ import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.errors import outside, quoted
-from minigrad.tensor import Array, Hook, Hooks, Node, Rule, Tensor, Untracked, hooked, wrap
+from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, hooked, wrap
 
 TABLE: dict[str, Any] = {}  # every Operation of derivatives.py, by name
 INPUTS = ("x", "y", "z", "u", "v", "w")  # what rules call the inputs of an operation

@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad.operation import parameters
 from minigrad.record.formula import Named, latex, parsed, plain, settled
-from minigrad.record.places import Graph
 from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import term
 from minigrad.record.nodes import arguments_of, array_of, known_of, operation_of
 from minigrad.record.numbers import Array, short
+from minigrad.record.places import Graph
 from minigrad.tensor import Node
 
 SMALL = 64  # so many numbers of a Jacobian are shown

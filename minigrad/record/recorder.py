@@ -14,10 +14,10 @@ import numpy as np
 
 from minigrad import tape
 from minigrad.record.contributions import explain_contribution
-from minigrad.record.places import Graph
 from minigrad.record.moves import Contribution, Step, same
 from minigrad.record.nodes import array_of, operation_of, stretched
 from minigrad.record.numbers import Array
+from minigrad.record.places import Graph
 from minigrad.record.recording import Recording
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
