@@ -56,38 +56,13 @@ neg = operation("Neg", operator.neg, lambda g: -g)
 reciprocal = operation("Reciprocal", floating(np.reciprocal), lambda g, out: -g * out * out)
 power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * exponent * x ** (exponent - 1))
 power_zero = operation("PowBackward0", kernels.power, lambda g, x: zeros(g))
-power_tensor = operation(
-    "PowBackward1", kernels.power_of,
+power_tensor, power_base = several(
+    "PowBackward1 PowBackward2", np.power,
     lambda g, x, y, out: where(y == 0, 0.0, g * y * x ** (y - 1)),
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
-power_base = operation(
-    "PowBackward2", kernels.power_of,
-    None,
-    lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
-)
-add_scaled = operation("Add", lambda x, y, alpha: x + alpha * y, lambda g: g, lambda g, alpha: g * alpha)
-sub_scaled = operation("Sub", lambda x, y, alpha: x - alpha * y, lambda g: g, lambda g, alpha: g * -alpha)
-lerp = operation(
-    "LerpBackward0", kernels.lerp,
-    lambda g, weight: g * (1 - weight),
-    lambda g, weight: g * weight,
-)
-lerp_tensor = operation(
-    "LerpBackward1", kernels.lerp,
-    lambda g, z: g * (1 - z), lambda g, z: g * z,
-    lambda g, x, y, z: g * (y - x),
-)
-fmod = operation("FmodBackward0", kernels.fmod, lambda g: g)
-fmod_tensor = operation(
-    "FmodBackward1", kernels.fmod,
-    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"),
-)
-remainder = operation("RemainderBackward0", kernels.remainder, lambda g: g)
-remainder_tensor = operation(
-    "RemainderBackward1", kernels.remainder,
-    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"),
-)
+remainder = operation("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"))
+fmod = operation("Fmod", np.fmod, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
 div_rounded = operation(
     "DivBackward2", kernels.divide_rounded,
     lambda g, y: zeros(g), lambda g, x, y: zeros(g),
@@ -128,7 +103,7 @@ softplus = operation(
     "Softplus", kernels.softplus,
     lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
 )
-relu = operation("Relu", kernels.relu, lambda g, out: g * (out > 0))
+relu = operation("Relu", kernels.relu, lambda g, out: where(out > 0, g, 0.0))
 leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(x > 0, g, g * slope))
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
 erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))
@@ -136,12 +111,15 @@ erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * 
 # ------------------------------------------------ comparing and choosing
 
 abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
-sign = operation("Sign", kernels.sign, lambda g: zeros(g))
-floor = operation("Floor", kernels.unless_whole(np.floor), lambda g: zeros(g))
-ceil = operation("Ceil", kernels.unless_whole(np.ceil), lambda g: zeros(g))
-trunc = operation("Trunc", kernels.unless_whole(np.trunc), lambda g: zeros(g))
-round, round_decimals = several("Round RoundBackward1", kernels.round, lambda g: zeros(g))
-nan_to_num = operation("NanToNum", kernels.nan_to_num, lambda g, x: g * (abs(x) < math.inf))
+sign = operation("Sign", np.sign, lambda g: zeros(g))
+floor = operation("Floor", np.floor, lambda g: zeros(g))
+ceil = operation("Ceil", np.ceil, lambda g: zeros(g))
+trunc = operation("Trunc", np.trunc, lambda g: zeros(g))
+round = operation("Round", lambda x, decimals: np.round(x, decimals), lambda g: zeros(g))
+nan_to_num = operation(
+    "NanToNum", lambda x, nan, high, low: np.nan_to_num(x, True, nan, high, low),
+    lambda g, x: g * (abs(x) < math.inf),
+)
 maximum = operation(
     "Maximum", np.maximum,
     lambda g, x, y: where(x < y, 0.0, where(x == y, g / 2, g)),
@@ -156,19 +134,13 @@ clamp, clamp_min, clamp_max = several(
     "ClampBackward1 ClampMin ClampMax", kernels.clamp,
     lambda g, x, low, high: where((low <= x) & (x <= high), g, 0.0),
 )
-clamp_tensor, clamp_min_tensor, clamp_max_tensor = several(
-    "ClampBackward0 ClampMinBackward1 ClampMaxBackward1", kernels.clamp,
-    lambda g, x, y, z: where((y <= x) & (x <= z), g, 0.0),
-    lambda g, x, y, z: where((x < y) & (y < z), g, 0.0),
-    lambda g, x, y, z: where((x > z) | (y > z), g, 0.0),
-)
 where = operation(  # x is the condition
     "Where", kernels.where,
     None,
     lambda g, x: where(x, g, 0.0), lambda g, x: where(x, 0.0, g),
 )
-masked_fill, masked_fill_tensor = several(  # z is the mask
-    "MaskedFillBackward0 MaskedFillBackward1", kernels.masked_fill,
+masked_fill = operation(  # z is the mask
+    "MaskedFill", kernels.masked_fill,
     lambda g, z: where(z, 0.0, g), lambda g, z: where(z, g, 0.0),
     None,
 )
@@ -176,7 +148,6 @@ masked_fill, masked_fill_tensor = several(  # z is the mask
 # What is written over, or drawn at random, does not follow what was there.
 
 fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
-fill_tensor = operation("FillBackward3", kernels.copied, lambda g: zeros(g), lambda g: g)
 zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
 copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
 drawn_bernoulli, drawn_normal_mean, drawn_normal_std = several(

@@ -120,59 +120,21 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
-    """x / y rounded down ("floor") or towards zero ("trunc"); an integer divided by zero raises."""
-    if x.dtype.kind == "f":
-        if mode == "trunc":
-            return np.trunc(x / y)
-        return np.where(y == 0, x / y, np.floor_divide(x, y)).astype(x.dtype)  # numpy has nan for x // 0
-    _refuse_zeros(x, y)
+    """x / y rounded down ("floor") or towards zero ("trunc")."""
     if mode == "floor":
         return np.floor_divide(x, y)
-    return ((x - np.fmod(x, y)) // y).astype(x.dtype)
-
-
-def _refuse_zeros(x: Array, y: Array) -> None:
-    if x.dtype.kind != "f" and np.size(x) and not np.all(y):
-        raise RuntimeError("ZeroDivisionError")
-
-
-def remainder(x: Array, y: Array) -> Array:
-    """x % y with the sign of y."""
-    _refuse_zeros(x, y)
-    rest = np.fmod(x, y)
-    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest).astype(x.dtype)
-
-
-def fmod(x: Array, y: Array) -> Array:
-    """x % y with the sign of x."""
-    _refuse_zeros(x, y)
-    return np.fmod(x, y)
+    if mode != "trunc":
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'"
+        )
+    return np.trunc(x / y).astype(np.result_type(x, y))
 
 
 def power(x: Array, exponent: float) -> Array:
     """x ** exponent for a number; a float exponent makes floats of integers."""
     if x.dtype.kind != "f":
-        kind = dtypes.result_type(x, exponent)
-        if exponent < 0 and not kind.is_floating_point:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        x = dtypes.cast(x, kind)
+        x = dtypes.cast(x, dtypes.result_type(x, exponent))
     return x**exponent
-
-
-def power_of(x: Array, y: Array) -> Array:
-    """x ** y; of whole numbers a negative power is 0, but for 1 and -1."""
-    if x.dtype.kind == "f" or not np.any(y < 0):
-        return np.power(x, y)
-    powers: Array = np.power(x, np.absolute(y))
-    return np.where((y < 0) & (np.absolute(x) != 1), 0, powers).astype(powers.dtype)
-
-
-def lerp(x: Array, y: Array, weight: Any) -> Array:
-    """From x (weight 0) to y (weight 1), from the nearer end, so that both ends are exact."""
-    if x.dtype.kind != "f":
-        raise errors.not_implemented("lerp_kernel_scalar", dtypes.of(x.dtype).tensor_name)
-    near = np.absolute(weight) < 0.5
-    return np.where(near, x + weight * (y - x), y - (y - x) * (1 - weight)).astype(x.dtype)
 
 
 # ------------------------------------------------------------ each number by itself
@@ -187,15 +149,6 @@ def floating(function: Callable[..., Array]) -> Callable[..., Array]:
     return forward
 
 
-def unless_whole(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A rounding function, which leaves integers as they are."""
-
-    def forward(x: Array) -> Array:
-        return function(x) if x.dtype.kind == "f" else x.copy()
-
-    return forward
-
-
 def atan2(x: Array, y: Array) -> Array:
     return np.arctan2(dtypes.floating(x), dtypes.floating(y))
 
@@ -204,36 +157,25 @@ def rsqrt(x: Array) -> Array:
     return 1 / np.sqrt(dtypes.floating(x))
 
 
-def sign(x: Array) -> Array:
-    """-1, 0 or 1; 0 for nan."""
-    if x.dtype.kind == "b":
-        return x.copy()
-    return np.sign(x) if x.dtype.kind != "f" else np.nan_to_num(np.sign(x))
-
-
-def round(x: Array, decimals: int) -> Array:
-    """The nearest number with so many decimals, half to even."""
-    return np.round(x, decimals)
-
-
-def nan_to_num(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
-    return np.nan_to_num(x, True, nan, posinf, neginf)
-
-
 def clamp(x: Array, low: Any, high: Any) -> Array:
     """x, but at least `low` and at most `high`; nan stays."""
     return np.minimum(np.maximum(x, low), high)
 
 
+ZEROS = {np.dtype(kind): np.dtype(kind).type(0) for kind in "?efdbhilB"}  # numpy compares slowly with a Python 0
+
+
 def relu(x: Array) -> Array:
-    if x.dtype.kind == "b":
-        raise RuntimeError("Boolean inputs not supported for relu")
-    return np.maximum(x, 0)
+    return np.maximum(ZEROS[x.dtype], x)
 
 
 def where(condition: Array, x: Any, y: Any) -> Array:
+    if type(y) is float and y == 0.0 and x.shape == condition.shape and x.dtype.itemsize in BITS:
+        return (x.view(BITS[x.dtype.itemsize]) * condition).view(x.dtype)  # four times as fast; x * condition has inf * 0
     return np.where(condition, x, y)[()]
 
+
+BITS = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 def masked_fill(x: Array, y: Any, mask: Array) -> Array:
     return np.asarray(np.where(mask, y, x), order="C")
@@ -268,42 +210,30 @@ def leaky_relu(x: Array, slope: float) -> Array:
     return np.where(x > 0, x, x * slope)
 
 
-# W. J. Cody's rational functions ("Rational Chebyshev approximations for the error function", 1969), to 1e-15.
-NEAR = (
-    (1.85777706184603153e-1, 3.16112374387056560, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3),
-    (1, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
-)
-FAR = (
-    (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594, 6.61191906371416295e1, 2.98635138197400131e2)
-    + (8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3),
-    (1, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3)
-    + (3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3),
-)
-
-
 def erf(x: Array) -> Array:
-    """The error function, in float64: near 0 a fraction of x, further out 1 less what is missing."""
-    z = np.asarray(x, np.float64)
-    y = np.minimum(np.absolute(z), 6)
-    near = z * np.polyval(NEAR[0], y * y) / np.polyval(NEAR[1], y * y)
-    far = 1 - np.exp(-y * y) * np.polyval(FAR[0], y) / np.polyval(FAR[1], y)
-    return np.where(y < 0.46875, near, np.copysign(far, z)).astype(dtypes.floating(x).dtype)
+    return erf_of_numbers(x).astype(dtypes.floating(x).dtype)[()]
+
+
+erf_of_numbers = np.vectorize(math.erf, [float])
+
+
+def peak(x: Array, dims: Shape) -> Array:
+    """The largest along `dims`, kept as size 1; numpy compares short rows fastest when they stand upright."""
+    if x.ndim != 2 or dims != (1,) or x.shape[1] > 32:
+        return largest(x, dims, None, None, True)
+    return largest(x.T.copy(), 0)[:, None]
 
 
 def softmax(x: Array, dims: Shape) -> Array:
-    if not x.size:
-        return x.copy()
-    y = np.exp(x - largest(x, dims, None, None, True))
+    y = np.exp(x - peak(x, dims))
     y /= total(y, dims, None, None, True)
-    return in_order(y)
+    return y
 
 
 def log_softmax(x: Array, dims: Shape) -> Array:
-    if not x.size:
-        return x.copy()
-    y = x - largest(x, dims, None, None, True)
+    y = x - peak(x, dims)
     y -= np.log(total(np.exp(y), dims, None, None, True))
-    return in_order(y)
+    return y
 
 
 def logsumexp(x: Array, dims: Shape, keepdim: bool) -> Array:

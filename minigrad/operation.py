@@ -1,4 +1,4 @@
-"""How a line of the derivative table becomes a function that computes and records.
+"""How a row of the derivative table becomes a function that computes and records.
 
 Third of the six files.  `operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)` reads off the rules'
 parameter names what has to be saved for backward, and gives a function that takes Tensors and records, or takes arrays
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from sys import _getframe
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +30,54 @@ BARE = ("CopySlices", "NotImplemented", "Error")  # node names that do not end i
 NEVER_WRITTEN = [0]  # the version counter of a number
 new = object.__new__
 
+# A function spelled out for its row runs a third faster than a general one, so each is written from this template when it
+# is first called; `print(TABLE["mul"].source())` shows mul's.  x_ is the array of the tensor x, x_node its node.
+TEMPLATE = """
+def call({taken}):
+    {arrays}
+    {compute}
+    out = new(Tensor)
+    out._data, out._counter, out._node = out_, [0], None
+    {view}
+    if unusual and not recorded(out, ({inputs})):
+        return out
+    {saved}
+    node = out._node = new(kind)
+    node.seq, node.parents = tick(), ({nodes})
+    node.saved, node.versions = saved, versions
+    node.shape, node.dtype = out_.shape, out_.dtype
+    frame = getframe(1)
+    code = frame.f_code
+    if code.co_filename not in outsiders:  # called from inside the engine: the user's line is further up
+        frame = outside(frame)
+        code = frame.f_code
+    node.code, node.at = code, frame.f_lasti
+    if unusual and state.on_record is not None:
+        state.on_record(node)
+    return out
+"""
+ONE = """
+    if not isinstance(x, Tensor):
+        return forward({taken})
+    x_, x_node = x.{array}, x._node"""
+TWO = """
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        x_, x_node = x._data, x._node
+        y_, y_node = y._data, y._node
+        if x_.dtype is not y_.dtype:
+            x_, y_ = promote(x_, y_)
+    elif isinstance(x, Tensor) or isinstance(y, Tensor):
+        x_, x_node, y_, y_node = with_number(x, y, promote)
+        if x_ is NotImplemented:
+            return x_
+    else:
+        return forward(x, y)"""
+SHAPES = """
+    try:
+        out_ = forward(x_, y_)
+    except (TypeError, ValueError) as error:
+        raise refused(error, shape(x_), shape(y_)) from None"""
+
 
 class Operation:
     """A row of the derivative table: its name, its forward function, its rules, and what they save."""
@@ -40,13 +89,10 @@ class Operation:
     ) -> None:
         self.node_name = node_name if "Backward" in node_name or node_name in BARE else f"{node_name}Backward0"
         self.forward, self.view = forward, view
-        self.promote = promote if None not in rules else None
+        self.promote = promote if len(rules) == 2 and None not in rules else None
         self.inputs = INPUTS[: len(rules)]
         self.rules = tuple(rules)
-        self.savers: dict[int, tuple[type[Node], Callable[..., Any]]] = {}
-        simple = len(rules) == 1 or (len(rules) == 2 and not self.statics)
-        self.function = several(self) if not simple else unary(self) if len(rules) == 1 else binary(self)
-        self.function.operation = self
+        self.function = unwritten(self)
 
     @cached_property
     def kind(self) -> type[Node]:
@@ -64,46 +110,107 @@ class Operation:
         """What each rule takes besides g."""
         return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
 
-    def versioned(self, wanted: Sequence[bool]) -> list[str]:
+    @functools.cache
+    def versioned(self, *wanted: bool) -> list[str]:
         """Which inputs (or "out") a node saves, whose version it therefore checks, if these inputs want a gradient."""
         named = dict.fromkeys(n for names, yes in zip(self.arguments, wanted) if yes for n in names)
         return [n for n in named if n == "out" or n in self.inputs]
 
-    def saver(self, wanted: int) -> tuple[type[Node], Callable[..., Any]]:
-        """The class of a new node and the function that gives it (saved, versions), if these inputs want a gradient.
+    def source(self) -> str:
+        """The function that computes and records, as Python source."""
+        inputs, taken = self.inputs, ", ".join((*self.inputs, *self.statics))
+        arrays = ", ".join((*(f"{n}_" for n in inputs), *self.statics))
+        compute = f"out_ = forward({arrays})"
+        if len(inputs) == 1:
+            unwrap = ONE.format(taken=taken, array="_writable()" if self.view else "_data")
+        elif self.promote and not self.statics:
+            unwrap, compute = TWO, SHAPES
+        else:
+            unwrap = f"\n    if not ({' or '.join(f'isinstance({n}, Tensor)' for n in inputs)}):\n        return forward({taken})"
+            for n in inputs:
+                unwrap += f"\n    {n}_, {n}_node = ({n}._data, {n}._node) if isinstance({n}, Tensor) else ({n}, None)"
+            unwrap += "\n    x_, y_ = promote(x_, y_)" if self.promote else ""
+        view = f"if shares_memory(x_, out_):\n        link_view(out, x, call, ({''.join(f'{n}, ' for n in self.statics)}))"
+        saved = ""
+        for yes in subsets(len(inputs)):
+            asked = " and ".join(f"{n}_node is {'not ' * y}None" for n, y in zip(inputs, yes))
+            saved += f"{'el' if saved else ''}if {asked}:\n        {self.saving(yes)}\n    "
+        return TEMPLATE.format(
+            taken=taken, arrays=unwrap.strip(), compute=compute.strip(), view=view if self.view else "",
+            inputs="".join(f"{n}, " for n in inputs), nodes="".join(f"{n}_node, " for n in inputs),
+            saved=f"{saved}else:\n        return out",
+        )  # fmt: skip
 
-        For mul it is `lambda x, y, out, x_, y_, out_: (((y_,), (x_,)), (y._counter, y._counter[0], ...))`, where x_ is
-        the array of x.
-        """
-        yes = [bool(wanted >> i & 1) for i in range(len(self.inputs))]
+    def saving(self, yes: Sequence[bool]) -> str:
+        """Source that says what a node saves, and whose versions it checks, if these inputs want a gradient."""
         arrays = {n: f"{n}_" for n in (*self.inputs, "out")} | {f"{n}_shape": f"{n}_.shape" for n in self.inputs}
         values = [f"({''.join(arrays.get(n, n) + ', ' for n in names)})" for names in self.arguments]
-        saved = "".join(f"{v if y else None}, " for v, y in zip(values, yes))
-        named = self.versioned(yes)
+        named = self.versioned(*yes)
         counters = [f"{n}._counter" if n == "out" or yes[self.inputs.index(n)] else f"counter({n})" for n in named]
-        versions = "".join(f"{c}, {c}[0], " for c in counters)
         frees = named or any(n in SAVED_STATICS for names, y in zip(self.arguments, yes) if y for n in names)
-        taken = ", ".join((*self.inputs, "out", *(f"{n}_" for n in self.inputs), "out_", *self.statics))
-        made = eval(f"lambda {taken}: (({saved}), {f'({versions})' if frees else None})", {"counter": counter})
-        self.savers[wanted] = self.kind, made
-        return self.kind, made
+        versions = f"({''.join(f'{c}, {c}[0], ' for c in counters)})" if frees else None
+        return f"saved, versions = ({''.join(f'{v if y else None}, ' for v, y in zip(values, yes))}), {versions}"
+
+    def write(self) -> Callable[..., Any]:
+        """Give the function the code of its source."""
+        found: dict[str, Any] = {}
+        exec(compile(self.source(), f"{errors.PACKAGE}/<{self.node_name}>", "exec"), found)
+        self.function.__globals__["kind"] = self.kind  # before the code: another thread may call the function at once
+        self.function.__code__ = found["call"].__code__
+        return self.function
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
         old = new(Operation)
         old.__dict__.update(self.__dict__)
         self.kind.operation = old
+        Operation.versioned.cache_clear()
         for made in ("kind", "arguments"):
             self.__dict__.pop(made, None)
         self.rules = tuple(rules)
-        old.savers = dict(self.savers)
-        self.savers.clear()  # the functions below hold this very dictionary
+        self.write()
 
     def __repr__(self) -> str:
         return f"<operation {self.name} ({self.node_name})>"
 
 
 SAVED_STATICS = ("index", "condition", "mask", "path")  # not differentiated, but memory that a backward pass frees
+
+
+def unwritten(row: Operation) -> Any:
+    """The function of a row, which is written when it is first called: an import need not write them all."""
+    names = {
+        "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
+        "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
+        "outsiders": outsiders, "shares_memory": shares_memory, "link_view": link_view, "counter": counter,
+        "with_number": with_number, "refused": errors.refused, "shape": np.shape,
+    }  # fmt: skip
+    function: Any = FunctionType(first_call.__code__, names, row.node_name)
+    names["call"], function.operation = function, row
+    return function
+
+
+def first_call(*given: Any) -> Any:
+    return row.write()(*given)  # type: ignore[name-defined]  # noqa: F821 (a name that `unwritten` gives it)
+
+
+def subsets(n: int) -> list[tuple[bool, ...]]:
+    """The ways in which some of n inputs want a gradient; those in which all do come first."""
+    return [tuple(bool(bits >> i & 1) for i in range(n)) for bits in range(2**n - 1, 0, -1)]
+
+
+def with_number(x: Any, y: Any, promote: Any) -> tuple[Any, Node | None, Any, Node | None]:
+    """The arrays and nodes of a tensor and a number, in the dtype of the result; NotImplemented for another thing."""
+    x_, x_node = (x._data, x._node) if isinstance(x, Tensor) else (number(x), None)
+    y_, y_node = (y._data, y._node) if isinstance(y, Tensor) else (number(y), None)
+    if x_ is NotImplemented or y_ is NotImplemented:
+        return NotImplemented, None, None, None
+    if (x_ if isinstance(x, Tensor) else y_).dtype.num not in FLOATS:
+        x_, y_ = promote(x_, y_)
+    return x_, x_node, y_, y_node
+
+
+FLOATS = (11, 12)  # numpy's numbers of float32 and float64, which a Python number does not change
 
 
 def operation(
@@ -140,118 +247,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount] if code else ()
 
 
-# ------------------------------------------------------------------------------------------------ computing and recording
-
-
-def unary(made: Operation) -> Any:
-    """The function of an operation with one input."""
-    forward, savers = made.forward, made.savers
-
-    def call(x: Any, *arguments: Any) -> Any:
-        if not isinstance(x, Tensor):
-            return forward(x, *arguments)
-        a = x._writable() if made.view else x._data
-        c = forward(a, *arguments)
-        out = new(Tensor)
-        out._data, out._counter, out._node = c, [0], None
-        if made.view and shares_memory(a, c):
-            link_view(out, x, call, arguments)
-        if unusual and not recorded(out, (x,)):
-            return out
-        if x._node is not None:
-            kind, save = savers.get(1) or made.saver(1)
-            node = out._node = new(kind)
-            node.seq = tick()
-            node.parents = (x._node,)
-            node.saved, node.versions = save(x, out, a, c, *arguments)
-            node.shape, node.dtype = c.shape, c.dtype
-            frame = _getframe(1)
-            if frame.f_code.co_filename not in outsiders:  # called from inside the engine
-                frame = outside(frame)
-            node.code, node.at = frame.f_code, frame.f_lasti
-            if unusual and state.on_record is not None:
-                state.on_record(node)
-        return out
-
-    return call
-
-
-def binary(made: Operation) -> Any:
-    """The function of an operation with two inputs and no other arguments; one of the two may be a number."""
-    forward, savers, promote = made.forward, made.savers, made.promote
-
-    def call(x: Any, y: Any) -> Any:
-        if isinstance(x, Tensor):
-            a, p = x._data, x._node
-            if isinstance(y, Tensor):
-                b, q = y._data, y._node
-                differ = a.dtype is not b.dtype
-            else:
-                b, q = y if type(y) is float else number(y), None
-                differ = a.dtype.num not in FLOATS
-        elif isinstance(y, Tensor):
-            b, q = y._data, y._node
-            a, p = x if type(x) is float else number(x), None
-            differ = b.dtype.num not in FLOATS
-        else:
-            return forward(x, y)
-        if a is NotImplemented or b is NotImplemented:
-            return NotImplemented
-        if differ and promote:
-            a, b = promote(a, b)
-        try:
-            c = forward(a, b)
-        except (TypeError, ValueError) as error:
-            raise errors.refused(error, np.shape(a), np.shape(b)) from None
-        out = new(Tensor)
-        out._data, out._counter, out._node = c, [0], None
-        if unusual and not recorded(out, (x, y)):
-            return out
-        wanted = (1 if q is None else 3) if p is not None else 0 if q is None else 2
-        if wanted:
-            kind, save = savers.get(wanted) or made.saver(wanted)
-            node = out._node = new(kind)
-            node.seq = tick()
-            node.parents = p, q
-            node.saved, node.versions = save(x, y, out, a, b, c)
-            node.shape, node.dtype = c.shape, c.dtype
-            frame = _getframe(1)
-            if frame.f_code.co_filename not in outsiders:  # called from inside the engine
-                frame = outside(frame)
-            node.code, node.at = frame.f_code, frame.f_lasti
-            if unusual and state.on_record is not None:
-                state.on_record(node)
-        return out
-
-    return call
-
-
-def several(made: Operation) -> Any:
-    """The function of any other operation; its forward function promotes and checks."""
-    forward, n = made.forward, len(made.inputs)
-    alike = n == 2 and None not in made.rules  # an index, whose rule is None, has a dtype of its own
-
-    def call(*given: Any) -> Any:
-        inputs, arguments = given[:n], given[n:]
-        if not any(isinstance(t, Tensor) for t in inputs):
-            return forward(*given)
-        arrays = [t._data if isinstance(t, Tensor) else t for t in inputs]
-        if alike and made.promote:
-            arrays = made.promote(*arrays)
-        c = forward(*arrays, *arguments)
-        out = new(Tensor)
-        out._data, out._counter, out._node = c, [0], None
-        if unusual and not recorded(out, inputs):
-            return out
-        nodes = tuple(t._node if isinstance(t, Tensor) else None for t in inputs)
-        wanted = sum(1 << i for i, node in enumerate(nodes) if node is not None)
-        if wanted:
-            kind, save = made.savers.get(wanted) or made.saver(wanted)
-            saved, versions = save(*inputs, out, *arrays, c, *arguments)
-            out._node = record(kind, nodes, saved, versions, c)
-        return out
-
-    return call
+# ------------------------------------------------------------------------------------------------ recording
 
 
 def joined(name: str, forward: Callable[..., Any], rule: Rule) -> Callable[..., Any]:
@@ -277,9 +273,6 @@ class Joined(Node):
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
         return tuple(rule(g, *values) for rule, values in zip(self.rules or (), self.saved or ()))  # type: ignore[misc]
-
-
-FLOATS = (11, 12)  # numpy's numbers of float32 and float64, which a Python number does not change
 
 
 def record(kind: type[Node], parents: tuple[Any, ...], saved: Any, versions: Any, out: Array) -> Node:

@@ -13,13 +13,14 @@ Second of the six files.  You meet, in this order:
 from __future__ import annotations
 
 import inspect
+import math
 import warnings
 import weakref
 from _thread import _local, get_ident
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ContextDecorator, contextmanager
 from functools import lru_cache, wraps
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
 from typing import Any
@@ -230,7 +231,7 @@ def modified(array: Array, maker: Node | None, now: int, expected: int) -> str:
 def saved_with(node: Node, counter: list[Any]) -> tuple[Array, Node | None]:
     """Which of a node's saved arrays this counter belongs to, and the node that made it."""
     made = node.operation
-    names = made.versioned([p is not None for p in node.parents])
+    names = made.versioned(*map(bool, node.parents))
     name = names[[c is counter for c in (node.versions or ())[::2]].index(True)]
     origin = node if name == "out" else node.parents[made.inputs.index(name)]
     for taken, values in zip(made.arguments, node.saved or ()):
@@ -394,31 +395,36 @@ def walk(roots: list[tuple[Node, Array]], retain_graph: bool = False) -> None:
             node.saved = None  # free the memory as the walk proceeds
 
 
-def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = None) -> tuple[Any, ...]:
+def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = None, fit: Any = None) -> Sequence[Any]:
     """What one node contributes to each parent: of its rules, or of a custom Function's backward.
 
-    With `create_graph` g is a Tensor, and the rules run on Tensors.  Parents that are not in `needed` get None.
+    With `create_graph` g is a Tensor, and the rules run on Tensors.  Parents that are not in `needed` get None.  `fit`
+    brings contributions to the shape and dtype of the parent.
     """
     __tracebackhide__ = True
-    rules = type(node).rules
+    rules, found = type(node).rules, []
     if rules is None:
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
     if node.saved is None:
         raise freed(node)
     if node.seq > last_write:
         check_versions(node)
-    if g is None:
-        return (None,) * len(rules)
     saved = node.saved if node.rules is not None else unpacked(node.saved)
     if create_graph:
         saved = lift(node, saved)
-    return tuple(
-        None if rule is None or parent is None or (needed is not None and parent not in needed) else rule(g, *values)
-        for rule, parent, values in zip(rules, node.parents, saved)
-    )
+    for rule, parent, values in zip(rules, node.parents, saved):
+        new = None
+        if rule is not None and parent is not None and (needed is None or parent in needed):
+            new = rule(g, *values)
+            if new is not None and fit is not None:
+                array = new._data if create_graph else new
+                if array.shape != parent.shape or array.dtype is not parent.dtype:
+                    new = fit(new, parent, node)
+        found.append(new)
+    return found
 
 
-def as_rules(found: tuple[Any, ...]) -> tuple[tuple[Rule, ...], tuple[tuple[Any], ...]]:
+def as_rules(found: Sequence[Any]) -> tuple[tuple[Rule, ...], tuple[tuple[Any], ...]]:
     """Contributions that are known already, in the form of rules with what they saved."""
     return (lambda g, known: known,) * len(found), tuple((known,) for known in found)
 
@@ -434,8 +440,7 @@ def lift(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
     """Saved arrays as Tensors with the nodes they came from: rules that run on these are recorded themselves."""
     made = node.operation
     origins = dict(zip((*made.inputs, "out"), (*node.parents, node)))
-    names = made.versioned([p is not None for p in node.parents])
-    counters = dict(zip(names, (node.versions or ())[::2]))
+    counters = dict(zip(made.versioned(*map(bool, node.parents)), (node.versions or ())[::2]))
 
     def lifted(name: str, value: Any) -> Any:
         if name not in origins or not hasattr(value, "dtype"):
@@ -524,10 +529,12 @@ def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: b
 class Walk:
     """The same pass where more is asked: hooks, the gradients of chosen nodes, a pass that is itself recorded.
 
-    It counts first how many contributions each node will get.  So it can serve a leaf as soon as its gradient is
-    complete, which hooks can tell (as in PyTorch); else the order is that of `walk`.  Gradients are arrays, or Tensors if `create_graph`.  With `targets`
-    only these nodes' gradients are wanted: they are stored there, and no leaf accumulates.
+    Gradients are arrays, or Tensors if `create_graph`.  With `targets` only these nodes' gradients are wanted: they are
+    stored there, and no leaf accumulates.  Each method may be replaced (see record/bugs.py).
     """
+
+    fit = staticmethod(fit)
+    started = staticmethod(started)
 
     def __init__(
         self,
@@ -538,87 +545,65 @@ class Walk:
     ) -> None:
         self.roots, self.targets = roots, targets
         self.create_graph, self.retain_graph = create_graph, retain_graph
-        self.leaves = count()
-        self.waiting = dict.fromkeys((node for node, _ in roots), 0)  # contributions that each node still waits for
-        nodes = ancestors(self.waiting, 0 if targets is None else max(t.seq for t in targets))
-        self.needed = nodes if targets is None else self.towards(targets, nodes)
-        for node in self.needed:
-            for parent in node.parents:
-                if parent in self.needed:
-                    self.waiting[parent] = self.waiting.get(parent, 0) + 1
-
-    @staticmethod
-    def towards(targets: dict[Node, Any], nodes: set[Node]) -> set[Node]:
-        """The nodes from which a path leads to a target."""
-        found = nodes & targets.keys()
-        for node in sorted(nodes, key=lambda node: node.seq, reverse=True):  # the oldest first
-            if not found.isdisjoint(node.parents):
-                found.add(node)
-        return found
+        nodes = {node for node, _ in roots}
+        self.needed = None if targets is None else towards(targets, nodes)
+        self.due = leaves_due(ancestors(nodes, 0)) if hooked else {}
 
     def run(self) -> None:
-        """Walk."""
+        """Walk: the newest node first, and where hooks can tell, each leaf as soon as its gradient is complete."""
         __tracebackhide__ = True
-        arrived: dict[Node, Any] = {}
-        for node, g in self.roots:
-            arrived[node] = self.join(arrived.get(node), g)
-        ready = [(*self.rank(node), node) for node in arrived if not self.waiting[node]]
-        heapify(ready)
-        while ready:
-            node = heappop(ready)[-1]
-            for parent, new in self.visit(node, arrived.pop(node, None)):
-                if new is not None:
-                    arrived[parent] = self.join(arrived.get(parent), new)
-                self.waiting[parent] -= 1
-                if not self.waiting[parent]:
-                    heappush(ready, (*self.rank(parent), parent))
-
-    def rank(self, node: Node) -> tuple[bool, int]:
-        """What comes first: where there are hooks the leaves, in the order in which they are ready; then the newest node."""
-        if hooked and not node.parents:
-            return False, next(self.leaves)
-        return True, node.seq
-
-    fit = staticmethod(fit)  # these two, and every method below, may be replaced (see record/bugs.py)
-    started = staticmethod(started)
+        heap: list[float] = []
+        arrived: dict[float, tuple[Node, Any]] = {}
+        arrivals = self.roots
+        while arrivals or heap:
+            for node, g in arrivals:
+                key = self.due.get(node, node.seq)
+                if key in arrived:
+                    arrived[key] = node, self.join(arrived[key][1], g)
+                else:
+                    heappush(heap, key)
+                    arrived[key] = node, g
+            node, g = arrived.pop(heappop(heap))
+            arrivals = self.visit(node, g)
 
     def join(self, old: Any, new: Any) -> Any:
         """The sum of two contributions to one node."""
-        return new if old is None else old + new
+        return old + new
 
-    def visit(self, node: Node, g: Any) -> Iterable[tuple[Node, Any]]:
+    def visit(self, node: Node, g: Any) -> list[tuple[Node, Any]]:
         """The contributions of a node whose gradient is complete; a leaf's is accumulated."""
         __tracebackhide__ = True
-        runs = self.targets is None or not self.needed.isdisjoint(node.parents)
-        if self.targets is not None and node in self.targets and runs:
-            self.targets[node] = g  # before the hooks, as in PyTorch
+        needed, targets = self.needed, self.targets
+        runs = needed is None or not needed.isdisjoint(node.parents)
         if node.hooks is not None:
+            if targets is not None and node in targets and runs:
+                targets[node] = g  # before the hooks, as in PyTorch
             g = self.hooked(node, g)
-        if self.targets is not None and node in self.targets and not runs:
-            self.targets[node] = g
-        if node.parents and runs:
-            found = self.contributions(node, g)
-            self.free(node)
-            return [(p, c) for p, c in zip(node.parents, found) if p in self.needed]  # type: ignore[misc]
-        if not node.parents and self.targets is None:
+        if targets is not None and node in targets and targets[node] is None:
+            targets[node] = g
+        if not node.parents and targets is None:
             self.accumulate(node, g)
-        return ()
+        if not node.parents or not runs:
+            return []
+        pairs = zip(node.parents, self.contributions(node, g))
+        found = [(p, c) for p, c in pairs if c is not None and p is not None and (needed is None or p in needed)]
+        self.free(node)
+        return found
 
     def free(self, node: Node) -> None:
         """Free what a node saved, unless the graph is to be retained."""
         if not self.retain_graph and node.versions is not None:
             node.saved = None
 
-    def contributions(self, node: Node, g: Any) -> tuple[Any, ...]:
+    def contributions(self, node: Node, g: Any) -> Sequence[Any]:
         """What a node contributes to each parent, in the parent's shape and dtype, with its hooks applied."""
         __tracebackhide__ = True
         if node.hooks is not None:
             g = before_node(node.hooks, g, self.create_graph)
-        found = contributions(node, g, self.create_graph, self.needed)
-        found = tuple(c if c is None or p is None else self.fit(c, p, node) for c, p in zip(found, node.parents))
-        if node.hooks is not None:
-            found = after_node(node.hooks, g, found, self.create_graph)
-        return found
+            if g is None:
+                return ()
+        found = contributions(node, g, self.create_graph, self.needed, self.fit)
+        return found if node.hooks is None else after_node(node.hooks, g, tuple(found), self.create_graph)
 
     def hooked(self, node: Node, g: Any) -> Any:
         """The gradient as the hooks on the tensor leave it; a tensor that retains its gradient gets a copy."""
@@ -653,6 +638,26 @@ def ancestors(roots: Iterable[Node], oldest: int) -> set[Node]:
                 seen.add(parent)
                 stack.append(parent)
     return seen
+
+
+def towards(targets: dict[Node, Any], roots: set[Node]) -> set[Node]:
+    """The nodes from which a path leads to a target."""
+    nodes = ancestors(roots, max(target.seq for target in targets))
+    found = nodes & targets.keys()
+    for node in sorted(nodes, key=lambda node: node.seq, reverse=True):  # the oldest first
+        if not found.isdisjoint(node.parents):
+            found.add(node)
+    return found
+
+
+def leaves_due(nodes: set[Node]) -> dict[Node, float]:
+    """For each leaf the moment after which its gradient is complete: the oldest node that used it, and as which input."""
+    due: dict[Node, float] = {}
+    for node in nodes:
+        for i, parent in enumerate(node.parents):
+            if parent is not None and not parent.parents:
+                due[parent] = max(due.get(parent, -math.inf), node.seq + (i + 1) / 1024)
+    return due
 
 
 # ------------------------------------------------------------------------------------------------ calling hooks

@@ -256,15 +256,14 @@ class Tensor:
     @property
     def T(self) -> Tensor:
         """The transpose of a matrix."""
-    def __abs__(self, *arguments: Any) -> Tensor:
-        """The absolute value; its gradient at 0 is 0."""
-    def __add__(self, y: Any) -> Tensor: ...
+    def __abs__(self) -> Tensor: ...
+    def __add__(self, other: Any) -> Tensor: ...
     def __and__(self, other: Any) -> Tensor: ...
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor: ...
     def __delitem__(self, index: Any) -> None:
         """Raises TypeError: a tensor keeps its elements."""
     def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-    def __floordiv__(self, y: Any) -> Tensor: ...
+    def __floordiv__(self, other: Any) -> Tensor: ...
     def __ge__(self, other: Any) -> Tensor: ...
     def __getitem__(self, index: Any) -> Tensor:
         """A part: a view for integers and slices, a copy for index tensors and masks."""
@@ -284,23 +283,22 @@ class Tensor:
     def __lt__(self, other: Any) -> Tensor: ...
     def __matmul__(self, other: Any) -> Tensor: ...
     def __mod__(self, other: Any) -> Tensor: ...
-    def __mul__(self, y: Any) -> Tensor: ...
+    def __mul__(self, other: Any) -> Tensor: ...
     def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
-    def __neg__(self) -> Tensor:
-        """-input. RuntimeError for booleans."""
+    def __neg__(self) -> Tensor: ...
     def __new__(self, *data: Any) -> Tensor:
         """The old constructor: `Tensor([1, 2])` copies numbers, `Tensor(2, 3)` makes room; the default float type."""
     def __or__(self, other: Any) -> Tensor: ...
     def __pos__(self) -> Tensor: ...
     def __pow__(self, exponent: Any) -> Tensor: ...
-    def __radd__(self, y: Any) -> Tensor: ...
+    def __radd__(self, other: Any) -> Tensor: ...
     def __rand__(self, other: Any) -> Tensor: ...
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A pickle holds the numbers and requires_grad, not the graph; a shallow copy shares the numbers."""
     def __rfloordiv__(self, other: Any) -> Tensor: ...
     def __rmatmul__(self, other: Any) -> Tensor: ...
     def __rmod__(self, other: Any) -> Tensor: ...
-    def __rmul__(self, y: Any) -> Tensor: ...
+    def __rmul__(self, other: Any) -> Tensor: ...
     def __ror__(self, other: Any) -> Tensor: ...
     def __rpow__(self, base: Any) -> Tensor: ...
     def __rsub__(self, other: Any) -> Tensor: ...
@@ -308,19 +306,19 @@ class Tensor:
     def __rxor__(self, other: Any) -> Tensor: ...
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write into a part: the value is broadcast to the part's shape."""
-    def __sub__(self, y: Any) -> Tensor: ...
-    def __truediv__(self, y: Any) -> Tensor: ...
+    def __sub__(self, other: Any) -> Tensor: ...
+    def __truediv__(self, other: Any) -> Tensor: ...
     def __xor__(self, other: Any) -> Tensor: ...
     def _set_data(self, value: Tensor) -> None:
         """`x.data = value`: the tensor has the other's memory from now on; its place in the graph stays."""
     def abs(self) -> Tensor:
         """The absolute value; its gradient at 0 is 0."""
     def abs_(self) -> Tensor:
-        """`abs`, written into this tensor; returns the tensor."""
+        """The absolute value; its gradient at 0 is 0."""
     def acos(self) -> Tensor:
         """The angle in radians whose cosine is given."""
     def acos_(self) -> Tensor:
-        """`acos`, written into this tensor; returns the tensor."""
+        """The angle in radians whose cosine is given."""
     def add(self, other: Any, *, alpha: builtins.float = 1) -> Tensor:
         """input + alpha * other."""
     def add_(self, other: Any, *, alpha: builtins.float = 1) -> Tensor:
@@ -346,13 +344,13 @@ class Tensor:
     def asin(self) -> Tensor:
         """The angle in radians whose sine is given."""
     def asin_(self) -> Tensor:
-        """`asin`, written into this tensor; returns the tensor."""
+        """The angle in radians whose sine is given."""
     def atan(self) -> Tensor:
         """The angle in radians whose tangent is given."""
-    def atan2(self, other: Tensor) -> Tensor:
-        """The angle in radians of the points (other, input), between -pi and pi."""
+    def atan2(self, other: Any) -> Tensor:
+        """The angle in radians of the points (other, input)."""
     def atan_(self) -> Tensor:
-        """`atan`, written into this tensor; returns the tensor."""
+        """The angle in radians whose tangent is given."""
     def backward(self, gradient: Tensor | None = None, retain_graph: builtins.bool | None = None, create_graph: builtins.bool = False, inputs: Sequence[Tensor] | Tensor | None = None) -> None:
         """Add d(self)/d(leaf) to the `.grad` of every leaf that this tensor was computed from."""
     def bernoulli(self, *, generator: Any = None) -> Tensor:
@@ -368,7 +366,7 @@ class Tensor:
     def ceil(self) -> Tensor:
         """The smallest whole number that is not smaller; its gradient is 0 everywhere."""
     def ceil_(self) -> Tensor:
-        """`ceil`, written into this tensor; returns the tensor."""
+        """The smallest whole number that is not smaller; its gradient is 0 everywhere."""
     def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """At most this number of views of equal size; the last may be smaller."""
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
@@ -388,11 +386,11 @@ class Tensor:
     def cos(self) -> Tensor:
         """The cosine of angles in radians."""
     def cos_(self) -> Tensor:
-        """`cos`, written into this tensor; returns the tensor."""
+        """The cosine of angles in radians."""
     def cosh(self) -> Tensor:
         """The hyperbolic cosine."""
     def cosh_(self) -> Tensor:
-        """`cosh`, written into this tensor; returns the tensor."""
+        """The hyperbolic cosine."""
     def count_nonzero(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
         """How many elements are not 0, of all or along `dim`."""
     def cpu(self) -> Tensor:
@@ -428,11 +426,11 @@ class Tensor:
     def erf(self) -> Tensor:
         """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
     def erf_(self) -> Tensor:
-        """`erf`, written into this tensor; returns the tensor."""
+        """The error function: 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to input."""
     def exp(self) -> Tensor:
         """e to the power of each number. Integers give floats, as in all functions of floats."""
     def exp_(self) -> Tensor:
-        """`exp`, written into this tensor; returns the tensor."""
+        """e to the power of each number. Integers give floats, as in all functions of floats."""
     def expand(self, size: Sequence[builtins.int], *, implicit: builtins.bool = False) -> Tensor:
         """A view that repeats dimensions of size 1; -1 leaves a size as it is."""
     def expand_as(self, other: Tensor) -> Tensor:
@@ -440,7 +438,7 @@ class Tensor:
     def expm1(self) -> Tensor:
         """exp(input) - 1, accurate near 0."""
     def expm1_(self) -> Tensor:
-        """`expm1`, written into this tensor; returns the tensor."""
+        """exp(input) - 1, accurate near 0."""
     def fill_(self, value: Any) -> Tensor:
         """The same number everywhere."""
     def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
@@ -452,11 +450,11 @@ class Tensor:
     def floor(self) -> Tensor:
         """The largest whole number that is not larger; its gradient is 0 everywhere."""
     def floor_(self) -> Tensor:
-        """`floor`, written into this tensor; returns the tensor."""
+        """The largest whole number that is not larger; its gradient is 0 everywhere."""
     def floor_divide(self, other: Any) -> Tensor:
-        """input / other rounded down; PyTorch has no gradient for it."""
+        """input / other rounded down; it has no gradient."""
     def fmod(self, other: Any) -> Tensor:
-        """input - other * trunc(input / other): what C's fmod gives, with the sign of `input`."""
+        """The rest of a division with the sign of `input`, as C's fmod."""
     def fmod_(self, *other: Any) -> Tensor:
         """`fmod`, written into this tensor; returns the tensor."""
     def gather(self, dim: builtins.int, index: Tensor) -> Tensor:
@@ -494,26 +492,26 @@ class Tensor:
     def log10(self) -> Tensor:
         """The logarithm to base 10."""
     def log10_(self) -> Tensor:
-        """`log10`, written into this tensor; returns the tensor."""
+        """The logarithm to base 10."""
     def log1p(self) -> Tensor:
         """log(1 + input), accurate near 0."""
     def log1p_(self) -> Tensor:
-        """`log1p`, written into this tensor; returns the tensor."""
+        """log(1 + input), accurate near 0."""
     def log2(self) -> Tensor:
         """The logarithm to base 2."""
     def log2_(self) -> Tensor:
-        """`log2`, written into this tensor; returns the tensor."""
+        """The logarithm to base 2."""
     def log_(self) -> Tensor:
-        """`log`, written into this tensor; returns the tensor."""
+        """The natural logarithm: -inf at 0, nan below."""
     def log_softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
         """log(softmax(input)) along `dim`, more accurate than the two one after the other."""
-    def logical_and(self, other: Tensor) -> Tensor:
+    def logical_and(self, other: Any) -> Tensor:
         """Are both not 0? A bool tensor."""
     def logical_not(self) -> Tensor:
         """Is it 0 (or False)? A bool tensor of the same shape."""
-    def logical_or(self, other: Tensor) -> Tensor:
+    def logical_or(self, other: Any) -> Tensor:
         """Is one of them not 0? A bool tensor."""
-    def logical_xor(self, other: Tensor) -> Tensor:
+    def logical_xor(self, other: Any) -> Tensor:
         """Is exactly one of them not 0? A bool tensor."""
     def logsumexp(self, dim: builtins.int | Sequence[builtins.int], keepdim: builtins.bool = False) -> Tensor:
         """log(sum(exp(input))), without overflow."""
@@ -534,16 +532,16 @@ class Tensor:
         """The matrix product of vectors, matrices and batches of matrices; batches broadcast."""
     def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Tensor | None = None) -> Any:
         """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
-    def maximum(self, other: Tensor) -> Tensor:
-        """The larger of two numbers; where they are equal, each gets half of the gradient."""
+    def maximum(self, other: Any) -> Tensor:
+        """The larger of two; of equal ones each gets half the gradient."""
     def mean(self, dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
         """The mean of all elements, or along `dim`; of floats only, or with `dtype=`."""
     def median(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
         """The median, of an even number of elements the lower one; with `dim`, values and indices."""
     def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Tensor | None = None) -> Any:
         """The smallest element; with `dim`, values and indices (values, indices); of two tensors, elementwise."""
-    def minimum(self, other: Tensor) -> Tensor:
-        """The smaller of two numbers; where they are equal, each gets half of the gradient."""
+    def minimum(self, other: Any) -> Tensor:
+        """The smaller of two; of equal ones each gets half the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """The product of two matrices, (n, m) and (m, p): (n, p)."""
     def movedim(self, source: builtins.int | Sequence[builtins.int], destination: builtins.int | Sequence[builtins.int]) -> Tensor:
@@ -561,9 +559,9 @@ class Tensor:
     def ne(self, other: Any) -> Tensor:
         """input != other, elementwise: a bool tensor."""
     def neg(self) -> Tensor:
-        """-input. RuntimeError for booleans."""
+        """-input."""
     def neg_(self) -> Tensor:
-        """`neg`, written into this tensor; returns the tensor."""
+        """-input."""
     def new_ones(self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False) -> Tensor:
         """Ones of this shape, in this tensor's number type unless another is given."""
     def new_tensor(self, data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False) -> Tensor:
@@ -593,13 +591,13 @@ class Tensor:
     def reciprocal(self) -> Tensor:
         """1 / input."""
     def reciprocal_(self) -> Tensor:
-        """`reciprocal`, written into this tensor; returns the tensor."""
+        """1 / input."""
     def relu(self) -> Tensor:
         """input where it is positive, else 0; its gradient at 0 is 0."""
     def relu_(self) -> Tensor:
-        """`relu`, written into this tensor; returns the tensor."""
+        """input where it is positive, else 0; its gradient at 0 is 0."""
     def remainder(self, other: Any) -> Tensor:
-        """input - other * floor(input / other): what Python's % gives, with the sign of `other`."""
+        """The rest of a division with the sign of `other`, as Python's %."""
     def remainder_(self, *other: Any) -> Tensor:
         """`remainder`, written into this tensor; returns the tensor."""
     def repeat(self, *repeats: Any) -> Tensor:
@@ -621,7 +619,7 @@ class Tensor:
     def rsqrt(self) -> Tensor:
         """1 / sqrt(input)."""
     def rsqrt_(self) -> Tensor:
-        """`rsqrt`, written into this tensor; returns the tensor."""
+        """1 / sqrt(input)."""
     def scatter(self, dim: builtins.int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
         """A copy of input with `src`, a tensor or a number, written at `index` along `dim`."""
     def scatter_(self, dim: builtins.int, index: Tensor, src: Any = None, *, value: Any = None) -> Tensor:
@@ -635,19 +633,19 @@ class Tensor:
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-input)), between 0 and 1."""
     def sigmoid_(self) -> Tensor:
-        """`sigmoid`, written into this tensor; returns the tensor."""
+        """1 / (1 + exp(-input)), between 0 and 1."""
     def sign(self) -> Tensor:
-        """-1, 0 or 1: the sign of each number. nan gives 0."""
+        """-1, 0 or 1: the sign of each number."""
     def sign_(self) -> Tensor:
-        """`sign`, written into this tensor; returns the tensor."""
+        """-1, 0 or 1: the sign of each number."""
     def sin(self) -> Tensor:
         """The sine of angles in radians."""
     def sin_(self) -> Tensor:
-        """`sin`, written into this tensor; returns the tensor."""
+        """The sine of angles in radians."""
     def sinh(self) -> Tensor:
         """The hyperbolic sine."""
     def sinh_(self) -> Tensor:
-        """`sinh`, written into this tensor; returns the tensor."""
+        """The hyperbolic sine."""
     def softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
         """exp(input) / sum(exp(input)) along `dim`: positive numbers whose sum is 1. Without overflow."""
     def sort(self, dim: builtins.int = -1, descending: builtins.bool = False, stable: builtins.bool = False) -> Any:
@@ -657,7 +655,7 @@ class Tensor:
     def sqrt(self) -> Tensor:
         """The square root; nan for negative numbers."""
     def sqrt_(self) -> Tensor:
-        """`sqrt`, written into this tensor; returns the tensor."""
+        """The square root; nan for negative numbers."""
     def square(self) -> Tensor:
         """input ** 2."""
     def square_(self) -> Tensor:
@@ -681,11 +679,11 @@ class Tensor:
     def tan(self) -> Tensor:
         """The tangent of angles in radians."""
     def tan_(self) -> Tensor:
-        """`tan`, written into this tensor; returns the tensor."""
+        """The tangent of angles in radians."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent, between -1 and 1."""
     def tanh_(self) -> Tensor:
-        """`tanh`, written into this tensor; returns the tensor."""
+        """The hyperbolic tangent, between -1 and 1."""
     def tile(self, *dims: Any) -> Tensor:
         """As `repeat`, but missing dimensions count as 1."""
     def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: builtins.bool = False, copy: builtins.bool = False) -> Tensor:
@@ -705,7 +703,7 @@ class Tensor:
     def trunc(self) -> Tensor:
         """The whole part of each number; its gradient is 0 everywhere."""
     def trunc_(self) -> Tensor:
-        """`trunc`, written into this tensor; returns the tensor."""
+        """The whole part of each number; its gradient is 0 everywhere."""
     def type(self, dtype: Any = None) -> Any:
         """The tensor in another type; without an argument the name of its type, such as 'torch.FloatTensor'."""
     def type_as(self, other: Tensor) -> Tensor:

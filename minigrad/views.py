@@ -196,7 +196,7 @@ def is_dense(array: Array) -> bool:
 def copy_old(node: Node, target: Tensor) -> None:
     """Where a rule needs the target's old numbers, save a copy: the originals are about to be overwritten."""
     made = node.operation
-    named = made.versioned([p is not None for p in node.parents]) if made and node.versions else ()
+    named = made.versioned(*map(bool, node.parents)) if made and node.versions else ()
     if "x" not in named:
         return
     old, fixed, place = target._data.copy(), list(node.versions or ()), named.index("x")

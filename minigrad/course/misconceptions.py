@@ -575,12 +575,12 @@ entry(
     "(X @ W).sum().backward()\n"
     "print(X.grad)",
     "tensor([[3., 4.]])",
-    "Write the three shapes down: the one you want, that of g, and that of the other matrix. Which "
-    "product of the two has it, and on which side does each stand?",
+    "Write down three shapes: that of the gradient, that of G, and that of the other matrix. Which product of G and the "
+    "other matrix has the shape of the gradient?",
     (
-        "dX has the shape of X, and only one product of g and W has that shape.",
-        "For X (5, 2) and W (2, 7): g is (5, 7), so dX is g times something of shape (7, 2).",
-        "Look at square matrices too: there the shapes do not help, and only the order decides.",
+        "dX has the shape of X, and only one product of G and W has that shape.",
+        "For X (5, 2) and W (2, 7), G is (5, 7), so dX is G times something of shape (7, 2).",
+        "Try square matrices too. There the shapes do not decide, so compute one entry by hand.",
     ),
     API + "torch.matmul.html",
 )  # fmt: skip
@@ -805,8 +805,8 @@ entry(
     "Entries belong to outputs by their place. Which number belongs to which output when the shapes "
     "differ?",
     (
-        "Shape is part of the question: it says which number is whose.",
-        "Six numbers as (2, 3) and as (3, 2) put different neighbours side by side.",
+        "The shape says which number belongs to which output.",
+        "Six numbers of the shape (2, 3) are in other rows and columns than six numbers of the shape (3, 2).",
         "Look at the comparison: shapes have to be equal, not only sizes.",
     ),
     API + "torch.Tensor.backward.html",
@@ -819,12 +819,12 @@ entry(
     "J = torch.autograd.functional.jacobian(lambda x: torch.stack([x[0], x[0] * x[1], x[1]]), x)\n"
     "print(J.shape)",
     "torch.Size([3, 2])",
-    "A row for each output, a column for each input. Which of the two does a backward pass give at "
-    "once?",
+    "A matrix of derivatives has a row for each output and a column for each input. Which of the two does one backward "
+    "pass compute?",
     (
-        "dy[i]/dx[j] stands in row i, column j.",
-        "Three outputs of two inputs make a table of 3 rows and 2 columns.",
-        "Look at how the pieces are put together: stacked as rows or as columns?",
+        "dy[i]/dx[j] is in row i, column j.",
+        "Three outputs and two inputs give a Jacobian with 3 rows and 2 columns.",
+        "Look at how you put the pieces together: do you stack them as rows or as columns?",
     ),
     API + "torch.autograd.functional.jacobian.html",
 )  # fmt: skip

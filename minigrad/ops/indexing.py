@@ -58,8 +58,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         view = _view(self, key, last) if _narrows(key) else self
         kind = f"torch.{source.dtype.tensor_name}Tensor"
         expand_shape(source._data.shape, view._data.shape, kind)
-        row = table.copied if isinstance(value, Tensor) else table.fill_tensor
-        overwrite(view, row, _cast(source, self))
+        overwrite(view, table.copied, _cast(source, self))
         return
     view = _view(self, key, "Slice") if _narrows(key) else self
     y, dims = _joined(picks, view._data.shape)
@@ -448,10 +447,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
         )
     errors.broadcast_shapes(mask._data.shape, input._data.shape)
-    row = table.masked_fill
-    if isinstance(value, Tensor):
-        row = table.masked_fill_tensor
-    return row(input, _cast(_value(value, input), input), mask)
+    return table.masked_fill(input, _cast(_value(value, input), input), mask)
 
 
 @public

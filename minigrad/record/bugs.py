@@ -64,15 +64,18 @@ class OrderedWalk(Walk):
 
     def run(self) -> None:
         arrived: dict[Node, Any] = {}
-        for node, g in self.roots:
-            arrived[node] = self.join(arrived.get(node), g)
+        self.arrive(arrived, self.roots)
         visits = type(self).order(list(arrived))
         for node in visits:
             if node not in arrived or not node.parents:
                 continue  # nothing has reached it yet, and it has had its turn
-            for parent, c in pairs(node, self.contributions(node, arrived[node])):
-                arrived[parent] = self.join(arrived.get(parent), c)
+            self.arrive(arrived, pairs(node, self.contributions(node, arrived[node])))
         self.finish(arrived, visits)
+
+    def arrive(self, arrived: dict[Node, Any], found: Iterable[tuple[Node, Any]]) -> None:
+        """Add contributions to what has arrived."""
+        for node, g in found:
+            arrived[node] = self.join(arrived[node], g) if node in arrived else g
 
     def finish(self, arrived: dict[Node, Any], visits: Iterable[Node]) -> None:
         """Store gradients where they were asked for; free memory."""
@@ -92,7 +95,7 @@ class HastyWalk(OrderedWalk):
         stack = list(self.roots)
         while stack:
             node, g = stack.pop()
-            total[node] = self.join(total.get(node), g)
+            self.arrive(total, [(node, g)])
             if node.parents:
                 found = pairs(node, self.contributions(node, total[node]))
                 stack.extend(reversed(found))

@@ -100,7 +100,7 @@ class Recorder:
         sent.hooked = node.hooks is not None and not same(array_of(walk.fit(raw, parent, node)), sent.value)
         # a node of several outputs has a gradient for each: nothing is added
         sent.before = None if parent.shape is None else self.sums.get(i)
-        sent.after = after = walk.join(sent.before, sent.value)
+        sent.after = after = sent.value if sent.before is None else walk.join(sent.before, sent.value)
         self.sums[i] = after
         self.arrived[i] += 1
         sent.arrived, sent.expected = self.arrived[i], self.expected[i]

@@ -55,8 +55,8 @@ T.nn.functional.cross_entropy({a}, {b}.softmax(-1))
 T.nn.functional.binary_cross_entropy_with_logits({a}, {b}.sigmoid()) | T.nn.functional.pad({a}, (1, 0), value=0.5)
 T.tensordot({a}, {b}, 1) | T.where({a} > 0, {b}, 0.5) | T.addmm({a}, {b}, {a}) | T.broadcast_tensors({a}, {b})[0]
 T.meshgrid({a}, {b}, indexing='ij')[1] | T.einsum('...i,...i->...', {a}, {b}) | {a}.masked_select({b} > 0)
-{a}.scatter_add(-1, T.zeros_like({b}, dtype=T.int64), {b}) | {a}.index_add(0, T.tensor([0]), {b}) | {a} & {b}
-({a} > 0)|({b} > 0) | {a}.clamp({b}) | {a}.fmod({b}) | {a}.lerp({b}, {b}) | {a}.reshape({b}.shape)
+{a}.scatter_add(-1, T.zeros_like({b}, dtype=T.int64), {b}) | {a}.index_add(0, T.tensor([0]), {b})
+({a} > 0)|({b} > 0) | {a}.fmod({b}) | {a}.lerp({b}, {b}) | {a}.reshape({b}.shape)
 T.linalg.solve({a}, {b} + 0.5) | {a}.inner({b})
 """)
 NUMBER = listed("""

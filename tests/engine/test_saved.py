@@ -29,7 +29,7 @@ a + b; a - b; a * b; a / b; a * 3; a + 3; 2 - a; 2 / a; -a; a ** 2; a ** b; 2 **
 a.rsqrt(); a.reciprocal(); a.abs(); a.sign(); a.sin(); a.cos(); a.tan(); a.tanh(); a.sigmoid(); a.relu()
 a.expm1(); a.log1p(); a.erf(); a.asin(); a.atan(); a.sinh(); a.cosh(); a.square(); a.floor(); a.round()
 T.maximum(a, b); T.minimum(a, b); T.atan2(a, b); T.div(a, b, rounding_mode="floor"); T.fmod(a, b)
-T.lerp(a, b, 0.3); T.lerp(a, b, c); a.clamp(0.3, 0.6); T.clamp(a, b, c); T.where(m, a, b); a.masked_fill(m, 0.0)
+a.clamp(0.3, 0.6); T.where(m, a, b); a.masked_fill(m, 0.0)
 a.masked_fill(m, t); a.masked_select(m); a[m]; a[j]; a[0]; a[:, 1]; a.T; a.reshape(3, 2); a.flip(0)
 a.roll(1, 0); a.repeat(2, 1); a.tril(); a.diagonal(); a.unsqueeze(0); T.cat([a, b]); T.stack([a, b]); a.sum()
 a.sum(0); a.mean(); a.mean(1); a.prod(); a.prod(0); a.var(); a.std(1); a.max(); a.max(0)[0]; a.amax(1); a.norm()
@@ -41,7 +41,7 @@ F.l1_loss(a, b); F.smooth_l1_loss(a, b); F.huber_loss(a, b); F.binary_cross_entr
 F.binary_cross_entropy(a, b, c.detach()); F.binary_cross_entropy_with_logits(a, b); F.cross_entropy(a, j)
 F.cross_entropy(a, b); F.nll_loss(a, j); F.normalize(a); F.embedding(j, a); F.linear(a, b)
 F.linear(a, b, v[:2]); F.layer_norm(a, (3,)); F.conv2d(x, k); F.conv2d(x, k, v[:2]); F.max_pool2d(x, 2)
-F.avg_pool2d(x, 2); F.pad(x, (1, 1)); F.unfold(x, 2); F.unfold(x, 1); a.add(b, alpha=2); a.sub(b, alpha=2)
+F.avg_pool2d(x, 2); F.pad(x, (1, 1)); F.unfold(x, 2); F.unfold(x, 1)
 """
 CASES = [case for line in EXPRESSIONS.strip().splitlines() for case in line.split("; ")]
 SHAPES = {"a": (2, 3), "b": (2, 3), "c": (2, 3), "v": (3,), "w": (3,), "s": (3, 3), "x": (1, 2, 5, 4), "k": (2, 2, 2, 2)}
