@@ -344,3 +344,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         return found if isinstance(answer, tuple) else found[0]
 
     return wrapper
+
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+errors.namespace(__name__)
