@@ -592,28 +592,28 @@ entry(
     "((p - torch.tensor([1.0, 0.0])) ** 2).mean().backward()\n"
     "print(p.grad)",
     "tensor([2., 1.])",
-    "The direction is right and the size is not (or the sign). Which factors does the square bring, "
-    "which the mean, and over how many numbers?",
+    "A constant factor or the sign is wrong. Which factor does the square bring, and by how many numbers does the mean "
+    "divide?",
     (
         "A mean of squares has two constants: 2 from the square, 1/N from the mean.",
         "For 6 numbers with error 3 in one of them, that entry gets 2 * 3 / 6.",
-        "Look at N: all elements, not rows; and at the order of the difference.",
+        "N counts all elements, not rows. For the sign, look at the order of the difference.",
     ),
     API + "torch.nn.MSELoss.html",
 )  # fmt: skip
 
 entry(
     "M31", "an (N, 1) against an (N,)",
-    "pred - target compares them one by one, whatever their shapes.",
+    "pred - target compares each prediction with its own target, whatever the shapes are.",
     "pred, target = torch.zeros(4, 1), torch.zeros(4)\n"
     "print((pred - target).shape)",
     "torch.Size([4, 4])",
-    "The difference is a square table: every prediction is compared with every target. Which of the two"
-    " has an axis too many?",
+    "The difference has the shape (N, N), because every prediction is compared with every target. Which of the two has "
+    "one axis more?",
     (
-        "Broadcasting stretches both: (N, 1) against (N,) is a table of N by N.",
-        "A column of 3 and a row of 3 make 9 numbers; two columns of 3 make 3.",
-        "Look at the two shapes just before the subtraction.",
+        "Broadcasting stretches both: (N, 1) and (N,) become (N, N).",
+        "A column of 3 numbers minus a row of 3 numbers gives 9 numbers. A column minus a column gives 3.",
+        "Print both shapes just before the subtraction.",
     ),
     NOTES + "broadcasting.html",
 )  # fmt: skip
@@ -966,11 +966,11 @@ entry(
     "    (part * w).mean().backward()\n"
     "print(w.grad, x.mean())",
     "tensor(5.) tensor(2.5000)",
-    "The mean of the whole is not the sum of the parts' means. How much of the whole is each part?",
+    "The mean over all examples is not the sum of the means of its parts. Which fraction of the examples is in each part?",
     (
-        "Each part weighs as much as its share of the examples.",
+        "Each part counts as much as the fraction of the examples that it holds.",
         "Parts of 3 and 1 examples count 3/4 and 1/4.",
-        "Look at the factor of each part's loss, and at whether anything is cleared between parts.",
+        "Look at the factor of each part, and at whether something is cleared between the parts.",
     ),
     NOTES + "amp_examples.html",
 )  # fmt: skip
