@@ -103,7 +103,7 @@ softplus = operation(
     "Softplus", kernels.softplus,
     lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
 )
-relu = operation("Relu", kernels.relu, lambda g, out: g * (out > 0))
+relu = operation("Relu", kernels.relu, lambda g, out: where(out > 0, g, 0.0))
 leaky_relu = operation("LeakyRelu", kernels.leaky_relu, lambda g, x, slope: where(x > 0, g, g * slope))
 gelu = operation("Gelu", kernels.gelu, lambda g, x, approximate: g * gelu_slope(x, approximate))
 erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * exp(-x * x))

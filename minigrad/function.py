@@ -52,11 +52,10 @@ class Output(Node):
 
 
 class FunctionNode(Node):
-    """The node of a custom Function.  PyTorch's grad_fn is the ctx itself: its attributes are found here too."""
+    """The node of a custom Function.  PyTorch's grad_fn is the ctx itself: so the two share their attributes."""
 
-    __slots__ = ()
+    __slots__ = ("ctx",)
     function: ClassVar[type[Function]]
-    ctx: FunctionCtx
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
         return self.ctx.run_backward(self, g if isinstance(g, Gradients) else (g,), create_graph)
@@ -126,7 +125,7 @@ class FunctionCtx:
             for g, like in zip(given, self.outputs)
         ]
         gradients = [g if g is None or isinstance(g, Tensor) else wrap(g) for g in gradients]
-        answer = node.function.backward(self, *gradients)
+        answer = type(node).function.backward(self, *gradients)
         found = list(answer) if isinstance(answer, tuple) else [answer]
         n = len(node.parents)
         while len(found) > n and found[-1] is None:
@@ -174,7 +173,7 @@ def changed(node: FunctionNode, tensor: Any, output: int | None, counter: list[A
     maker = node if output is not None else writer or tensor._node
     error = RuntimeError(modified(array, maker, counter[0], version))
     line = quoted(node.code, node.at)
-    error.add_note(f"minigrad: saved by {node.function.__name__}{line}, changed in place since.")
+    error.add_note(f"minigrad: saved by {type(node).function.__name__}{line}, changed in place since.")
     return error
 
 
@@ -288,7 +287,8 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
     parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     first = next(t for t in outputs if isinstance(t, Tensor))
     node = record(kind, parents, (), (), first._data)
-    node.ctx, ctx.node = ctx, weakref.ref(node)  # type: ignore[attr-defined]
+    ctx.__dict__.update(node.__dict__)
+    node.ctx, node.__dict__, ctx.node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined]
     if len(outputs) > 1:
         node.shape = node.dtype = None
     for i, t in enumerate(outputs):
@@ -344,3 +344,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         return found if isinstance(answer, tuple) else found[0]
 
     return wrapper
+
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+errors.namespace(__name__)

@@ -165,8 +165,12 @@ def relu(x: Array) -> Array:
 
 
 def where(condition: Array, x: Any, y: Any) -> Array:
+    if type(y) is float and y == 0.0 and x.shape == condition.shape and x.dtype.itemsize in BITS:
+        return (x.view(BITS[x.dtype.itemsize]) * condition).view(x.dtype)  # four times as fast; x * condition has inf * 0
     return np.where(condition, x, y)[()]
 
+
+BITS = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 def masked_fill(x: Array, y: Any, mask: Array) -> Array:
     return np.asarray(np.where(mask, y, x), order="C")

@@ -84,9 +84,7 @@ class Operation:
 
     name = ""  # its name in the table, set when the table is complete
 
-    def __init__(
-        self, node_name: str, forward: Callable[..., Any], rules: Sequence[Rule | None], view: bool, promote: Any
-    ) -> None:
+    def __init__(self, node_name: str, forward: Rule, rules: Sequence[Rule | None], view: bool, promote: Any) -> None:
         self.node_name = node_name if "Backward" in node_name or node_name in BARE else f"{node_name}Backward0"
         self.forward, self.view = forward, view
         self.promote = promote if len(rules) == 2 and None not in rules else None
@@ -126,7 +124,8 @@ class Operation:
         elif self.promote and not self.statics:
             unwrap, compute = TWO, SHAPES
         else:
-            unwrap = f"\n    if not ({' or '.join(f'isinstance({n}, Tensor)' for n in inputs)}):\n        return forward({taken})"
+            some = " or ".join(f"isinstance({n}, Tensor)" for n in inputs)
+            unwrap = f"\n    if not ({some}):\n        return forward({taken})"
             for n in inputs:
                 unwrap += f"\n    {n}_, {n}_node = ({n}._data, {n}._node) if isinstance({n}, Tensor) else ({n}, None)"
             unwrap += "\n    x_, y_ = promote(x_, y_)" if self.promote else ""
@@ -214,11 +213,7 @@ FLOATS = (11, 12)  # numpy's numbers of float32 and float64, which a Python numb
 
 
 def operation(
-    name: str,
-    forward: Callable[..., Any],
-    *rules: Rule | None,
-    view: bool = False,
-    promote: Any = dtypes.promote,
+    name: str, forward: Rule, *rules: Rule | None, view: bool = False, promote: Any = dtypes.promote
 ) -> Callable[..., Any]:
     """A recorded operation from one row of the table: the node's name, the forward function, one rule per input.
 
@@ -349,36 +344,27 @@ def replace(name: str, rule: Any) -> Iterator[None]:
         raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
     made: Operation = TABLE[name]
     before, n = made.rules, len(made.rules)
-    rules = tuple(rule) if isinstance(rule, (tuple, list)) else tuple(nth(rule, i, n) for i in range(n))
-    if len(rules) != n:
-        raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(rules)}")
-    made.set_rules([each and careful(each) for each in rules])
+    together = not isinstance(rule, (tuple, list))
+    given = [rule] * n if together else list(rule)
+    if len(given) != n:
+        raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(given)}")
+    made.set_rules([each and students(each, i, n if together else 0) for i, each in enumerate(given)])
     try:
         yield
     finally:
         made.set_rules(before)
 
 
-def nth(rule: Rule, i: int, n: int) -> Rule:
-    """The i-th answer of a rule that returns the gradients of all n inputs at once."""
+def students(rule: Rule, i: int, n: int) -> Rule:
+    """A student's rule for input i as the walk needs it; with n it answers for all n inputs at once."""
 
     def answer(g: Any, *saved: Any) -> Any:
         found = rule(g, *saved)
-        if n == 1:
-            return found[0] if isinstance(found, tuple) else found
-        if not isinstance(found, tuple) or len(found) != n:
+        if n > 1 and (not isinstance(found, tuple) or len(found) != n):
             raise RuntimeError(f"the rule must return a tuple of {n} gradients, one for each input")
-        return found[i]
-
-    answer.takes = parameters(rule)  # type: ignore[attr-defined]
-    return answer
-
-
-def careful(rule: Rule) -> Rule:
-    """A rule that may return a number, or one of the arrays it was given, into which the walk must not write."""
-
-    def answer(g: Any, *saved: Any) -> Any:
-        found = rule(g, *saved)
+        if n and isinstance(found, tuple):
+            found = found[i]
+        # it may be a number, or one of the arrays that the rule was given, into which the walk must not write
         return found if found is None or isinstance(found, Tensor) else np.array(found)[()]
 
     answer.takes = parameters(rule)  # type: ignore[attr-defined]
@@ -396,11 +382,11 @@ def public(function: F) -> F:
     def call(*args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
         if takes_tensor and not (args and isinstance(args[0], Tensor)):
-            args, keywords = errors.first_tensor(function, Tensor, args, keywords)
+            args, keywords = errors.first_tensor(function, Tensor, (args, keywords))
         try:
             return function(*args, **keywords)
         except (TypeError, AttributeError) as error:
-            args, keywords = errors.other_names(function, Tensor, args, keywords, error)
+            args, keywords = errors.other_names(function, Tensor, (args, keywords), error)
         return function(*args, **keywords)
 
     return call  # type: ignore[return-value]

@@ -23,13 +23,13 @@ from functools import lru_cache, wraps
 from heapq import heappop, heappush
 from itertools import count
 from sys import _getframe
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from minigrad import dtypes, errors
 from minigrad.errors import outside, quoted
-from minigrad.tensor import Array, Hook, Hooks, Node, Rule, Tensor, Untracked, hooked, wrap
+from minigrad.tensor import Array, Hook, Hooks, Node, Tensor, Untracked, hooked, wrap
 
 TABLE: dict[str, Any] = {}  # every Operation of derivatives.py, by name
 INPUTS = ("x", "y", "z", "u", "v", "w")  # what rules call the inputs of an operation
@@ -187,8 +187,10 @@ def bump_version(*tensors: Tensor, writer: Node | None = None) -> None:
             tensor._counter[:] = writes + 1, line
 
 
-def check_versions(node: Node) -> None:
-    """RuntimeError if a tensor that this node saved has been written to since."""
+def check_saved(node: Node) -> None:
+    """RuntimeError if what this node saved was freed by a backward pass, or has been written to since."""
+    if node.saved is None and type(node).rules is not None:
+        raise freed(node)
     pairs = node.versions or ()
     for counter, version in zip(pairs[::2], pairs[1::2]):
         if counter[0] != version:
@@ -297,7 +299,7 @@ def accumulate_grad(tensor: Tensor, g: Any, create_graph: bool = False) -> None:
         zeros = wrap(np.zeros_like(tensor._data))
         tensor._grad = TABLE["copied"].function(zeros, g) if old is None else old + g
     elif old is None:
-        tensor._grad = wrap(g if g.strides == tensor._data.strides else like_leaf(g, tensor._data))
+        tensor._grad = wrap(g)
         tensor._grad._counter = GradCounter((0,))
     else:
         old._data = old._data + g if not isinstance(old._data, np.ndarray) else np.add(old._data, g, old._data)
@@ -309,13 +311,6 @@ def exchange(node: AccumulateGrad, data: Array) -> None:
     global last_write
     node.shape, node.dtype = data.shape, data.dtype
     node.exchanged = last_write = tick()
-
-
-def like_leaf(g: Array, data: Array) -> Array:
-    """The gradient with its elements in the order in which its leaf has them in memory."""
-    out = np.empty_like(data, g.dtype)
-    out[...] = g
-    return out
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -344,8 +339,11 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 # ------------------------------------------------------------------------------------------------ the walk
 
+Roots: TypeAlias = list[tuple[Node, Any]]  # where a pass starts: nodes, each with its upstream gradient
+Targets: TypeAlias = dict[Node, Any] | None  # the nodes whose gradients are wanted, and room for these
 
-def walk(roots: list[tuple[Node, Array]], retain_graph: bool = False) -> None:
+
+def walk(roots: Roots, retain_graph: bool = False) -> None:
     """The backward pass: carry each root's gradient back to the leaves.
 
     Take the newest node.  Its gradient is complete, because every node that used it is newer.  Ask each of its rules for
@@ -366,13 +364,12 @@ def walk(roots: list[tuple[Node, Array]], retain_graph: bool = False) -> None:
         if not node.parents:
             node.accumulate(g)  # type: ignore[attr-defined]
             continue
-        if node.seq > last_write:
-            check_versions(node)
+        if node.saved is None or node.seq > last_write:
+            check_saved(node)
         rules, saved = node.rules, node.saved
         if rules is None:  # a custom Function, for one, computes its contributions together
-            rules, saved = as_rules(contributions(node, g))
-        elif saved is None:
-            raise freed(node)
+            found = contributions(node, g)
+            rules, saved = (lambda g, known: known,) * len(found), [(known,) for known in found]
         for parent, rule, values in zip(node.parents, rules, saved):  # type: ignore[arg-type]
             if parent is None or rule is None:
                 continue
@@ -405,10 +402,7 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     rules, found = type(node).rules, []
     if rules is None:
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
-    if node.saved is None:
-        raise freed(node)
-    if node.seq > last_write:
-        check_versions(node)
+    check_saved(node)
     saved = node.saved if node.rules is not None else unpacked(node.saved)
     if create_graph:
         saved = lift(node, saved)
@@ -422,11 +416,6 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
                     new = fit(new, parent, node)
         found.append(new)
     return found
-
-
-def as_rules(found: Sequence[Any]) -> tuple[tuple[Rule, ...], tuple[tuple[Any], ...]]:
-    """Contributions that are known already, in the form of rules with what they saved."""
-    return (lambda g, known: known,) * len(found), tuple((known,) for known in found)
 
 
 def unpacked(saved: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -537,11 +526,7 @@ class Walk:
     started = staticmethod(started)
 
     def __init__(
-        self,
-        roots: list[tuple[Node, Any]],
-        create_graph: bool = False,
-        retain_graph: bool = False,
-        targets: dict[Node, Any] | None = None,
+        self, roots: Roots, create_graph: bool = False, retain_graph: bool = False, targets: Targets = None
     ) -> None:
         self.roots, self.targets = roots, targets
         self.create_graph, self.retain_graph = create_graph, retain_graph
@@ -755,9 +740,7 @@ def choose(walk: type[Walk] | None) -> None:
     chosen = walk
 
 
-def run(
-    roots: list[tuple[Node, Any]], create_graph: bool, retain_graph: bool, targets: dict[Node, Any] | None = None
-) -> None:
+def run(roots: Roots, create_graph: bool, retain_graph: bool, targets: Targets = None) -> None:
     """Walk from there, in a grad mode that is the pass's own."""
     __tracebackhide__ = True
     global last_pass
@@ -775,12 +758,9 @@ def run(
 
 
 def tensor_backward(
-    self: Tensor,
-    gradient: Tensor | None = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
+    self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False,
     inputs: Sequence[Tensor] | Tensor | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Add d(self)/d(leaf) to the `.grad` of every leaf that this tensor was computed from.
 
     gradient: the upstream gradient, of this tensor's shape; may be left out if there is just one element.
@@ -801,12 +781,9 @@ tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.bac
 
 
 def backward(
-    tensors: Tensor | Sequence[Tensor],
-    grad_tensors: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    inputs: Any = None,
-) -> None:
+    tensors: Tensor | Sequence[Tensor], grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, inputs: Any = None,
+) -> None:  # fmt: skip
     """`autograd.backward`: one backward pass from several tensors, accumulating into leaves (see Tensor.backward)."""
     __tracebackhide__ = True
     roots = sequence(tensors)
@@ -832,14 +809,10 @@ def backward(
 
 
 def grad(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    allow_unused: bool | None = None,
+    outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], grad_outputs: Any = None,
+    retain_graph: bool | None = None, create_graph: bool = False, allow_unused: bool | None = None,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     """The gradient of the sum of `outputs` (weighted by `grad_outputs`) with respect to each of `inputs`.
 
     grad_outputs: a tensor of each output's shape, or None for outputs with one element.  Inputs may be non-leaves.  Returns
@@ -851,8 +824,6 @@ def grad(
     >>> torch.autograd.grad(slope, x)
     (tensor(12.),)
     """
-    if allow_unused is False and materialize_grads:
-        raise ValueError(errors.MATERIALIZE_UNUSED)
     roots, wanted = sequence(outputs), sequence(inputs)
     if not all(isinstance(root, Tensor) for root in roots):
         raise AssertionError("Expected output to be a torch.Tensor")

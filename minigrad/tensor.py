@@ -76,8 +76,7 @@ class Node:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary for notes of the user's own."""
-        notes: dict[str, Any] = self.__dict__.setdefault("_metadata", {})
-        return notes
+        return self.__dict__.setdefault("_metadata", {})  # type: ignore[no-any-return]
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""

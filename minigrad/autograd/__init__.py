@@ -9,8 +9,10 @@ graph                      nodes, and hooks on what they save
 detect_anomaly             stop at the first nan
 """
 
-from minigrad import errors, tape
-from minigrad.autograd import function, functional, graph
+import sys
+
+from minigrad import errors, function, tape
+from minigrad.autograd import functional, graph
 from minigrad.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from minigrad.autograd.checks import GradcheckError as GradcheckError
 from minigrad.autograd.checks import check_graph, gradcheck, gradgradcheck
@@ -24,3 +26,4 @@ __all__ = [
     "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
 errors.namespace(__name__)
+sys.modules[f"{__name__}.function"] = function  # `from torch.autograd.function import ...` finds it too

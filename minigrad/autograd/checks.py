@@ -221,7 +221,7 @@ def of_function(node: Any, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any
     wanted = [i for i, parent in enumerate(node.parents) if parent is not None]
     for i in wanted:
         args[i].requires_grad_()
-    apply = node.function.apply
+    apply = type(node).function.apply
     for i in wanted:
         y = called(apply, args)[0]
         yield i, numerical(apply, args, args[i], 0, eps), analytical(y, args[i])

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from minigrad.course.checking import check, hint, predict, progress
 
 __all__ = ["check", "hint", "predict", "progress"]
-EDITION = 2  # in the first one the lessons from 10 on, and so their exercises, had other numbers
 
 
 def __getattr__(name: str) -> Any:

@@ -43,6 +43,8 @@ __all__ = [
 KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "ask the oracle"
 
+EDITION = 2  # in the first one the lessons from 10 on, and so their exercises, had other numbers
+
 
 @dataclass(frozen=True)
 class Raises:

@@ -575,12 +575,12 @@ entry(
     "(X @ W).sum().backward()\n"
     "print(X.grad)",
     "tensor([[3., 4.]])",
-    "Write the three shapes down: the one you want, that of g, and that of the other matrix. Which "
-    "product of the two has it, and on which side does each stand?",
+    "Write down three shapes: that of the gradient, that of G, and that of the other matrix. Which product of G and the "
+    "other matrix has the shape of the gradient?",
     (
-        "dX has the shape of X, and only one product of g and W has that shape.",
-        "For X (5, 2) and W (2, 7): g is (5, 7), so dX is g times something of shape (7, 2).",
-        "Look at square matrices too: there the shapes do not help, and only the order decides.",
+        "dX has the shape of X, and only one product of G and W has that shape.",
+        "For X (5, 2) and W (2, 7), G is (5, 7), so dX is G times something of shape (7, 2).",
+        "Try square matrices too. There the shapes do not decide, so compute one entry by hand.",
     ),
     API + "torch.matmul.html",
 )  # fmt: skip
@@ -592,28 +592,28 @@ entry(
     "((p - torch.tensor([1.0, 0.0])) ** 2).mean().backward()\n"
     "print(p.grad)",
     "tensor([2., 1.])",
-    "The direction is right and the size is not (or the sign). Which factors does the square bring, "
-    "which the mean, and over how many numbers?",
+    "A constant factor or the sign is wrong. Which factor does the square bring, and by how many numbers does the mean "
+    "divide?",
     (
         "A mean of squares has two constants: 2 from the square, 1/N from the mean.",
         "For 6 numbers with error 3 in one of them, that entry gets 2 * 3 / 6.",
-        "Look at N: all elements, not rows; and at the order of the difference.",
+        "N counts all elements, not rows. For the sign, look at the order of the difference.",
     ),
     API + "torch.nn.MSELoss.html",
 )  # fmt: skip
 
 entry(
     "M31", "an (N, 1) against an (N,)",
-    "pred - target compares them one by one, whatever their shapes.",
+    "pred - target compares each prediction with its own target, whatever the shapes are.",
     "pred, target = torch.zeros(4, 1), torch.zeros(4)\n"
     "print((pred - target).shape)",
     "torch.Size([4, 4])",
-    "The difference is a square table: every prediction is compared with every target. Which of the two"
-    " has an axis too many?",
+    "The difference has the shape (N, N), because every prediction is compared with every target. Which of the two has "
+    "one axis more?",
     (
-        "Broadcasting stretches both: (N, 1) against (N,) is a table of N by N.",
-        "A column of 3 and a row of 3 make 9 numbers; two columns of 3 make 3.",
-        "Look at the two shapes just before the subtraction.",
+        "Broadcasting stretches both: (N, 1) and (N,) become (N, N).",
+        "A column of 3 numbers minus a row of 3 numbers gives 9 numbers. A column minus a column gives 3.",
+        "Print both shapes just before the subtraction.",
     ),
     NOTES + "broadcasting.html",
 )  # fmt: skip
@@ -805,8 +805,8 @@ entry(
     "Entries belong to outputs by their place. Which number belongs to which output when the shapes "
     "differ?",
     (
-        "Shape is part of the question: it says which number is whose.",
-        "Six numbers as (2, 3) and as (3, 2) put different neighbours side by side.",
+        "The shape says which number belongs to which output.",
+        "Six numbers of the shape (2, 3) are in other rows and columns than six numbers of the shape (3, 2).",
         "Look at the comparison: shapes have to be equal, not only sizes.",
     ),
     API + "torch.Tensor.backward.html",
@@ -819,12 +819,12 @@ entry(
     "J = torch.autograd.functional.jacobian(lambda x: torch.stack([x[0], x[0] * x[1], x[1]]), x)\n"
     "print(J.shape)",
     "torch.Size([3, 2])",
-    "A row for each output, a column for each input. Which of the two does a backward pass give at "
-    "once?",
+    "A matrix of derivatives has a row for each output and a column for each input. Which of the two does one backward "
+    "pass compute?",
     (
-        "dy[i]/dx[j] stands in row i, column j.",
-        "Three outputs of two inputs make a table of 3 rows and 2 columns.",
-        "Look at how the pieces are put together: stacked as rows or as columns?",
+        "dy[i]/dx[j] is in row i, column j.",
+        "Three outputs and two inputs give a Jacobian with 3 rows and 2 columns.",
+        "Look at how you put the pieces together: do you stack them as rows or as columns?",
     ),
     API + "torch.autograd.functional.jacobian.html",
 )  # fmt: skip
@@ -966,11 +966,11 @@ entry(
     "    (part * w).mean().backward()\n"
     "print(w.grad, x.mean())",
     "tensor(5.) tensor(2.5000)",
-    "The mean of the whole is not the sum of the parts' means. How much of the whole is each part?",
+    "The mean over all examples is not the sum of the means of its parts. Which fraction of the examples is in each part?",
     (
-        "Each part weighs as much as its share of the examples.",
+        "Each part counts as much as the fraction of the examples that it holds.",
         "Parts of 3 and 1 examples count 3/4 and 1/4.",
-        "Look at the factor of each part's loss, and at whether anything is cleared between parts.",
+        "Look at the factor of each part, and at whether something is cleared between the parts.",
     ),
     NOTES + "amp_examples.html",
 )  # fmt: skip

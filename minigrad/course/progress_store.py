@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import EDITION
+from .exercise import EDITION
 from .notebooks import dated
 
 __all__ = ["FILE", "folder", "judged", "load", "news", "note"]

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-import minigrad as mg
 from minigrad import derivatives as table
-from minigrad import errors, kernels
+from minigrad import dtypes, errors, kernels
 from minigrad.kernels import Windows
 from minigrad.operation import public
 from minigrad.ops import random
+from minigrad.ops.creation import ones
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
 from minigrad.ops.shapes import broadcast_tensors
@@ -231,7 +231,7 @@ def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
     if kinds - {input.dtype}:
         raise RuntimeError(
             "mixed dtype (CPU): expect parameter to have scalar type of Float"
-            if input.dtype is mg.float32
+            if input.dtype is dtypes.float32
             else "mixed dtype (CPU): all inputs must share same datatype."
         )
 
@@ -249,7 +249,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
     -1 takes as many classes as the largest integer needs.
     """
-    if tensor.dtype is not mg.int64:
+    if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = np.asarray(tensor._data)
     if not index.size and num_classes <= 0:
@@ -288,8 +288,8 @@ def scaled_dot_product_attention(
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
         size = query.shape[-2], key.shape[-2]
-        attn_mask = mg.ones(size, dtype=mg.bool).tril()
-    if attn_mask is not None and attn_mask.dtype is mg.bool:
+        attn_mask = ones(size, dtype=dtypes.bool_).tril()
+    if attn_mask is not None and attn_mask.dtype is dtypes.bool_:
         scores = scores.masked_fill(~attn_mask, -math.inf)
     elif attn_mask is not None:
         scores = scores + attn_mask

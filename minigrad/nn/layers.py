@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any, Self
 
-import minigrad as mg
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter, bracketed, indented
+from minigrad.ops.creation import empty, ones, tensor, zeros
 from minigrad.tensor import Tensor
 
 # ------------------------------------------------------------------------------------ containers
@@ -234,8 +234,8 @@ class _Weighted(Module):
     bias: Parameter | None
 
     def _begin(self, shape: tuple[int, ...], bias: bool, options: dict[str, Any]) -> None:
-        self.weight = Parameter(mg.empty(shape, **options))
-        made = Parameter(mg.empty(shape[0], **options)) if bias else None
+        self.weight = Parameter(empty(shape, **options))
+        made = Parameter(empty(shape[0], **options)) if bias else None
         self.register_parameter("bias", made)
         self.reset_parameters()
 
@@ -286,7 +286,7 @@ class Embedding(Module):
             raise AssertionError("Padding_idx must be within num_embeddings")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.weight = Parameter(mg.empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
+        self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -409,9 +409,9 @@ class LayerNorm(Module):
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
         affine = elementwise_affine
         options = {"device": device, "dtype": dtype}
-        weight = Parameter(mg.ones(shape, **options)) if affine else None
+        weight = Parameter(ones(shape, **options)) if affine else None
         self.register_parameter("weight", weight)
-        shift = Parameter(mg.zeros(shape, **options)) if affine and bias else None
+        shift = Parameter(zeros(shape, **options)) if affine and bias else None
         self.register_parameter("bias", shift)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -443,13 +443,13 @@ class _BatchNorm(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         options = {"device": device, "dtype": dtype}
-        ones, zeros = mg.ones(num_features, **options), mg.zeros(num_features, **options)
-        self.register_parameter("weight", Parameter(ones) if affine else None)
-        self.register_parameter("bias", Parameter(zeros) if affine else None)
+        one, zero = ones(num_features, **options), zeros(num_features, **options)
+        self.register_parameter("weight", Parameter(one) if affine else None)
+        self.register_parameter("bias", Parameter(zero) if affine else None)
         track = track_running_stats
-        self.register_buffer("running_mean", zeros.clone() if track else None)
-        self.register_buffer("running_var", ones.clone() if track else None)
-        self.register_buffer("num_batches_tracked", mg.tensor(0) if track else None)
+        self.register_buffer("running_mean", zero.clone() if track else None)
+        self.register_buffer("running_var", one.clone() if track else None)
+        self.register_buffer("num_batches_tracked", tensor(0) if track else None)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.ndim not in self.ranks:

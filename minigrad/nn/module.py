@@ -13,9 +13,10 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
-import minigrad as mg
+from minigrad import dtypes
 from minigrad.function import Function
 from minigrad.operation import public
+from minigrad.ops.creation import empty
 from minigrad.tape import is_grad_enabled, no_grad
 from minigrad.tensor import RemovableHandle, Tensor
 
@@ -30,7 +31,7 @@ class Parameter(Tensor):
     """
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
-        source = mg.empty(0) if data is None else data
+        source = empty(0) if data is None else data
         if not isinstance(source, Tensor):
             kind = type(source).__name__
             raise TypeError(f"Parameter data must be a Tensor, but got {kind}")
@@ -384,7 +385,7 @@ class Module:
 
         NotImplementedError for a device other than the CPU.
         """
-        asked = mg.empty(0).to(*args, **kwargs)
+        asked = empty(0).to(*args, **kwargs)
         if not asked.is_floating_point():
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={asked.dtype}"
@@ -396,15 +397,15 @@ class Module:
 
     def float(self) -> Self:
         """Floating-point parameters and buffers to float32."""
-        return self.to(mg.float32)
+        return self.to(dtypes.float32)
 
     def double(self) -> Self:
         """Floating-point parameters and buffers to float64."""
-        return self.to(mg.float64)
+        return self.to(dtypes.float64)
 
     def half(self) -> Self:
         """Floating-point parameters and buffers to float16."""
-        return self.to(mg.float16)
+        return self.to(dtypes.float16)
 
     def cpu(self) -> Self:
         """The module itself: everything is on the CPU."""

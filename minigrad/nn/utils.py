@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import minigrad as mg
-from minigrad import errors
+from minigrad import errors, linalg
 from minigrad.operation import public
+from minigrad.ops.creation import tensor
 from minigrad.ops.shapes import cat, stack
 from minigrad.tape import no_grad
 from minigrad.tensor import Tensor
@@ -31,11 +31,11 @@ def clip_grad_norm_(
     """
     grads = _gradients(parameters)
     if not grads:
-        return mg.tensor(0.0)
+        return tensor(0.0)
     order = float(norm_type)
     with no_grad():
-        norms = [mg.linalg.vector_norm(g, order) for g in grads]
-        total = mg.linalg.vector_norm(stack(norms), order)
+        norms = [linalg.vector_norm(g, order) for g in grads]
+        total = linalg.vector_norm(stack(norms), order)
         if error_if_nonfinite and not total.isfinite():
             raise RuntimeError(
                 f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be "

@@ -553,7 +553,10 @@ def _own_attributes(x: Tensor) -> dict[str, Any]:
 
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
-        raise RuntimeError(errors.DEEPCOPY)
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) "
+            "support the deepcopy protocol at the moment."
+        )
     if id(self) not in memo:
         array = copy.deepcopy(self._writable(), memo)
         memo[id(self)] = made = rebuild(type(self), array, self.requires_grad)

@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad.operation import parameters
 from minigrad.record.formula import Named, latex, parsed, plain, settled
-from minigrad.record.graph import Graph
 from minigrad.record.moves import Contribution, Saved, Step
 from minigrad.record.names import term
 from minigrad.record.nodes import arguments_of, array_of, known_of, operation_of
 from minigrad.record.numbers import Array, short
+from minigrad.record.places import Graph
 from minigrad.tensor import Node
 
 SMALL = 64  # so many numbers of a Jacobian are shown
@@ -152,7 +152,7 @@ def remark(sent: Contribution) -> str:
 # ------------------------------------------------------ custom Functions
 def explain_function(sent: Contribution, node: Any, graph: Graph, arrived: tuple[Any, ...]) -> None:
     """A custom Function shows the student's own line."""
-    function = node.function
+    function = type(node).function
     line, parts = returned(function.backward)
     name, known = function.__name__, sent.slot < len(parts)
     sent.how, sent.rule = "function", parts[sent.slot] if known else f"backward of {name}"

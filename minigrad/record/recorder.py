@@ -14,10 +14,10 @@ import numpy as np
 
 from minigrad import tape
 from minigrad.record.contributions import explain_contribution
-from minigrad.record.graph import Graph
 from minigrad.record.moves import Contribution, Step, same
 from minigrad.record.nodes import array_of, operation_of, stretched
 from minigrad.record.numbers import Array
+from minigrad.record.places import Graph
 from minigrad.record.recording import Recording
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
@@ -197,5 +197,5 @@ def ancestry(root: Node) -> list[Node]:
         if node.parents and node.saved is None:
             freed = "its saved values were freed by an earlier backward pass"
             raise tape.noted(RuntimeError(GONE), node, freed)
-        tape.check_versions(node)
+        tape.check_saved(node)
     return sorted(nodes, key=lambda n: n.seq, reverse=True)

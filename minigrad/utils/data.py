@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-import minigrad as mg
-from minigrad import errors
+from minigrad import dtypes, errors
 from minigrad.operation import public
 from minigrad.ops import random
-from minigrad.ops.random import Generator
+from minigrad.ops.creation import as_tensor, tensor
+from minigrad.ops.random import Generator, randperm
 from minigrad.ops.shapes import stack
 from minigrad.tensor import Tensor
 
@@ -77,7 +77,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
                 warnings.warn(text, stacklevel=3)
     if sum(sizes) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = mg.randperm(total, generator=generator).tolist()
+    order = randperm(total, generator=generator).tolist()
     ends = accumulate(map(int, sizes), initial=0)
     return [Subset(dataset, order[a:b]) for a, b in pairwise(ends)]
 
@@ -130,8 +130,8 @@ class DataLoader:
         source = self.generator
         if source is None:  # one of its own, seeded from the default one
             source = Generator().manual_seed(_seed(None))
-        order: list[int] = mg.randperm(n, generator=source).tolist()
-        mg.randperm(n, generator=source)  # PyTorch draws another one, for what is left
+        order: list[int] = randperm(n, generator=source).tolist()
+        randperm(n, generator=source)  # PyTorch draws another one, for what is left
         return order
 
 
@@ -145,11 +145,11 @@ def collated(batch: list[Any]) -> Any:
     if isinstance(first, Tensor):
         return stack(batch)
     if isinstance(first, (np.ndarray, np.generic)):
-        return mg.as_tensor(np.stack(batch))
+        return as_tensor(np.stack(batch))
     if isinstance(first, float):
-        return mg.tensor(batch, dtype=mg.float64)
+        return tensor(batch, dtype=dtypes.float64)
     if isinstance(first, int):
-        return mg.tensor(batch)
+        return tensor(batch)
     if isinstance(first, str):
         return batch
     if isinstance(first, Mapping):

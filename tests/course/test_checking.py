@@ -487,7 +487,7 @@ def test_an_open_prediction_never_stops_a_reading_notebook(monkeypatch, capsys):
 
 def test_a_prediction_is_locked_by_the_first_answer(capsys):
     predict("5.0", [4, 9])
-    assert "Those are the squares themselves" in capsys.readouterr().out
+    assert "These are the squares themselves" in capsys.readouterr().out
     predict("5.0", [4, 6])
     out = capsys.readouterr().out
     assert "Your first answer stays locked in: [4, 9]. This one: [4, 6]." in out and "passed" in out
@@ -519,7 +519,7 @@ def test_controls_do_what_the_code_does(own_folder, capsys):
     namespace = {}
     box = panel("5.3", lambda a: checking.answered(lessons.find("5.3"), namespace, a))
     asked, field, button, same, card, hints, _ = box.children
-    assert "whatever y is?" in asked.value and "The answer is one letter: a, b, c or d." in asked.value
+    assert "for every possible y?" in asked.value and "The answer is one letter: a, b, c or d." in asked.value
     button.click()
     assert "empty" in card.value and namespace == {}, "it says something when nothing was chosen"
     field.value = "a"

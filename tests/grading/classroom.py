@@ -65,7 +65,6 @@ LESSON = Lesson(
     number=90,
     slug="90_attacked",
     title="A lesson under attack",
-    minutes=1,
     exercises=(
         function(
             "90.1", "slope", title="the slope of a cube", oracle=lambda x, g: 3 * x**2 * g, probes=slope_probes,

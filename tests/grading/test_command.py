@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course import EDITION, cli
+from minigrad.course import cli
+from minigrad.course.exercise import EDITION
 from minigrad.course.grading import command
 from minigrad.course.grading.counting import Count
 from tests.grading.classroom import notebook

@@ -93,17 +93,18 @@ def nodes() -> str:
 
 
 def one_entry() -> str:
-    left, right, weights = (lesson_code("07", "^X = ")[name] for name in "XWG")
+    seen = lesson_code("07", "^X = |^G = ")
+    left, right, upstream = (seen[name].tolist() for name in "XWG")
     return picture(
-        640, 190, "One entry of X meets a row of W, and lands in a row of the product.",
+        640, 190, "One entry of X is multiplied by a row of W, and changes a row of the product.",
         text(119, 34, "X", 16, INK, "middle"), text(336, 34, "W", 16, INK, "middle"),
-        text(528, 34, "G, the weights of X @ W", 16, INK, "middle"),
+        text(528, 34, "G = dL/dY", 16, INK, "middle"),
         *table(50, 50, left, lambda i, j: BLUE if (i, j) == (0, 1) else PALE),
         *table(290, 50, right, lambda i, j: SKY if i == 1 else PALE),
-        *table(482, 50, weights, lambda i, j: PEACH if i == 0 else PALE),
+        *table(482, 50, upstream, lambda i, j: PEACH if i == 0 else PALE),
         path("M119 48 C160 16 250 40 284 96", tip="blue"), path("M384 96 C420 96 440 66 476 66", tip="blue"),
-        text(119, 136, "this entry", 12, GREY, "middle"), text(336, 170, "meets row 1", 12, GREY, "middle"),
-        text(528, 136, "lands in row 0", 12, GREY, "middle"),
+        text(119, 136, "this entry", 12, GREY, "middle"), text(336, 170, "is multiplied by row 1", 12, GREY, "middle"),
+        text(528, 136, "and changes row 0 of Y", 12, GREY, "middle"),
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def flat() -> str:
         path(curve(at(a, slope * a + height) for a in ends), BLUE, 3),
         path(curve(at(a, y.mean()) for a in ends), RUST, 3, "9 6"),
         *(dot(*at(a, b), 6, INK) for a, b in zip(x, y, strict=True)),
-        text(480, at(0, slope * 3.4 + height)[1] + 5, "part 3"), text(480, at(0, y.mean())[1] + 5, "now, at 3.67"),
+        text(480, at(0, slope * 3.4 + height)[1] + 5, "part 5"), text(480, at(0, y.mean())[1] + 5, "now, at 3.67"),
         *(text(50, at(0, b)[1] + 5, f"{b:g}", 12, GREY, "end") for b in y),
         text(480, 246, "x", 14, INK, "middle"), text(44, 26, "y", 14, INK, "middle"),
     )  # fmt: skip

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import EDITION, building, cli, lessons, notebooks
+from minigrad.course import building, cli, lessons, notebooks
+from minigrad.course.exercise import EDITION
 
 COMMANDS = ("lab", "check", "solution", "progress", "reset", "doctor", "build")
 LESSON = "05_vectors"

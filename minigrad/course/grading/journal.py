@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import EDITION, lessons, notebooks
+from minigrad.course import lessons, notebooks
+from minigrad.course.exercise import EDITION
 from minigrad.course.grading.grader import given
 from minigrad.course.grading.index import on_disk
 

@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import EDITION, lessons, misconceptions
+from minigrad.course import lessons, misconceptions
+from minigrad.course.exercise import EDITION
 from minigrad.course.grading import journal, reader
 from minigrad.course.grading.index import on_disk
 

@@ -25,7 +25,8 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import EDITION, lessons
+from minigrad.course import lessons
+from minigrad.course.exercise import EDITION
 from minigrad.course.grading import journal as journals
 from minigrad.course.grading import reader, report, sandbox
 from minigrad.course.grading.counting import Count

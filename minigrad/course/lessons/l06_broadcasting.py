@@ -1,7 +1,7 @@
 """Lesson 06: gradients of stretched operands, and of sums and means.
 
-The oracles walk over single entries: each entry of a result names the entry it was made from, and the
-gradient goes back along that arrow. No solution works like that, so no slip can be shared.
+The oracles go through single entries: each entry of a result was made from one entry of the operand, and its
+gradient is added to that entry. No solution works like that, so no mistake can be in both.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Shape = tuple[int, ...]
 # --- 6.1 back to the shape of the operand --------------------------------------------------------------
 
 
-def one_arrow_at_a_time(g: Array, shape: Shape) -> Array:
-    """The oracle: every entry of g was made from one entry of the operand, and pays into it."""
+def entry_after_entry(g: Array, shape: Shape) -> Array:
+    """The oracle: every entry of g was made from one entry of the operand, and is added to it."""
     out = np.zeros(shape)
     for index in np.ndindex(*g.shape):
         tail = index[g.ndim - len(shape) :]
@@ -182,52 +182,51 @@ EXERCISE_6_1 = function(
     why="Broadcasting copies a number into several places, and its gradient is the sum over the copies.",
     title="bring a gradient back to the shape of its operand",
     minutes=12,
-    oracle=one_arrow_at_a_time,
+    oracle=entry_after_entry,
     probes=probes_6_1,
     wrong=[
-        Wrong(averages, "M28", "You average over the stretched axes. An entry that was used four times has "
-              "four paths to the result: what does the chain rule do with paths?"),
-        Wrong(squeezes_first, "M52", "g loses its own axes of size 1 before the shapes are lined up, and then every axis "
-              "stands in another place. Which axes of g are lined up with which of the operand's?"),
-        Wrong(drops_ones, "M28", "The numbers are right and an axis is gone: the operand had an axis of size "
-              "1. What would operand - 0.1 * gradient look like with yours?"),
-        Wrong(trailing_axes, "M52", "Axes that are missing are missing on the left: shapes are lined up from "
-              "the right. You summed over the last axes. A square table would not have shown it; which axes "
-              "of g are the new ones?"),
-        Wrong(only_missing_axes, "M28", "Axes that the operand did not have are summed, but not those where "
-              "it had size 1. Was the number there used only once?"),
-        Wrong(only_size_one, "M28", "Axes of size 1 are summed, but g still has axes that the operand never "
-              "had. Where do they come from?"),
-        Wrong(two_axes_only, "M42", "Two leading axes are summed away, and a third one stays. The number of axes may be any: "
-              "which loop stops only when none is left?"),
-        Wrong(one_axis_only, "M28", "One extra axis is summed away; here there are more. How many axes has g "
-              "that the operand has not?"),
-        Wrong(everything_everywhere, "M28", "You add up all of g and give the total to every entry. Was each "
-              "entry used everywhere, or only in its own column (or row)?"),
-        Wrong(keeps_one, "M19", "One of the repeated rows (or columns) is kept, and the others are lost. "
-              "Which paths lead back to the entry?"),
-        Wrong(unchanged, "M28", "g comes back as it was. The operand is smaller than g: how many numbers "
-              "does its gradient have?"),
-        Wrong(averages_the_stretched, "M28", "New axes are summed, stretched ones are averaged. What is the difference "
-              "between a number used in three rows and one used in three columns?"),
-        Wrong(first_stretched_axis, "M28", "One axis of size 1 is summed; this operand has two of them. How can you meet "
-              "them all?"),
-        Wrong(cut_to_fit, "M19", "You took as many numbers as fit, from the front, and dropped the rest. Which paths lead "
-              "back to the first entry?"),
-        Wrong(changes_g, "M15", "The sums are right, and g was changed on the way: others may still need it. Which of your "
+        Wrong(averages, "M28", "You average over the stretched axes. An entry that was used four times gets four "
+              "contributions: what does the chain rule do with them?"),
+        Wrong(squeezes_first, "M52", "You removed axes of size 1 from g before you lined up the shapes, so the other axes "
+              "moved. Which axes of g belong to which axes of the operand?"),
+        Wrong(drops_ones, "M28", "The numbers are right, but an axis is missing: the operand has an axis of size 1. Which "
+              "shape has operand - 0.1 * gradient with your gradient?"),
+        Wrong(trailing_axes, "M52", "Shapes are lined up from the right, so new axes are on the left. You summed over the "
+              "last axes. A square matrix would not have shown it: which axes of g are the new ones?"),
+        Wrong(only_missing_axes, "M28", "You sum over the axes that the operand does not have, but not over those in which "
+              "it has size 1. Was a number there used only once?"),
+        Wrong(only_size_one, "M28", "You sum over the axes of size 1, but g still has axes that the operand does not have. "
+              "Where do they come from?"),
+        Wrong(two_axes_only, "M42", "Two leading axes are summed away, but a third one stays. The number of axes may be "
+              "any: which loop stops only when no such axis is left?"),
+        Wrong(one_axis_only, "M28", "You sum one extra axis away, but here there are more. How many axes has g that the "
+              "operand does not have?"),
+        Wrong(everything_everywhere, "M28", "You add up all of g and give the total to every entry. Was each entry used "
+              "everywhere, or only in its own column or row?"),
+        Wrong(keeps_one, "M19", "You take one of the repeated rows or columns and drop the others. Which contributions "
+              "arrive at the entry?"),
+        Wrong(unchanged, "M28", "You return g as it is. The operand is smaller than g: how many numbers does its gradient "
+              "have?"),
+        Wrong(averages_the_stretched, "M28", "You sum over new axes, but you average over those of size 1. Is there a "
+              "difference between a number used in three rows and one used in three columns?"),
+        Wrong(first_stretched_axis, "M28", "You sum over one axis of size 1, but this operand has two of them. How can you "
+              "find them all?"),
+        Wrong(cut_to_fit, "M19", "You took as many numbers as fit, from the front, and dropped the rest. Which "
+              "contributions arrive at the first entry?"),
+        Wrong(changes_g, "M15", "The sums are right, but you changed g, and the caller may still need it. Which of your "
               "lines writes into g?"),
-        Wrong(as_a_list, "", "The numbers are right, in lists. An array is asked for: which call made lists of it?"),
-        Wrong(never_a_bare_number, "M27", "For the shape () you return an array with one axis. A bare number "
-              "has no axis: what does its gradient look like?"),
+        Wrong(as_a_list, "", "The numbers are right, but they are lists, and the answer has to be an array. Which call made "
+              "lists of it?"),
+        Wrong(never_a_bare_number, "M27", "For the shape () you return an array with one axis. A single number has no axis: "
+              "which shape has its gradient?"),
     ],
     alternatives=[sums_and_keeps, one_axis_after_the_other, through_padded_shape, counting_places, by_einsum,
                   by_recursion],
     hints=[
-        "g has one number for each entry of the result, the answer one for each entry of the operand.",
-        "An operand of shape (5, 1) in a result of shape (2, 5, 7): sum over axis 0, which is new, and over "
-        "the last axis, which was stretched; the last one stays, with size 1.",
-        "Look at the number of axes first: as long as g has too many, the first one is new. Then at sizes of "
-        "1.",
+        "g has one number for each entry of the result, and your answer has one for each entry of the operand.",
+        "Take an operand of shape (5, 1) in a result of shape (2, 5, 7). Sum over axis 0, which is new, and over the last "
+        "axis, which was stretched. The last axis stays, with size 1.",
+        "Look at the number of axes first: as long as g has too many, the first axis is new. Then look at the sizes of 1.",
     ],
     worked="Sum over the first g.ndim - len(shape) axes. Then, for each axis where shape has a 1, sum over "
            "it with keepdims=True.",
@@ -243,30 +242,30 @@ EXERCISE_6_2 = value(
     title="the gradient of a bias, by hand",
     minutes=4,
     wrong=[
-        Wrong(UPSTREAM, "M28", "That is the gradient of X + b: one number for each of its twelve entries. b "
-              "has three numbers to nudge. Which of the twelve belong to the first?", name="the whole table"),
-        Wrong([1.85, 2.55, 3.25], "M28", "You averaged the rows. b[0] was added in four rows; if each of "
-              "them moves, do their effects add up or average out?"),
-        Wrong(30.6, "M28", "Everything in one number. b has three entries, each used in its own column only. "
-              "How many answers does that make?"),
-        Wrong([4.7, 5.0, 9.9, 11.0], "M52", "You added along the rows: four numbers, one for each row. Is "
-              "there one b for each row, or one for each column?"),
-        Wrong([4, 4, 4], "M23", "That counts how often each entry was used. How much does the rest of the "
-              "world care about each of those uses?"),
-        Wrong([3.5, 4.0, 3.5], "M19", "That is the last row alone. Three more rows used the same b."),
-        Wrong([7.4, 12.2, 13.0], "", "Two of three. In the second column one number is below zero: what does it do to the "
-              "sum?"),
-        Wrong([30.6], "M28", "Everything in one number. b has three entries, each used in its own column only.",
-              name="one number in a list"),
-        Wrong([2.5, 3.5, 4.5], "M52", "Three numbers, but not sums of columns. Which numbers stand below each other?"),
-        Wrong([[7.4, 10.2, 13.0]], "M27", "The numbers are right, the shape is (1, 3). What is the shape of "
-              "b?",
-              name="a table of one row"),
+        Wrong(UPSTREAM, "M28", "This is the gradient of X + b, with one number for each of its twelve entries. b has three "
+              "entries. Which of the twelve numbers belong to the first one?", name="the whole matrix"),
+        Wrong([1.85, 2.55, 3.25], "M28", "You averaged the rows. b[0] was added in four rows: are the effects of these four "
+              "rows added or averaged?"),
+        Wrong(30.6, "M28", "You added everything up to one number. b has three entries, and each is used in its own column "
+              "only. How many sums does that make?"),
+        Wrong([4.7, 5.0, 9.9, 11.0], "M52", "You added along the rows and got four numbers, one for each row. Is there one "
+              "entry of b for each row, or one for each column?"),
+        Wrong([4, 4, 4], "M23", "This counts how often each entry was used. Which upstream gradient arrives from each "
+              "use?"),
+        Wrong([3.5, 4.0, 3.5], "M19", "This is the last row alone. Three more rows used the same b."),
+        Wrong([7.4, 12.2, 13.0], "", "Two of the three are right. One number in the second column is negative: what does it "
+              "do to the sum?"),
+        Wrong([30.6], "M28", "You added everything up to one number. b has three entries, and each is used in its own "
+              "column only.", name="one number in a list"),
+        Wrong([2.5, 3.5, 4.5], "M52", "These are three numbers, but not the sums of the columns. Which numbers are in the "
+              "same column?"),
+        Wrong([[7.4, 10.2, 13.0]], "M27", "The numbers are right, but their shape is (1, 3). What is the shape of b?",
+              name="a matrix of one row"),
     ],
     hints=[
         "b[0] was added to the first column, in all four rows.",
-        "For a table [[1, 2], [10, 20]] and a bias of two numbers the answer is [11, 22].",
-        "Go down one column and ask what each of its numbers has to do with b.",
+        "For an upstream gradient [[1, 2], [10, 20]] and a bias of two numbers the answer is [11, 22].",
+        "Go down one column. Each of its numbers is a contribution to the same entry of b.",
     ],
     worked="Add up each column: [0.5 + 2 + 1.4 + 3.5, 1.2 - 1 + 6 + 4, 3 + 4 + 2.5 + 3.5].",
 )  # fmt: skip
@@ -275,7 +274,7 @@ EXERCISE_6_2 = value(
 
 
 def entry_by_entry(name: str, g: Array, shape: Shape, axis: int | None = None) -> Array:
-    """The oracle: each entry went into one sum; a mean shares what arrives among as many as went in."""
+    """The oracle: each entry went into one sum; a mean divides g by how many entries went into it."""
     g, out = np.asarray(g), np.zeros(shape)
     met: dict[Shape, int] = {}
     for index in np.ndindex(*shape):
@@ -372,7 +371,7 @@ def axis_in_front(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return np.broadcast_to(g if axis is None else np.expand_dims(g, 0), shape)
 
 
-def poured_in(g: Array, shape: Shape, axis: int | None = None) -> Any:
+def row_by_row(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return np.resize(np.repeat(g, how_many(shape, axis)), shape)
 
 
@@ -452,42 +451,42 @@ EXERCISE_6_3 = function(
     oracle=entry_by_entry,
     probes=probes_6_3,
     wrong=[
-        Wrong(both(ones_in_sum, ones_in_mean), "M23", "Your answer does not depend on g: right when nothing "
-              "comes after the sum. What if somebody multiplies the sum by ten?", name="ones"),
-        Wrong(both(not_spread, not_spread_mean), "M27", "Your answer has the shape of the sum. Which shape "
-              "has the thing that was summed?", name="not spread"),
-        Wrong(both(right_mean, right_mean), "M30", "sum_backward divides. Nudge one entry of the table by a "
-              "hair: by how many hairs does its sum move?", name="sum divides"),
-        Wrong(both(spread, spread), "M30", "mean_backward hands on all that arrives to every entry. Nudge "
-              "one of four entries by a hair: how far does their mean move?", name="mean does not divide"),
-        Wrong(both(spread, divided_by_rows), "M30", "mean_backward divides by the number of rows, whatever "
-              "axis the mean was taken over. How many numbers went into each mean?", name="mean by rows"),
-        Wrong(both(spread, divided_by_all), "M30", "mean_backward divides by the number of all entries. A "
-              "mean along one axis: how many numbers went into each?", name="mean by all"),
-        Wrong(both(spread, divided_by_columns), "M30", "mean_backward divides by the length of the last axis, whatever "
-              "axis the mean was taken over. How many numbers went into each mean?", name="mean by columns"),
-        Wrong(both(spread, divided_twice), "M30", "mean_backward divides twice. Nudge one of four entries by a hair: does "
-              "their mean move by a sixteenth?", name="mean divides twice"),
-        Wrong(both(spread, multiplied), "M30", "mean_backward multiplies with how many there are. Does the mean of many "
-              "numbers move more or less than one of them?", name="mean multiplies"),
-        Wrong(both(spread, zero_is_no_axis), "M30", "With axis 0 you divided by the number of all entries: 0 counts as "
-              "false, like None. How can you ask for None itself?", name="axis 0 taken for None"),
-        Wrong(both(axis_in_front, right_mean), "M52", "The lost axis is put back in front, whatever axis it was. In which "
-              "place was it?", name="axis in front"),
-        Wrong(both(poured_in, right_mean), "M52", "Each g is repeated often enough, and poured in row by row: right for "
-              "the last axis only. Which sum did the entry in row 1, column 0 go into?", name="poured in"),
-        Wrong(both(first_of_each, right_mean), "M28", "One entry of each sum got its g, the others 0. Nudge another one: "
-              "does the sum stay?", name="first of each"),
-        Wrong(both(spread, changes_it), "M15", "The numbers are right, and g was changed: whoever called you holds other "
-              "numbers now. Which sign writes into an array?", name="mean changes g"),
-        Wrong(both(into_lists, right_mean), "", "The numbers are right, in lists. An array is asked for.",
-              name="sum as lists"),
-        Wrong(both(along_the_last, along_the_last_mean), "M52", "g is stretched from the right, whatever the "
-              "axis. In which place was the axis that the sum took away?", name="lined up from the right"),
-        Wrong(both(sums_once_more, sums_once_more_mean), "M22", "You add g up before you spread it. Each "
-              "entry went into one of the sums: whose g should it hear?", name="sums g"),
-        Wrong(both(keeps_the_axis, keeps_the_axis_mean), "M27", "The axis is back, with size 1. How many "
-              "entries did the sum run over, and does each of them get an answer?", name="axis of size one"),
+        Wrong(both(ones_in_sum, ones_in_mean), "M23", "Your answer does not depend on g. This is right only when nothing is "
+              "computed from the sum. What if the sum is multiplied by ten?", name="ones"),
+        Wrong(both(not_spread, not_spread_mean), "M27", "Your answer has the shape of the sum. Which shape has the array "
+              "that was summed?", name="not spread"),
+        Wrong(both(right_mean, right_mean), "M30", "Your sum_backward divides. If one entry changes, how fast does its sum "
+              "change?", name="sum divides"),
+        Wrong(both(spread, spread), "M30", "Your mean_backward passes on the whole upstream gradient to every entry. If one "
+              "of four entries changes, how fast does their mean change?", name="mean does not divide"),
+        Wrong(both(spread, divided_by_rows), "M30", "Your mean_backward divides by the number of rows for every axis. How "
+              "many numbers went into each mean?", name="mean by rows"),
+        Wrong(both(spread, divided_by_all), "M30", "Your mean_backward divides by the number of all entries. In a mean "
+              "along one axis, how many numbers went into each mean?", name="mean by all"),
+        Wrong(both(spread, divided_by_columns), "M30", "Your mean_backward divides by the length of the last axis for every "
+              "axis. How many numbers went into each mean?", name="mean by columns"),
+        Wrong(both(spread, divided_twice), "M30", "Your mean_backward divides twice. If one of four entries changes, does "
+              "their mean change a sixteenth as fast?", name="mean divides twice"),
+        Wrong(both(spread, multiplied), "M30", "Your mean_backward multiplies by the number of entries. Does the mean of "
+              "many numbers change faster or slower than one of them?", name="mean multiplies"),
+        Wrong(both(spread, zero_is_no_axis), "M30", "With axis 0 you divided by the number of all entries, because 0 counts "
+              "as false, like None. How can you test for None itself?", name="axis 0 taken for None"),
+        Wrong(both(axis_in_front, right_mean), "M52", "You put the removed axis back in front, whatever axis it was. In "
+              "which place was it?", name="axis in front"),
+        Wrong(both(row_by_row, right_mean), "M52", "You repeated each g and filled the array row by row. This is right for "
+              "the last axis only. Into which sum did the entry in row 1, column 0 go?", name="row by row"),
+        Wrong(both(first_of_each, right_mean), "M28", "One entry of each sum got its g, and the others got 0. If another "
+              "entry changes, does the sum stay the same?", name="first of each"),
+        Wrong(both(spread, changes_it), "M15", "The numbers are right, but you changed g, and the caller may still need it. "
+              "Which operator writes into an array?", name="mean changes g"),
+        Wrong(both(into_lists, right_mean), "", "The numbers are right, but they are lists, and the answer has to be an "
+              "array.", name="sum as lists"),
+        Wrong(both(along_the_last, along_the_last_mean), "M52", "You stretched g from the right, whatever the axis is. In "
+              "which place was the axis that the sum removed?", name="lined up from the right"),
+        Wrong(both(sums_once_more, sums_once_more_mean), "M22", "You add g up before you stretch it. Each entry went into "
+              "one of the sums: whose g does it get?", name="sums g"),
+        Wrong(both(keeps_the_axis, keeps_the_axis_mean), "M27", "The axis is back, with size 1. Over how many entries did "
+              "the sum run, and does each of them have a gradient?", name="axis of size one"),
     ],
     alternatives=[
         both(spread, right_mean),
@@ -496,13 +495,13 @@ EXERCISE_6_3 = function(
         both(by_moving_axes, mean_from_sum),
     ],
     hints=[
-        "Every entry went into one sum, so it hears the g of that sum, and nothing else.",
-        "For shape (2, 2), axis 1 and g = [5, 7]: sum gives [[5, 5], [7, 7]], mean gives [[2.5, 2.5], [3.5, "
+        "Every entry went into one sum, so it gets the upstream gradient of that sum.",
+        "For shape (2, 2), axis 1 and g = [5, 7], the sum gives [[5, 5], [7, 7]] and the mean gives [[2.5, 2.5], [3.5, "
         "3.5]].",
-        "Look at the place of the lost axis: put it back with size 1 first, then stretch. np.expand_dims(g, "
-        "axis) puts an axis in.",
+        "Look at the place of the removed axis. Put it back with size 1 first, and then stretch. np.expand_dims(g, axis) "
+        "inserts an axis.",
     ],
-    worked="Put the lost axis back (np.expand_dims(g, axis), unless axis is None), then np.broadcast_to(..., "
+    worked="Put the removed axis back (np.expand_dims(g, axis), unless axis is None), then np.broadcast_to(..., "
            "shape). The mean divides that by shape[axis], or by the number of all entries if axis is None.",
 )  # fmt: skip
 
@@ -534,34 +533,33 @@ EXERCISE_6_4 = value(
     minutes=8,
     wrong=[
         Wrong([(4, 3), 3, (4, 1), (), 4, (4, 3), (2, 1, 6)], "", "(3) is the number 3 in brackets. Look at how the task "
-              "writes the shape of b: which sign makes a tuple of it?", name="a number for a shape",
+              "writes the shape of b: which character makes it a tuple?", name="a number for a shape",
               when=lambda answer: np.ndim(answer[0]) == 1 and any(type(answer[i]) is int for i in (1, 4))),
-        Wrong(with_shape(0, (3,)), "M27", "Shape 1 arrives at the +. It is the gradient of what the + made, "
-              "so look at the shape of the result.", when=has(0), name="1"),
-        Wrong(with_shape(1, (4, 3)), "M28", "Shape 2 is the gradient of b. Stretched or not: how many "
-              "numbers of b can you nudge?", when=has(1), name="2"),
-        Wrong(with_shape(2, (4,)), "M28", "Shape 3 is the gradient of c, and an axis of size 1 is an axis. "
-              "Which shape has c?", when=has(2, (4,)), name="3, axis lost"),
-        Wrong(with_shape(2, (4, 3)), "M27", "Shape 3 is the gradient of c, not of the product. Which shape "
-              "has c?",
+        Wrong(with_shape(0, (3,)), "M27", "Shape 1 belongs to the upstream gradient of the sum. Which shape has the result "
+              "of the sum?", when=has(0), name="1"),
+        Wrong(with_shape(1, (4, 3)), "M28", "Shape 2 belongs to the gradient of b. How many entries has b itself, before it "
+              "is stretched?", when=has(1), name="2"),
+        Wrong(with_shape(2, (4,)), "M28", "Shape 3 belongs to the gradient of c, and an axis of size 1 is an axis. Which "
+              "shape has c?", when=has(2, (4,)), name="3, axis lost"),
+        Wrong(with_shape(2, (4, 3)), "M27", "Shape 3 belongs to the gradient of c, not of the product. Which shape has c?",
               when=has(2), name="3"),
-        Wrong(with_shape(3, (1,)), "M27", "Shape 4 is the gradient of a bare number. How many axes has a "
-              "bare number? Write that many sizes between the brackets.", when=has(3), name="4"),
-        Wrong(with_shape(4, (4, 3)), "M27", "Shape 5 arrives at the mean: it is shaped like what the mean "
-              "made. Which axis did the mean along dim=1 take away?", when=has(4), name="5"),
-        Wrong(with_shape(5, (4,)), "M27", "Shape 6 leaves the mean for x. Which shape has x?",
+        Wrong(with_shape(3, (1,)), "M27", "Shape 4 belongs to the gradient of a single number. How many axes has a single "
+              "number? Write that many sizes between the brackets.", when=has(3), name="4"),
+        Wrong(with_shape(4, (4, 3)), "M27", "Shape 5 belongs to the upstream gradient of the mean, so it is the shape of "
+              "the mean's result. Which axis did the mean along dim=1 remove?", when=has(4), name="5"),
+        Wrong(with_shape(5, (4,)), "M27", "Shape 6 belongs to the gradient of x. Which shape has x?",
               when=has(5), name="6"),
-        Wrong(with_shape(6, (2, 5, 6)), "M27", "Shape 7 is the gradient of v, not of the sum of u and v. "
-              "Which axis of v was stretched, and does it stay?",
+        Wrong(with_shape(6, (2, 5, 6)), "M27", "Shape 7 belongs to the gradient of v, not of the sum of u and v. Which axis "
+              "of v was stretched, and does it stay?",
               when=has(6, (2, 5, 6)), name="7, shape of the output"),
-        Wrong(with_shape(6, (2, 6)), "M28", "Shape 7 is the gradient of v. Its middle axis has size 1, and a "
-              "gradient has all the axes of its tensor.", when=has(6), name="7"),
+        Wrong(with_shape(6, (2, 6)), "M28", "Shape 7 belongs to the gradient of v. The middle axis of v has size 1, and a "
+              "gradient has all axes of its tensor.", when=has(6), name="7"),
     ],
     hints=[
-        "What arrives at an operation has the shape of its output; what it hands to an input has the shape "
-        "of that input.",
-        "For (5, 2) + (2,): (5, 2) arrives, (5, 2) goes to the first operand and (2,) to the second.",
-        "Ask of each line: the gradient *of which tensor*? Then copy its shape.",
+        "The upstream gradient of an operation has the shape of its output. The gradient of an input has the shape of "
+        "this input.",
+        "For (5, 2) + (2,) the upstream gradient has shape (5, 2). The first operand gets (5, 2), and the second gets (2,).",
+        "Find in each line the tensor whose gradient is meant, and copy its shape.",
     ],
     worked="[(4, 3), (3,), (4, 1), (), (4,), (4, 3), (2, 1, 6)]",
 )  # fmt: skip
@@ -572,12 +570,12 @@ PREDICTION_6_0 = prediction(
     "6.0", [4, 4, 4], points=0,
     title="the gradient of a bias that four rows use",
     wrong=[
-        Wrong([1, 1, 1], "M28", "One would be right for a single row. In how many rows is b[0] added?"),
-        Wrong([12, 12, 12], "M28", "Twelve numbers are added up, but b[0] is in one column only."),
-        Wrong([1, 2, 3], "M06", "Those are the values of b. How fast does the total grow when b[0] does?"),
-        Wrong([[1, 1, 1]] * 4, "M28", "That is the gradient of X + b. b itself has three numbers to nudge.",
-              name="a table of ones"),
-        Wrong(12, "M27", "One number for three things you could nudge?"),
+        Wrong([1, 1, 1], "M28", "This would be right for a single row. In how many rows is b[0] added?"),
+        Wrong([12, 12, 12], "M28", "Twelve entries are added up, but b[0] is in one column only."),
+        Wrong([5, 7, 9], "M06", "These are the values of b. How fast does the total change when b[0] changes?"),
+        Wrong([[1, 1, 1]] * 4, "M28", "This is the gradient of X + b. b itself has three entries.",
+              name="a matrix of ones"),
+        Wrong(12, "M27", "This is one number, but b has three entries."),
     ],
 )  # fmt: skip
 
@@ -585,38 +583,35 @@ PREDICTION_6_1A = prediction(
     "6.1a", [[6], [60]], points=0,
     title="the gradient of a column",
     wrong=[
-        Wrong([6, 60], "M28", "The numbers are right. c has two axes, one of them of size 1: what has its "
+        Wrong([6, 60], "M28", "The numbers are right. But c has two axes, one of them of size 1: which axes has its "
               "gradient?"),
-        Wrong([[11, 22, 33]], "M52", "You added down the columns. To which numbers was c[0] added: a column, "
-              "or a row?",
+        Wrong([[11, 22, 33]], "M52", "You added down the columns. To which numbers was c[0] added: to a column or to a row?",
               name="column sums"),
-        Wrong([[2], [20]], "M28", "You averaged. c[0] was used three times."),
-        Wrong([66], "M28", "Everything added up. Each entry of c was used in its own row only."),
+        Wrong([[2], [20]], "M28", "You averaged. c[0] was used three times, and contributions are added."),
+        Wrong([66], "M28", "You added everything up. Each entry of c was used in its own row only."),
     ],
 )  # fmt: skip
 
 PREDICTION_6_2A = prediction(
     "6.2a", "a", points=0,
-    title="has a gradient the shape of its tensor?",
-    options={"a": "true, for all of them", "b": "false: w and b get shape (3, "
-                                                "1)", "c": "false: all get shape ()"},
+    title="the shape of w.grad",
+    options={"a": "(1,), the shape of w", "b": "(3, 1), the shape of w * x", "c": "(), the shape of the loss"},
     wrong=[
-        Wrong("b", "M28", "w is used three times, and three messages come back. Are they kept, or added up?"),
-        Wrong("c", "M27", "The loss has shape (). A gradient answers one question for each entry of the "
-              "*input*."),
+        Wrong("b", "M28", "w is used three times, and three contributions arrive. What does the chain rule do with them?"),
+        Wrong("c", "M27", "The loss has the shape (). A gradient has one partial derivative for each entry of the *input*."),
     ],
 )  # fmt: skip
 
 PREDICTION_6_3A = prediction(
     "6.3a", [[1, 1, 1], [10, 10, 10]], points=0,
-    title="one weight for each row sum",
+    title="one upstream gradient for each row sum",
     wrong=[
-        Wrong([[1, 10], [1, 10], [1, 10]], "M52", "x has two rows of three. Which sum did x[0, 2] go into?",
-              name="turned"),
-        Wrong([[1, 1, 1], [1, 1, 1]], "M23", "Those are the slopes alone. The second sum counts ten.",
-              name="ones"),
-        Wrong([1, 10], "M27", "That is what arrives at the sum. x has six numbers to nudge."),
-        Wrong([[11, 11, 11], [11, 11, 11]], "M22", "Each entry went into one of the two sums only.",
+        Wrong([[1, 10], [1, 10], [1, 10]], "M52", "x has two rows of three numbers. Into which sum did x[0, 2] go?",
+              name="transposed"),
+        Wrong([[1, 1, 1], [1, 1, 1]], "M23", "These are the derivatives alone. The upstream gradient of the second sum is "
+              "10.", name="ones"),
+        Wrong([1, 10], "M27", "This is the upstream gradient of the sums. x has six entries."),
+        Wrong([[11, 11, 11], [11, 11, 11]], "M22", "Each entry went into only one of the two sums.",
               name="both"),
     ],
 )  # fmt: skip
@@ -625,15 +620,26 @@ PREDICTION_6_3B = prediction(
     "6.3b", 2, points=0,
     title="what a mean along dim=0 divides by",
     wrong=[
-        Wrong(3, "M30", "There are three means. How many numbers went into each?"),
-        Wrong(6, "M30", "Six is the number of all entries. How many went into *one* of the means?"),
-        Wrong(1, "M30", "Then it would be a sum. Nudge x[0, 0] by a hair: how far does the mean of its "
-              "column move?"),
+        Wrong(3, "M30", "There are three means. How many numbers went into each of them?"),
+        Wrong(6, "M30", "Six is the number of all entries. How many numbers went into *one* of the means?"),
+        Wrong(1, "M30", "Then it would be a sum. If x[0, 0] changes, how fast does the mean of its column change?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_6_4A = prediction(
+    "6.4a", 64, points=0,
+    title="how many contributions are in one sum",
+    wrong=[
+        Wrong(8, "M28", "8 is the number of pixels in one row of a scan. Over which axes is the brightness of a scan "
+              "stretched?"),
+        Wrong(192, "M28", "192 is the number of pixels in all three scans. Each scan has its own brightness."),
+        Wrong(3, "M52", "3 is the number of scans. In how many pixels is the brightness of *one* scan used?"),
+        Wrong(1, "M28", "This would be right without broadcasting. In how many pixels is the brightness of one scan used?"),
     ],
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_6_0, PREDICTION_6_1A, PREDICTION_6_2A, PREDICTION_6_3A, PREDICTION_6_3B,
+    PREDICTION_6_0, PREDICTION_6_1A, PREDICTION_6_2A, PREDICTION_6_3A, PREDICTION_6_3B, PREDICTION_6_4A,
     EXERCISE_6_1, EXERCISE_6_2, EXERCISE_6_3, EXERCISE_6_4,
 )  # fmt: skip
 
@@ -642,7 +648,7 @@ LESSON = Lesson(
     slug="06_broadcasting",
     title="Broadcasting and reductions",
     after=(5,),
-    idea="What was stretched on the way forward is summed on the way back, and the other way round.",
+    idea="What the forward pass stretches is summed in the backward pass, and what it sums is stretched.",
     introduces=(
         "axis", "dim", "float32", "reshape", "unbroadcast", "ndim", "keepdims", "sum_backward", "expand_dims",
         "broadcast_to", "mean_backward",

@@ -53,8 +53,8 @@ def probes_7_1(rng: np.random.Generator) -> Iterator[Probe]:
 
 
 BY_ENGINE = (
-    "That is the engine's answer: with the engine switched off, nothing is left. This rule is yours to write. Which "
-    "product has the right shape?"
+    "This is the answer of the engine. The exercise asks for a rule that works when the engine is switched off. Which "
+    "product of G and W has the shape of X?"
 )
 
 
@@ -142,44 +142,42 @@ EXERCISE_7_1 = function(
     "7.1", "matmul_backward",
     why="dL/dX = G Wᵀ and dL/dW = Xᵀ G; the shapes of X and W allow no other products of these matrices.",
     title="both gradients of a matrix product",
-    minutes=10,
+    minutes=6,
     oracle=by_letters,
     probes=probes_7_1,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(w_first, "M29", "W.T stands on the left of G. Write the shapes down: dX is shaped like X. "
-              "Which of the two matrices brings the rows of X, which the columns?"),
-        Wrong(no_transpose, "M29", "No transpose anywhere. For X (4, 3) and W (3, 2), G is (4, 2): what has "
-              "to stand to the right of G so that (4, 3) comes out?"),
-        Wrong(entrywise, "M29", "That multiplies entry by entry. X[0, 0] is used for every number in the "
-              "first row of the product: how many terms does its gradient have?"),
-        Wrong(swapped, "", "Both are there, in the other order. What comes first, the gradient of X or of "
-              "W?"),
-        Wrong(ones_for_g, "M23", "Your answer does not depend on G: it is right if the product is only "
-              "summed up. What arrives from behind?"),
-        Wrong(inverse, "M29", "An inverse undoes a product; a gradient does not. Nudge X[0, 0]: which "
-              "entries of W decide how far the product moves?"),
-        Wrong(the_other_matrix, "M23", "The other matrix, transposed, is only the slope. G has not been used "
-              "at all: what does it do to the slope?"),
-        Wrong(dw_turned, "M29", "dX is right, and dW lies on its side. Which shape has W?"),
-        Wrong(only_dx, "M32", "One gradient for two inputs. The product was made from X and from W: give "
-              "back two answers, in that order."),
+        Wrong(w_first, "M29", "You put W.T on the left of G. dX has the shape of X, so it has a row for each row of X. "
+              "Which of the two matrices, G or W, has these rows?"),
+        Wrong(no_transpose, "M29", "There is no transpose in your answer. For X (4, 3) and W (3, 2), G is (4, 2). Which "
+              "shape has to be on the right of (4, 2), so that the product is (4, 3)?"),
+        Wrong(entrywise, "M29", "You multiplied element by element. X[0, 0] is used for every entry in row 0 of the "
+              "product. How many contributions does it receive?"),
+        Wrong(swapped, "", "Both gradients are right, but their order is not. Which one comes first, the gradient of X "
+              "or that of W?"),
+        Wrong(ones_for_g, "M23", "Your answer does not depend on G, so it is right only for a product that is summed and "
+              "nothing else. Where does the upstream gradient come in?"),
+        Wrong(inverse, "M29", "You used an inverse. An inverse undoes a product, but a gradient says how fast the product "
+              "changes. When X[0, 0] grows, which entries of W decide how much the product grows?"),
+        Wrong(the_other_matrix, "M23", "Your answer is the other matrix, transposed. It holds the local derivatives "
+              "alone. By what does a node multiply them?"),
+        Wrong(dw_turned, "M29", "dX is right. In dW, rows and columns are swapped. Which shape does W have?"),
+        Wrong(only_dx, "M32", "You returned one gradient, but the product has two inputs. Return the gradient of X and "
+              "the gradient of W, in this order."),
         Wrong(by_engine, "", BY_ENGINE),
-        Wrong(square_as_it_stands, "M29", "Right where the sizes force it, and wrong for square matrices, where every "
-              "order fits. Which single entry could you follow to decide?"),
-        Wrong(reshaped, "M42", "reshape gives the right shape and leaves the numbers in their old order. Where does the "
-              "entry of row 0, column 1 have to go?"),
-        Wrong(mean_over_rows, "M28", "dW is averaged over the rows. Every row used W: do their messages add up, or "
-              "average out?"),
+        Wrong(square_as_it_stands, "M29", "Your answer is right where the shapes decide, and wrong for square matrices, "
+              "where every order fits. Which single entry could you compute by hand to decide?"),
+        Wrong(reshaped, "M42", "reshape gives the right shape, but it leaves the numbers in their old order. Where does "
+              "a transpose put the number from row 0, column 1?"),
+        Wrong(mean_over_rows, "M28", "Your dW is a mean over the rows of X. Each row uses W, so each row sends it a "
+              "contribution. What happens to contributions that meet?"),
     ],
     alternatives=[with_dot, with_loops, from_the_other_side, with_letters, with_rows],
     hints=[
-        "Each gradient has the shape of its matrix. Two matrices are at hand for each: G and the *other* "
-        "one.",
-        "For X (5, 2) and W (2, 7), G is (5, 7). dX is (5, 2): that is (5, 7) times something of shape (7, "
-        "2).",
-        "Only one order and one transpose fit. If several fit because a size is the same, try sizes 2, 3 and "
-        "4.",
+        "Each gradient has the shape of its own matrix. It is a product of G and the *other* matrix.",
+        "For X (5, 2) and W (2, 7), G is (5, 7), and dX has to be (5, 2). So dX is G times something of shape (7, 2).",
+        "Only one order and one transpose fit. If several seem to fit because two sizes are equal, try the sizes 2, 3 "
+        "and 4.",
     ],
     worked="dX = G @ W.T and dW = X.T @ G. Return both, X first.",
 )  # fmt: skip
@@ -190,40 +188,39 @@ G_SQUARE = np.array([[1.0, -2.0], [4.0, 0.5]])
 W_SQUARE = np.array([[2.0, -1.0], [0.5, 3.0]])
 
 
-def listed(table: Array) -> list[list[float]]:
-    rows: list[list[float]] = table.tolist()
+def listed(matrix: Array) -> list[list[float]]:
+    rows: list[list[float]] = matrix.tolist()
     return rows
 
 
 EXERCISE_7_2 = value(
     "7.2", "dX_square", [[4.0, -5.5], [7.5, 3.5]],
     why="dL/dX = G Wᵀ also for square matrices, where the shapes do not tell the order.",
-    title="square matrices, where shapes do not help",
+    title="square matrices, where the shapes do not help",
     minutes=6,
     wrong=[
-        Wrong(listed(G_SQUARE @ W_SQUARE), "M29", "That is G times W: the transpose is missing. X[0, 1] "
-              "multiplies a row of W. Did you multiply with a row, or with a column?", name="G @ W"),
-        Wrong(listed(W_SQUARE.T @ G_SQUARE), "M29", "The transpose is there, on the wrong side. X[0, 1] "
-              "moves the first row of the product only: which row of G does its gradient use?",
-              name="W.T @ G"),
-        Wrong(listed(W_SQUARE @ G_SQUARE), "M29", "That is W times G: other side, and no transpose. Start "
-              "from one entry of X: which entries of the product does it move?", name="W @ G"),
-        Wrong(listed(np.ones((2, 2)) @ W_SQUARE.T), "M23", "Both rows are the same: G has not been used. How "
-              "much does the rest of the world care about each entry of the product?", name="ones"),
-        Wrong(listed(G_SQUARE * W_SQUARE), "M29", "That is entry by entry. Each entry of X moves a whole row "
-              "of the product: how many terms are there?", name="G * W"),
-        Wrong(listed((G_SQUARE @ W_SQUARE.T).T), "M42", "The numbers are right, and lie on their side: rows "
-              "and columns are swapped.", name="turned"),
-        Wrong(listed(W_SQUARE.T), "M23", "That is W, transposed: the slopes alone. G has to come in.",
-              name="W.T"),
+        Wrong(listed(G_SQUARE @ W_SQUARE), "M29", "This is G times W, without the transpose. X[0, 1] is multiplied by the "
+              "numbers in one *row* of W. Did you use a row of W, or a column?", name="G @ W"),
+        Wrong(listed(W_SQUARE.T @ G_SQUARE), "M29", "The transpose is right, but it is on the wrong side. X[0, 1] changes "
+              "only row 0 of the product. So which row of G do you need for its gradient?", name="W.T @ G"),
+        Wrong(listed(W_SQUARE @ G_SQUARE), "M29", "This is W times G: the wrong side, and no transpose. Begin with one "
+              "entry of X. Which entries of the product change with it?", name="W @ G"),
+        Wrong(listed(np.ones((2, 2)) @ W_SQUARE.T), "M23", "Both rows are the same, because you did not use G. What is "
+              "the upstream gradient of each entry of the product?", name="ones"),
+        Wrong(listed(G_SQUARE * W_SQUARE), "M29", "You multiplied element by element. Each entry of X changes a whole row "
+              "of the product. How many contributions does it receive?", name="G * W"),
+        Wrong(listed((G_SQUARE @ W_SQUARE.T).T), "M42", "The numbers are right, but rows and columns are swapped.",
+              name="turned"),
+        Wrong(listed(W_SQUARE.T), "M23", "This is W, transposed: the local derivatives alone. What do you have to do with "
+              "G?", name="W.T"),
     ],
     hints=[
-        "X[i, k] is multiplied with every number in row k of W, and each product goes into row i of the "
-        "result.",
-        "For G = [[1, 10]] and W = [[2, 3], [4, 5]]: dX = [[1*2 + 10*3, 1*4 + 10*5]] = [[32, 54]].",
-        "For the entry in row 0, column 1: row 0 of G against row 1 of W.",
+        "X[i, k] is multiplied by each number in row k of W, and these products go into row i of the result.",
+        "For G = [[1, 10]] and W = [[2, 3], [4, 5]], dX is [[1*2 + 10*3, 1*4 + 10*5]] = [[32, 54]].",
+        "For the entry in row 0, column 1, multiply row 0 of G by row 1 of W, number by number, and add.",
     ],
-    worked="Row of G against row of W: [[1*2 + (-2)*(-1), 1*0.5 + (-2)*3], [4*2 + 0.5*(-1), 4*0.5 + 0.5*3]].",
+    worked="Each entry is a row of G against a row of W: "
+           "[[1*2 + (-2)*(-1), 1*0.5 + (-2)*3], [4*2 + 0.5*(-1), 4*0.5 + 0.5*3]].",
 )  # fmt: skip
 
 # --- 7.3 one entry, with indices -----------------------------------------------------------------------
@@ -339,29 +336,27 @@ EXERCISE_7_3 = function(
     "7.3", ("dX_entry", "dW_entry"),
     why="X[i, k] enters every element of row i of the product, so its gradient sums over j; for W[k, j] it sums over i.",
     title="one entry, with indices",
-    minutes=8,
+    minutes=10,
     oracle=measured,
     probes=probes_7_3,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(entries(no_g, no_g_in_dw), "M23", "The slopes are added up, and G is nowhere. How much does "
-              "each entry of the product count?", name="without G"),
-        Wrong(entries(wrong_letter, wrong_letter_in_dw), "M42", "You sum over the wrong letter: the one that "
-              "the entry itself has. The entry's two letters stay fixed; which of the three is left to run?",
-              name="wrong letter"),
-        Wrong(entries(turned, turned_in_dw), "M29", "The indices of the other matrix are swapped: it is read "
-              "as if it were transposed. In C[i, j] = sum of X[i, k] * W[k, j], which index comes first?",
-              name="turned"),
-        Wrong(entries(first_term, first_term_in_dw), "M22", "That is the first term alone. Over which letter "
-              "do the paths run?", name="first term"),
-        Wrong(entries(last_term, last_term_in_dw), "M19", "Each term replaces the one before: the last one "
-              "is left. What does the chain rule do with paths?", name="last term"),
-        Wrong(entries(all_rows, all_columns), "M22", "You sum over two letters. X[i, k] reaches one row of "
-              "the product, W[k, j] one column: which letter has to stay?", name="two letters"),
-        Wrong(entries(mean_of_terms, mean_of_terms_in_dw), "M28", "The terms are averaged. Each is a path of its own: "
-              "what does the chain rule do with paths?", name="mean"),
-        Wrong(entries(engine_dx, engine_dw), "", "That is the engine's answer: with the engine switched off, nothing is "
-              "left. These two sums are yours to write.", name="engine"),
+        Wrong(entries(no_g, no_g_in_dw), "M23", "You added up the local derivatives, and G is missing. What is the upstream "
+              "gradient of each entry of the product?", name="without G"),
+        Wrong(entries(wrong_letter, wrong_letter_in_dw), "M42", "You sum over the wrong index. The two indices of the entry "
+              "itself are fixed. Which of the three indices i, j and k is left?", name="wrong letter"),
+        Wrong(entries(turned, turned_in_dw), "M29", "You swapped the two indices of the other matrix. In Y[i, j] = sum of "
+              "X[i, k] * W[k, j], which index comes first?", name="turned"),
+        Wrong(entries(first_term, first_term_in_dw), "M22", "This is the first term alone. The entry changes several "
+              "entries of the product. Over which index do you have to sum?", name="first term"),
+        Wrong(entries(last_term, last_term_in_dw), "M19", "Each term replaces the term before it, so only the last one is "
+              "left. What does the chain rule do where paths meet?", name="last term"),
+        Wrong(entries(all_rows, all_columns), "M22", "You sum over two indices. X[i, k] changes one row of the product, and "
+              "W[k, j] changes one column. Which index has to stay fixed?", name="two letters"),
+        Wrong(entries(mean_of_terms, mean_of_terms_in_dw), "M28", "Your answer is the mean of the terms. Each term is the "
+              "contribution of one path. What does the chain rule do where paths meet?", name="mean"),
+        Wrong(entries(engine_dx, engine_dw), "", "This is the answer of the engine. The exercise asks for two sums that "
+              "work when the engine is switched off. Over which index does each of them run?", name="engine"),
     ],
     alternatives=[
         entries(dx_sum, dw_sum),
@@ -371,13 +366,13 @@ EXERCISE_7_3 = function(
                 lambda G, X, k, j: np.array((X[:, k] * G[:, j]).sum())),
     ],
     hints=[
-        "Start from C[i, j] = sum over k of X[i, k] * W[k, j]. In which entries of C does X[i, k] occur?",
-        "For a sum y[j] = a * b[j] over all j, with weights g[j]: the gradient of a is the sum over j of "
-        "g[j] * b[j].",
-        "X[i, k] occurs in C[i, j] for every j, with the factor W[k, j].",
+        "Start from Y[i, j] = sum over k of X[i, k] * W[k, j]. In which entries of Y does X[i, k] occur, and in which "
+        "does W[k, j]?",
+        "If y[j] = a * b[j] for all j, and g[j] is the upstream gradient of y[j], then the gradient of a is the sum over "
+        "j of g[j] * b[j].",
+        "X[i, k] occurs in Y[i, j] for every j, with the factor W[k, j]. W[k, j] occurs in Y[i, j] for every i.",
     ],
-    worked="dX[i, k] is the sum over j of G[i, j] * W[k, j]; dW[k, j] is the sum over i of X[i, k] * G[i, "
-           "j].",
+    worked="dX[i, k] is the sum over j of G[i, j] * W[k, j]. dW[k, j] is the sum over i of X[i, k] * G[i, j].",
 )  # fmt: skip
 
 # --- 7.4 a batch, and a single vector ------------------------------------------------------------------
@@ -419,7 +414,7 @@ def reversed_axes(G: Array, X: Array, W: Array) -> Pair:
     return G @ W.T, (X.T @ G).sum(axis=0)
 
 
-def table_for_each_example(G: Array, X: Array, W: Array) -> Pair:
+def matrix_for_each_example(G: Array, X: Array, W: Array) -> Pair:
     return G @ W.T, np.swapaxes(X, 1, 2) @ G
 
 
@@ -479,29 +474,28 @@ EXERCISE_7_4 = function(
     probes=probes_7_4,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(pair_of(reversed_axes, vector_outer), "M29", "X.T turns *all* axes of a three-axis array "
-              "around: (2, 4, 3) becomes (3, 4, 2). Which two axes should change places?",
-              name="T on three axes"),
-        Wrong(pair_of(table_for_each_example, vector_outer), "M28", "dW has one table for each example of "
-              "the batch. W is shared by all of them: what happens to its messages?", name="dW not summed"),
-        Wrong(pair_of(averaged, vector_outer), "M28", "dW is averaged over the batch. A nudge of W moves "
-              "every example: do their effects add up, or average out?", name="dW averaged"),
-        Wrong(pair_of(last_example, vector_outer), "M19", "dW knows the last example only. Who else used W?",
-              name="last example"),
-        Wrong(pair_of(batch_of_ones, vector_of_ones), "M23", "Your answer does not depend on what arrives. "
-              "Right for a sum, and for nothing else.", name="ones"),
-        Wrong(pair_of(batch_summed, outer_turned), "M42", "The dW of the vector lies on its side. W[k, j] "
-              "joins x[k] and y[j]: which of them counts the rows?", name="outer turned"),
-        Wrong(pair_of(batch_summed, transpose_of_a_vector), "M29", "A vector has one axis, and .T does "
-              "nothing to it. How do you make a whole table from x and g?", name="T of a vector"),
-        Wrong(pair_of(batch_summed, vector_without_transpose), "M29", "In vector_backward, dx multiplies g "
-              "with W as it stands. x[k] was multiplied with row k of W: which product runs along the rows?",
+        Wrong(pair_of(reversed_axes, vector_outer), "M29", "With three axes, X.T reverses *all* of them: (2, 4, 3) becomes "
+              "(3, 4, 2). Which two axes should be swapped?", name="T on three axes"),
+        Wrong(pair_of(matrix_for_each_example, vector_outer), "M28", "Your dW holds one matrix for each example of the "
+              "batch, but all examples use the same W. What happens to their contributions?", name="dW not summed"),
+        Wrong(pair_of(averaged, vector_outer), "M28", "Your dW is a mean over the batch. Each example sends W a "
+              "contribution. What does the chain rule do with contributions that meet?", name="dW averaged"),
+        Wrong(pair_of(last_example, vector_outer), "M19", "Your dW holds the contribution of the last example only. Which "
+              "other examples used W?", name="last example"),
+        Wrong(pair_of(batch_of_ones, vector_of_ones), "M23", "Your answer does not depend on G, so it is right only for a "
+              "product that is summed and nothing else. Where does the upstream gradient come in?", name="ones"),
+        Wrong(pair_of(batch_summed, outer_turned), "M42", "In the dW of the vector, rows and columns are swapped. W[k, j] "
+              "connects x[k] with y[j]. Which of the two indices counts the rows?", name="outer turned"),
+        Wrong(pair_of(batch_summed, transpose_of_a_vector), "M29", "A vector has one axis, so .T does not change it. Which "
+              "function makes a matrix from two vectors?", name="T of a vector"),
+        Wrong(pair_of(batch_summed, vector_without_transpose), "M29", "In vector_backward, you multiplied g by W without a "
+              "transpose. x[k] was multiplied by the numbers in row k of W. Which product uses the rows of W?",
               name="vector without transpose"),
         Wrong(pair_of(lambda G, X, W: (G @ W.T, (X.reshape(len(X), X.shape[2], -1) @ G).sum(axis=0)), vector_outer), "M42",
-              "reshape gives each example the right shape and leaves its numbers in their old order. Which function "
-              "lets two axes change places?", name="reshape"),
-        Wrong(pair_of(by_engine, by_engine), "", "That is the engine's answer: with the engine switched off, nothing is "
-              "left. Both rules are yours to write.", name="engine"),
+              "reshape gives each example the right shape, but it leaves its numbers in their old order. Which function "
+              "swaps two axes?", name="reshape"),
+        Wrong(pair_of(by_engine, by_engine), "", "This is the answer of the engine. The exercise asks for two rules that "
+              "work when the engine is switched off. Which index sum does each of them compute?", name="engine"),
     ],
     alternatives=[
         pair_of(batch_summed, vector_outer),
@@ -511,12 +505,11 @@ EXERCISE_7_4 = function(
                 lambda g, x, W: (np.einsum("j,kj->k", g, W), np.multiply.outer(x, g))),
     ],
     hints=[
-        "Write the index sums as in 7.3. A batch adds the letter b, which C[b, i, j] and X[b, i, k] have and "
-        "W[k, j] has not; a vector has lost the letter i.",
-        "A letter that stands in C but not in an operand is summed over in the gradient of that operand. "
-        "With three examples whose own dW are 1, 10 and 100, the shared W gets 111.",
-        "np.swapaxes(X, 1, 2) swaps two axes and leaves the batch in front. np.outer makes a table from two "
-        "vectors.",
+        "Write the index sums as in 7.3. In a batch, Y[b, i, j] and X[b, i, k] have one more index b, and W[k, j] does "
+        "not. With a single vector, there is no index i.",
+        "An index of Y that an operand does not have is summed over in the gradient of that operand. If three examples "
+        "contribute 1, 10 and 100 to an entry of W, its gradient is 111.",
+        "np.swapaxes(X, 1, 2) swaps two axes and leaves the batch in front. np.outer makes a matrix from two vectors.",
     ],
     worked="Batch: dX = G @ W.T and dW = (np.swapaxes(X, 1, 2) @ G).sum(axis=0). Vector: dx = W @ g and "
            "dW = np.outer(x, g).",
@@ -524,20 +517,47 @@ EXERCISE_7_4 = function(
 
 # --- predictions of the reading notebook ---------------------------------------------------------------
 
+PREDICTION_7_0A = prediction(
+    "7.0a", 21, points=0,
+    title="one entry of a matrix product",
+    wrong=[
+        Wrong(30, "", "30 is what customer 1 pays in shop 1. Which column of W holds the prices of shop 0?"),
+        Wrong(24, "", "24 is what customer 0 pays. Which row of X belongs to customer 1?"),
+        Wrong(8, "", "8 is the sum of the prices in shop 0. How many pieces of each fruit does the customer buy?"),
+        Wrong(10, "", "10 is the number of pieces that the customer buys. What does each of them cost in shop 0?"),
+        Wrong([6, 5, 10], "", "These are the costs of the three kinds of fruit. The customer pays all of them."),
+    ],
+)  # fmt: skip
+
 PREDICTION_7_0 = prediction(
     "7.0", [[11, 15], [11, 15]], points=0,
     title="the gradient of a summed matrix product",
     wrong=[
-        Wrong([[20, 28], [20, 28]], "M29", "That is what the document's comment says. Nudge A[0, 0] in your "
-              "head: which two entries of C move, and how far?", name="the comment"),
-        Wrong([[12, 14], [12, 14]], "M42", "Those are the sums of B's columns. A[0, 0] is multiplied with "
-              "B[0, 0] and with B[0, 1]: a row, or a column?", name="column sums"),
-        Wrong([[5, 6], [7, 8]], "M23", "That is B itself. A[0, 0] is used for two entries of C.", name="B"),
-        Wrong([[5, 7], [6, 8]], "M29", "That is B, transposed. A[0, 0] is used for two entries of C.",
+        Wrong([[20, 28], [20, 28]], "M29", "This is what the claim says. When A[0, 0] grows by 0.001, which two entries of "
+              "the product change, and by how much?", name="the claim"),
+        Wrong([[12, 14], [12, 14]], "M42", "These are the column sums of B. A[0, 0] is multiplied by B[0, 0] and by "
+              "B[0, 1]. Are these in one row of B, or in one column?", name="column sums"),
+        Wrong([[5, 6], [7, 8]], "M23", "This is B itself. A[0, 0] is used for two entries of the product.", name="B"),
+        Wrong([[5, 7], [6, 8]], "M29", "This is B, transposed. A[0, 0] is used for two entries of the product.",
               name="B.T"),
-        Wrong([[19, 22], [43, 50]], "M43", "That is the product C. How fast does its sum move?", name="C"),
-        Wrong([[11, 11], [15, 15]], "M42", "The right numbers, on their side: does the column of an entry of "
-              "A choose the row of B, or its row?", name="turned"),
+        Wrong([[19, 22], [43, 50]], "M43", "This is the product itself. How fast does its sum grow?", name="C"),
+        Wrong([[11, 11], [15, 15]], "M42", "The numbers are right, but rows and columns are swapped. Does the row or the "
+              "column of an entry of A decide by which row of B it is multiplied?", name="turned"),
+    ],
+)  # fmt: skip
+
+PREDICTION_7_3A = prediction(
+    "7.3a", 41, points=0,
+    title="the gradient of one entry of X",
+    wrong=[
+        Wrong(5, "M23", "5 is 1 + 4, the local derivatives alone. By what do you multiply each of them?"),
+        Wrong(11, "M23", "11 is 1 + 10, the upstream gradients alone. By what do you multiply each of them?"),
+        Wrong(14, "M42", "14 is 1 * 4 + 10 * 1. The price W[1, 0] goes into Y[0, 0]. Which entry of G is the upstream "
+              "gradient of Y[0, 0]?"),
+        Wrong(82, "M43", "82 is 41 times the value of X[0, 1]. The derivative of 2 * 3 with respect to 2 is 3. Which "
+              "factor is too many?"),
+        Wrong(40, "M22", "40 is the contribution through Y[0, 1]. Which other entry of Y uses X[0, 1]?"),
+        Wrong(1, "M22", "1 is the contribution through Y[0, 0]. Which other entry of Y uses X[0, 1]?"),
     ],
 )  # fmt: skip
 
@@ -546,9 +566,21 @@ PREDICTION_7_1A = prediction(
     title="which product has the shape of X?",
     options={"a": "W.T @ G", "b": "G @ W", "c": "G @ W.T", "d": "G * W"},
     wrong=[
-        Wrong("a", "M29", "(2, 3) times (4, 2): do the inner sizes meet?"),
-        Wrong("b", "M29", "(4, 2) times (3, 2): do the inner sizes meet?"),
-        Wrong("d", "M29", "(4, 2) against (3, 2), entry by entry: do they line up?"),
+        Wrong("a", "M29", "W.T is (2, 3) and G is (4, 2). Are the two inner sizes equal?"),
+        Wrong("b", "M29", "G is (4, 2) and W is (3, 2). Are the two inner sizes equal?"),
+        Wrong("d", "M29", "G is (4, 2) and W is (3, 2). Can they be multiplied element by element?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_7_1B = prediction(
+    "7.1b", 48, points=0,
+    title="multiplications in the backward pass",
+    wrong=[
+        Wrong(24, "", "24 is right for one of the two gradients. How many does the other one need?"),
+        Wrong(72, "", "72 is right for the forward pass and the backward pass together. How many belong to the backward "
+              "pass alone?"),
+        Wrong(12, "", "12 is the number of entries of dX. Each of them is a sum of how many products?"),
+        Wrong(18, "", "18 is the number of entries of both gradients. Each of them is a sum of several products."),
     ],
 )  # fmt: skip
 
@@ -557,9 +589,9 @@ PREDICTION_7_2A = prediction(
     title="what does A.grad depend on?",
     options={"a": "on A and on B", "b": "only on B", "c": "only on A"},
     wrong=[
-        Wrong("a", "M06", "The sum grows by B's row whenever an entry of A is nudged. Does it matter where "
-              "that entry stood before?"),
-        Wrong("c", "M06", "Nudge A[0, 0]: with which numbers is the nudge multiplied?"),
+        Wrong("a", "M06", "When an entry of A grows, the sum grows in proportion to a row of B. Does it matter how large "
+              "the entry of A was before?"),
+        Wrong("c", "M06", "When A[0, 0] grows by 0.001, by which numbers is this change multiplied?"),
     ],
 )  # fmt: skip
 
@@ -567,41 +599,40 @@ PREDICTION_7_4A = prediction(
     "7.4a", [3, 4, 2], points=0,
     title="the shape of X.T when X has three axes",
     wrong=[
-        Wrong([2, 3, 4], "M29", "That would swap the last two. numpy's .T turns all axes around."),
-        Wrong([4, 2, 3], "M29", "That would swap the first two. numpy's .T turns all axes around."),
-        Wrong([2, 4, 3], "M29", "Unchanged? It does nothing to one axis; here there are three."),
+        Wrong([2, 3, 4], "M29", "This would swap the last two axes. In numpy, .T reverses all axes."),
+        Wrong([4, 2, 3], "M29", "This would swap the first two axes. In numpy, .T reverses all axes."),
+        Wrong([2, 4, 3], "M29", "This is the shape of X itself. Only with a single axis does .T change nothing."),
     ],
 )  # fmt: skip
 
 QUIZ = choice(
     "7.5", "b_grad",
     {
-        "a": "a (2, 2) table of zeros",
+        "a": "a (2, 2) matrix of zeros",
         "b": "None",
-        "c": "the column sums of A, as a table",
+        "c": "the column sums of A, once for each column of B",
         "d": "an error, because B does not require a gradient",
     },
     right="b",
     why="B does not require a gradient, so none is computed, and B.grad stays None.",
-    title="what a tensor gets that nobody asked about",
+    title="the gradient of a tensor that does not require one",
     minutes=2,
     wrong=[
-        Wrong("a", "M05", "Zero would say: somebody asked, and a nudge of B changes nothing. Did anybody "
-              "ask?"),
-        Wrong("c", "M13", "That is what B would get if it required a gradient. Look at how B was made."),
-        Wrong("d", "M02", "B takes part in the forward pass without any trouble. What does the walk do where "
-              "nobody waits for a gradient?"),
+        Wrong("a", "M05", "A gradient of 0 would say that a change of B does not change the result. Is that true here?"),
+        Wrong("c", "M13", "B would get this gradient if it required one. How was B made?"),
+        Wrong("d", "M02", "B takes part in the forward pass without an error. What does the backward pass do with an "
+              "input that does not require a gradient?"),
     ],
     hints=[
-        "Only a tensor with requires_grad=True waits for a gradient.",
-        "In w * x with w a parameter and x data, x.grad stays as it was before the pass.",
-        "What is .grad before any pass?",
+        "The backward pass computes gradients only for tensors with requires_grad=True.",
+        "In w * x, with a parameter w and data x, x.grad is the same after the pass as before it.",
+        "What is .grad before any backward pass?",
     ],
-    worked="B was made without requires_grad=True, so nothing is computed for it: B.grad stays None (b).",
+    worked="B was made without requires_grad=True, so the backward pass computes nothing for it, and B.grad stays None (b).",
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_7_0, PREDICTION_7_1A, PREDICTION_7_2A, PREDICTION_7_4A,
+    PREDICTION_7_0A, PREDICTION_7_0, PREDICTION_7_3A, PREDICTION_7_1A, PREDICTION_7_1B, PREDICTION_7_2A, PREDICTION_7_4A,
     EXERCISE_7_1, EXERCISE_7_2, EXERCISE_7_3, EXERCISE_7_4, QUIZ,
 )  # fmt: skip
 
@@ -610,9 +641,9 @@ LESSON = Lesson(
     slug="07_matmul",
     title="Matrix multiply",
     after=(6,),
-    idea="The gradient of one factor is what arrives times the other factor; shapes say on which side.",
+    idea="The gradient of one factor is the upstream gradient times the other factor, transposed; shapes show the order.",
     introduces=(
-        "mm", "@", "T", "tolist", "array_equal", "equal", "arange", "swapaxes", "matmul_backward", "dX_entry",
+        "mm", "@", "T", "tolist", "product", "equal", "arange", "swapaxes", "matmul_backward", "dX_entry",
         "dW_entry", "batch_backward", "vector_backward", "outer",
     ),
     misconceptions=("M29", "M42"),
