@@ -36,11 +36,6 @@ def in_order(x: Array) -> Array:
     return x if x.flags.c_contiguous else x.copy()
 
 
-def duplicate(x: Array) -> Array:
-    """A copy that lies in memory as x does; in order, if x repeats elements."""
-    return x.copy() if x.flags.c_contiguous or 0 in x.strides else x.copy("K")
-
-
 def copied(x: Array, y: Array) -> Array:
     """y in the shape and type of x."""
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
@@ -90,7 +85,7 @@ def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
 
 
 def flip(x: Array, dims: Shape) -> Array:
-    return duplicate(np.flip(x, dims)) if x.ndim else x.copy()
+    return np.flip(x, dims).copy()
 
 
 def roll(x: Array, shifts: Shape, dims: Shape | None) -> Array:
@@ -383,12 +378,6 @@ def linear(bias: Array | None, x: Array, weight: Array) -> Array:
     return out if x.ndim == 2 else out.reshape((*x.shape[:-1], weight.shape[0]))
 
 
-def addmm(x: Array, y: Array, z: Array, beta: float, alpha: float) -> Array:
-    """x * beta + y @ z * alpha; with beta 0 x is not looked at, not even if it is nan."""
-    product = y @ z * alpha
-    return x * beta + product if beta else product
-
-
 class LinAlgError(RuntimeError):
     """A matrix that the algorithm cannot take, such as a singular one."""
 
@@ -539,11 +528,6 @@ def cumprod(x: Array, dim: int) -> Array:
 def has_zero(x: Any) -> bool:
     """Whether a factor is 0; for arrays and Tensors."""
     return not np.all(getattr(x, "_data", x))
-
-
-def trace(x: Array) -> Array:
-    """The sum of the diagonal; integers add up as int64."""
-    return np.trace(x, dtype=x.dtype if x.dtype.kind == "f" else np.int64)
 
 
 # ------------------------------------------------------------------------------------------- layers of networks

@@ -570,7 +570,8 @@ def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None =
     The slider turns the pictures in the browser alone, so it works in a saved notebook without a kernel.
     """
     pictures = list(frames.values())
-    some = sorted({round((i / 3) ** 2 * (len(pictures) - 1)) for i in range(4)})  # more of the beginning
+    last = len(pictures) - 1
+    some = sorted({round((i / 3) ** 2 * last) for i in range(4)}) if last > 3 else range(last + 1)  # more of the beginning
     still = side_by_side([pictures[i] for i in some])
     if is_static(display):
         return still
@@ -688,7 +689,7 @@ def line(x: Any, y: Any, w: float, b: float) -> Figure:
     axes.legend(**LEGEND)
     made.alt = (
         f"{len(xs)} points and the line {number(w)} x + {number(b)}: mean squared error {number((miss**2).mean())}, "
-        f"slopes of the error {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."
+        f"derivatives {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."
     )
     return made
 

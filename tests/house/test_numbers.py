@@ -44,6 +44,8 @@ ELSEWHERE = {
     ("13-116", "1.0549"): "the entropy of 2, 2 and 1 of 5",
     ("12-c38685", "0.5"): "an answer to choose from",
     ("12-303", "2.3026"): "the logarithm of 10",
+    ("12-325", "100"): "an answer to choose from",
+    ("12-325", "300"): "an answer to choose from",
     ("12-30bd", "349"): "printed in lesson 13",
     ("14-112", "1000"): "an answer to choose from",
 }
