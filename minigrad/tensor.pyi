@@ -684,7 +684,7 @@ class Tensor:
         """The hyperbolic tangent, between -1 and 1."""
     def tile(self, *dims: Any) -> Tensor:
         """As `repeat`, but missing dimensions count as 1."""
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: builtins.bool = False, copy: builtins.bool = False) -> Tensor:
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: builtins.bool = False) -> Tensor:
         """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
     def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> Any:
         """The k largest (or smallest) elements along `dim`, in order, and their indices."""
