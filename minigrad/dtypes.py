@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
@@ -46,16 +48,6 @@ class DType:
     def is_floating_point(self) -> bool:
         """Whether its numbers are floats, which can have gradients."""
         return self.category == FLOATING
-
-    @property
-    def is_complex(self) -> bool:
-        """Whether its numbers are complex: never."""
-        return False
-
-    @property
-    def is_signed(self) -> bool:
-        """Whether it has numbers below 0."""
-        return self.numpy.kind in "if"
 
 
 float16 = DType("float16", "Half", "c10::Half", FLOATING)
@@ -113,11 +105,10 @@ def set_default_dtype(d: DType) -> None:
     TypeError for anything but a floating-point type.
     """
     global _default
-    if not isinstance(d, DType):
-        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
-    if not d.is_floating_point:
+    if not isinstance(d, DType) or d.category != FLOATING:
         raise TypeError("only floating-point types are supported as the default type")
     _default = d
+    _common.clear()
 
 
 # ------------------------------------------------------------------ promotion
@@ -132,28 +123,42 @@ def promote_types(type1: DType, type2: DType) -> DType:
     return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
 
 
-def result_type(*operands: Any) -> DType:
-    """The type of an operation on these: arrays, 0-d arrays and numpy scalars, Python numbers."""
-    found: list[DType | None] = [None, None, None]
-    for x in operands:
-        if isinstance(x, (np.ndarray, np.generic)):
-            rank, kind = (0 if x.ndim else 1), of(x.dtype)
-        elif isinstance(x, float):
-            rank, kind = 2, _default
-        else:
-            is_bool = isinstance(x, bool)
-            rank, kind = 2, bool_ if is_bool else int64
-        before = found[rank]
-        found[rank] = promote_types(before, kind) if before else kind
-    first, *others = (kind for kind in found if kind is not None)
-    for kind in others:
-        first = kind if kind.category > first.category else first
-    return first
-
-
 def can_cast(from_: DType, to: DType) -> bool:
     """Whether an in-place operation may write results of type `from_` into `to`: never down a category."""
     return from_.category <= to.category
+
+
+ARRAYS = np.ndarray, np.generic
+_common: dict[Any, DType] = {}  # the type of a result, by what it is made of
+
+
+def _described(x: Any) -> Any:
+    """What counts of an operand: an array's type, and whether it has dimensions; a number's Python type."""
+    return (x.dtype.num, x.ndim > 0) if isinstance(x, ARRAYS) else type(x)
+
+
+def result_type(*operands: Any) -> DType:
+    """The type of an operation on these: arrays, 0-d arrays and numpy scalars, Python numbers."""
+    key = tuple(map(_described, operands))
+    found = _common.get(key)
+    if found is None:
+        found = _common[key] = _result_type(operands)
+    return found
+
+
+def _result_type(operands: Sequence[Any]) -> DType:
+    arrays = [x for x in operands if isinstance(x, ARRAYS)]
+    numbers = [x for x in operands if not isinstance(x, ARRAYS)]
+    python = [_default if isinstance(x, float) else _BY_PYTHON.get(type(x), int64) for x in numbers]
+    groups = [
+        [of(x.dtype) for x in arrays if x.ndim],
+        [of(x.dtype) for x in arrays if not x.ndim],
+        python,
+    ]
+    first, *others = (reduce(promote_types, group) for group in groups if group)
+    for kind in others:
+        first = kind if kind.category > first.category else first
+    return first
 
 
 def cast(x: Any, dtype: DType) -> Any:
@@ -162,21 +167,17 @@ def cast(x: Any, dtype: DType) -> Any:
     Floats are cut towards zero and integers wrap around, as in C.
     """
     target = dtype.numpy
-    if not isinstance(x, (np.ndarray, np.generic)):
-        if not isinstance(x, (int, float)):
-            kind = type(x).__name__
-            raise TypeError(f"a number was expected, not {kind}")
-        if isinstance(x, int) and target.kind in "iu":
-            return np.array(x).astype(target)[()]
-        with np.errstate(over="ignore"):
-            return target.type(x)
+    if not isinstance(x, ARRAYS):
+        x = np.float64(x) if isinstance(x, float) else np.int64(x)
     if x.dtype == target:
         return x
-    with np.errstate(invalid="ignore", over="ignore"):
-        if x.dtype.kind == "f" and target.kind == "u":
-            return x.astype(np.int64).astype(target)
-        # numpy would lay out what was expanded column by column
-        return x.astype(target, "C" if 0 in x.strides else "K")
+    if isinstance(x, np.generic) and dtype.category == FLOATING:
+        return target.type(x)
+    layout: Any = "C" if 0 in x.strides else "K"  # numpy would lay out what was expanded column by column
+    if x.dtype.kind == "f" and dtype.category == INTEGER:
+        with np.errstate(invalid="ignore"):
+            x = x.astype(np.int64, layout)
+    return x.astype(target, layout)
 
 
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
@@ -218,9 +219,6 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, dims: Any = ()) -> Size:
-        for place, n in enumerate(dims):
-            if not hasattr(n, "__index__"):
-                raise TypeError(f"torch.Size() takes an iterable of 'int' (item {place} is '{type(n).__name__}')")
         return tuple.__new__(cls, map(operator.index, dims))
 
     def numel(self) -> int:
@@ -266,15 +264,11 @@ class Device:
     __slots__ = ("index", "type")
 
     def __init__(self, type: Any, index: int | None = None) -> None:
-        if isinstance(type, int):
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        kind, colon, number = str(type).partition(":")
-        if not kind.isalpha() or (colon and not number.isdigit()):
-            raise RuntimeError(f"Invalid device string: '{type}'")
+        kind, _, number = str(type).partition(":")
         if kind not in KINDS.split(", "):
             raise RuntimeError(f"Expected one of {KINDS} device type at start of device string: {kind}")
         self.type = kind
-        self.index = int(number) if colon else index
+        self.index = int(number) if number else index
 
     def __str__(self) -> str:
         number = "" if self.index is None else f":{self.index}"

@@ -11,16 +11,16 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
+
+import numpy as np
 
 Shape = tuple[int, ...]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being "
-    "accessed. "
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
     "Its .grad attribute won't be populated during autograd.backward(). "
     "If you indeed want the .grad field to be populated for a non-leaf Tensor, "
     "use .retain_grad() on the non-leaf Tensor. "
@@ -33,26 +33,13 @@ FREED = (
     "(or directly access saved tensors after they have already been freed). "
     "Saved intermediate values of the graph are freed "
     "when you call .backward() or autograd.grad(). "
-    "Specify retain_graph=True if you need to backward through the graph a "
-    "second time "
-    "or if you need to access saved tensors after calling backward."
+    "Specify retain_graph=True if you need to backward through the graph "
+    "a second time or if you need to access saved tensors after calling backward."
 )
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. "
-    "Please do not use Tensors created in inference mode in computation tracked "
-    "by "
-    "autograd. "
-    "To work around this, you can make a clone to get a normal tensor and use "
-    "it in "
-    "autograd, "
-    "or use `torch.no_grad()` instead of `torch.inference_mode()`."
-)
-DEEPCOPY = (
-    "Only Tensors created explicitly by the user (graph leaves) "
-    "support the deepcopy protocol at the moment.  "
-    "If you were attempting to deepcopy a module, "
-    "this may be because of a torch.nn.utils.weight_norm usage, "
-    "see https://github.com/pytorch/pytorch/pull/103001"
+    "Please do not use Tensors created in inference mode "
+    "in computation tracked by autograd."
 )
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle "
@@ -62,9 +49,8 @@ CYCLE = (
     "of your parameters to None after use to break the cycle and avoid the leak."
 )
 DIRTY_NOT_RETURNED = (
-    "Some elements marked as dirty during the forward method were not returned "
-    "as "
-    "output. "
+    "Some elements marked as dirty during the forward method "
+    "were not returned as output. "
     "The inputs that are modified inplace must all be outputs of the Function."
 )
 BOOLEAN_SUBTRACTION = (
@@ -76,6 +62,7 @@ TWO_BOOLEANS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
     "Use the `^` or `logical_xor()` operator instead."
 )
+
 # ------------------------------------------------------------------ arguments
 
 
@@ -101,14 +88,6 @@ def not_implemented(kernel: str, type_name: str) -> NotImplementedError:
     return NotImplementedError(f"\"{kernel}\" not implemented for '{type_name}'")
 
 
-def no_such_form(function: str, given: Sequence[Any]) -> TypeError:
-    """A function that can be called in several ways, and was called in none of them."""
-    kinds = ", ".join(map(type_name, given))
-    return TypeError(
-        f"{function}() received an invalid combination of arguments - got ({kinds}), but expected one of:\n"
-    )
-
-
 def cannot_save(i: int, value: Any) -> TypeError:
     kind = type_name(value)
     return TypeError(f"save_for_backward can only save variables, but argument {i} is of type {kind}")
@@ -116,7 +95,8 @@ def cannot_save(i: int, value: Any) -> TypeError:
 
 def wrong_start(i: int, given: Shape, output: Shape) -> RuntimeError:
     return RuntimeError(
-        f"Mismatch in shape: grad_output[{i}] has a shape of {given} and output[{i}] has a shape of {output}."
+        f"Mismatch in shape: grad_output[{i}] has a shape of {given} "
+        f"and output[{i}] has a shape of {output}."
     )
 
 
@@ -132,7 +112,8 @@ def check_dim(dim: int, ndim: int) -> int:
     dim = dim.__index__()
     count = ndim or 1
     if not -count <= dim < count:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
+        allowed = f"[{-count}, {count - 1}]"
+        raise IndexError(f"Dimension out of range (expected to be in range of {allowed}, but got {dim})")
     return dim % count
 
 
@@ -147,13 +128,11 @@ def check_dims(dims: int | Sequence[int] | None, ndim: int) -> Shape:
     """Dimensions counted from the left and without repeats; None and () mean all of them."""
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         return tuple(range(ndim))
-    found: list[int] = []
     several: Any = dims if isinstance(dims, (tuple, list)) else [dims]
-    for dim in several:
-        positive = check_dim(dim, ndim)
-        if positive in found:
-            raise RuntimeError(f"dim {positive} appears multiple times in the list of dims")
-        found.append(positive)
+    found = [check_dim(dim, ndim) for dim in several]
+    for dim in found:
+        if found.count(dim) > 1:
+            raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
     return tuple(found) if ndim else ()
 
 
@@ -164,8 +143,7 @@ def broadcast_mismatch(a: Shape, b: Shape) -> RuntimeError | None:
         m, n = a[-back], b[-back]
         if m != n and 1 not in (m, n):
             return RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b "
-                f"({n}) "
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) "
                 f"at non-singleton dimension {longest - back}"
             )
     return None
@@ -178,9 +156,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
         problem = broadcast_mismatch(result, shape)
         if problem is not None:
             raise problem
-        longest = max(len(result), len(shape))
-        a, b = ((1,) * (longest - len(s)) + tuple(s) for s in (result, shape))
-        result = tuple(n if m == 1 else m for m, n in zip(a, b, strict=True))
+        result = np.broadcast_shapes(result, shape)
     return result
 
 
@@ -202,27 +178,21 @@ def _parameters(function: Any) -> tuple[str, ...]:
     return names[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def first_tensor(function: Callable[..., Any], tensor: type, args: tuple[Any, ...], keywords: dict[str, Any]) -> Call:
+def first_tensor(function: Callable[..., Any], tensor: type, call: Call) -> Call:
     """The call with its first tensor, given by name, in front; TypeError where that is no tensor."""
     name = function.__name__
+    args, rest = call[0], dict(call[1])
     if args:
         raise must_be_tensor(name, "input", 1, args[0])
-    rest = dict(keywords)
     for known in (_parameters(function)[0], "input", "self", "x", "a"):
         if isinstance(rest.get(known), tensor):
             return (rest.pop(known),), rest
     raise TypeError(f'{name}() missing 1 required positional arguments: "input"')
 
 
-def other_names(
-    function: Callable[..., Any],
-    tensor: type,
-    args: tuple[Any, ...],
-    keywords: dict[str, Any],
-    error: Exception,
-) -> Call:
+def other_names(function: Callable[..., Any], tensor: type, call: Call, error: Exception) -> Call:
     """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
-    known = _parameters(function)
+    (args, keywords), known = call, _parameters(function)
     named = dict(zip(known, args, strict=False)) | keywords
     for place, name in enumerate(known, 1):
         wrong = name in named and not isinstance(named[name], tensor)
@@ -231,10 +201,9 @@ def other_names(
     renamed = {k if k in known else NUMPY_NAMES.get(k, k): v for k, v in keywords.items()}
     if renamed.keys() != keywords.keys() and renamed.keys() <= set(known):
         return args, renamed
+    own = function.__qualname__.removesuffix(".__init__")
     for name in keywords:
-        slip = name in known or close_matches(name, known)
-        if not slip and "unexpected keyword" in str(error):
-            own = function.__qualname__.removesuffix(".__init__")
+        if "unexpected keyword" in str(error) and not close_matches(name, known):
             raise TypeError(f"{own}(): minigrad leaves out the argument {name!r}") from None
     raise error
 
@@ -280,116 +249,82 @@ def namespace(module: str, *also: str) -> None:
 
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
-    " If you want to use a computed variable in a subgraph that doesn't require "
-    "differentiation use "
-    "var_no_grad = var.detach()."
+    " If you want to use a computed variable in a subgraph "
+    "that doesn't require differentiation use var_no_grad = var.detach()."
 )
 TO_SCALAR = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
     "Consider using tensor.detach() first."
 )
-OVERWRITTEN = (
-    "one of the variables needed for gradient computation has been modified by "
-    "an inplace operation: [{} {}]{} is at "
-    "version {}; expected version {} instead. Hint: "
-)
 HINT = (
-    "enable anomaly detection to find the operation that failed to compute its "
-    "gradient, with "
-    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    "enable anomaly detection to find the operation that failed to compute "
+    "its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
 )
-OVERWRITTEN += HINT
-ANOMALY_HINT = (
-    "the backtrace further above shows the operation that failed to compute its "
-    "gradient. The variable in question was "
-    "changed in there or anywhere later. Good luck!"
+OVERWRITTEN = (
+    "one of the variables needed for gradient computation has been modified "
+    "by an inplace operation: [{} {}]{} is at version {}; "
+    "expected version {} instead. Hint: " + HINT
 )
-ANOMALY = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
-ANOMALY_ENABLED = (
-    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+INVALID_GRADIENT = (
+    "Function {} returned an invalid gradient at index {} - "
+    "got {} but expected shape compatible with {}"
 )
-UNPACKED = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-PACKED_IN_PLACE = (
-    "A saved tensor pack hook is modifying its input in place. Tensors provided "
-    "as input to pack hook cannot be modified "
-    "by in-place operations as this can lead to unexpected side-effects. Please "
-    "open an issue if you need to perform "
-    "in-place operations on the input to a pack hook."
-)
-INVALID_GRADIENT = "Function {} returned an invalid gradient at index {} - got {} but expected shape compatible with {}"
 HOOK_COUNT = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
-MATERIALIZE_UNUSED = (
-    "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
-)
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the "
-    "graph. Set allow_unused=True if this is "
-    "the desired behavior."
+    "The differentiated Tensor at index {} appears to not have been used in the graph. "
+    "Set allow_unused=True if this is the desired behavior."
 )
 OUTPUT_SHAPE = "output with shape {} doesn't match the broadcast shape {}"
 OUTPUT_DTYPE = "result type {} can't be cast to the desired output type {}"
 INFERENCE_WRITTEN = (
-    "Inplace update to inference tensor outside InferenceMode is not "
-    "allowed.You can make a clone to get a normal tensor "
-    "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 "
-    "for more details."
+    "Inplace update to inference tensor outside InferenceMode is not allowed."
+    "You can make a clone to get a normal tensor before doing inplace update."
 )
 INFERENCE_REQUIRES = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+CLONE = (
+    " to a single memory location. "
+    "Please clone() the tensor before performing the operation."
+)
 OVERLAP = (
-    "unsupported operation: more than one element of the written-to tensor "
-    "refers to a single memory location. Please "
-    "clone() the tensor before performing the operation."
+    "unsupported operation: "
+    "more than one element of the written-to tensor refers" + CLONE
 )
 PARTIAL_OVERLAP = (
-    "unsupported operation: some elements of the input tensor and the "
-    "written-to tensor refer to a single memory "
-    "location. Please clone() the tensor before performing the operation."
+    "unsupported operation: "
+    "some elements of the input tensor and the written-to tensor refer" + CLONE
 )
 MADE_IN_MODE = {
-    mode: f"A view was created in {mode} mode and is being modified inplace {now}. Given that this use case is ambiguous and "
-    "error-prone, it is forbidden. You can clarify your code by moving both the "
-    "view and the inplace either both inside the "
-    f"{block} block (if you don't want the inplace to be tracked) or both "
-    "outside (if you want the inplace to be tracked)."
-    for mode, now, block in (
-        ("no_grad", "with grad mode enabled", "no_grad"),
-        ("inference", "in normal mode", "inference_mode"),
+    mode: f"A view was created in {mode} mode and is being modified inplace {now}. "
+    "Given that this use case is ambiguous and error-prone, it is forbidden."
+    for mode, now in (
+        ("no_grad", "with grad mode enabled"),
+        ("inference", "in normal mode"),
     )
 }
 ONE_OF_SEVERAL = (
-    "Output {} of {} is a view and is being modified inplace. This view is the "
-    "output of a function that returns "
-    "multiple views. Such functions do not allow the output views to be "
-    "modified inplace. You should replace the inplace "
-    "operation by an out-of-place one."
+    "Output {} of {} is a view and is being modified inplace. "
+    "This view is the output of a function that returns multiple views. "
+    "Such functions do not allow the output views to be modified inplace. "
+    "You should replace the inplace operation by an out-of-place one."
 )
 FUNCTION_VIEW = (
-    "Output {} of {}Backward is a view and is being modified inplace. This view "
-    "was created inside a custom Function (or "
-    "because an input was returned as-is) and the autograd logic to handle "
-    "view+inplace would override the custom backward "
-    "associated with the custom Function, leading to incorrect gradients. This "
-    "behavior is forbidden. You can fix this by "
-    "cloning the output of the custom Function."
+    "Output {} of {}Backward is a view and is being modified inplace. "
+    "This view was created inside a custom Function"
 )
 DETACH_VIEW = "Can't detach views in-place. Use detach() instead. "
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
 GRADIENT_COUNT = "function {} returned an incorrect number of gradients (expected {}, got {})"
 NOT_A_VARIABLE = (
-    "function {} returned a gradient different than None at position {}, but "
-    "the corresponding forward input was not a "
-    "Variable"
+    "function {} returned a gradient different than None at position {}, "
+    "but the corresponding forward input was not a Variable"
 )
 LEGACY_FUNCTION = (
     "Legacy autograd function with non-static forward method is deprecated. "
-    "Please use new-style autograd function with "
-    "static forward method. (Example: "
-    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    "Please use new-style autograd function with static forward method."
 )
 NO_BACKWARD = (
-    "You must implement either the backward or vjp method for your custom "
-    "autograd.Function to use it with backward mode "
-    "AD."
+    "You must implement either the backward or vjp method "
+    "for your custom autograd.Function to use it with backward mode AD."
 )
 
 
@@ -399,22 +334,16 @@ def grad_of_type(value: Any) -> str:
 
 def grad_of_shape(given: Shape, own: Shape) -> str:
     return (
-        f"attempting to assign a gradient of size '{list(given)}' to a tensor of "
-        f"size '{list(own)}'. "
+        f"attempting to assign a gradient of size '{list(given)}' "
+        f"to a tensor of size '{list(own)}'. "
         "Please ensure that the gradient and the tensor are the same size"
     )
 
 
 def grad_of_dtype(given: Any, own: Any) -> str:
     return (
-        f"attempting to assign a gradient with dtype '{given.c_name}' to a "
-        f"tensor with grad_dtype '{own.tensor_name}'. The "
-        "gradient must match the tensor's grad_dtype (defaults to the tensor's "
-        "dtype). You can set the tensor's grad_dtype "
-        "attribute with a specific dtype, or None to allow any dtype. Set "
-        "grad_dtype with caution. Diverging the dtypes of "
-        "a tensor and its gradient may break downstream systems that assume "
-        "they match."
+        f"attempting to assign a gradient with dtype '{given.c_name}' "
+        f"to a tensor with grad_dtype '{own.tensor_name}'."
     )
 
 
@@ -428,15 +357,16 @@ def contains(value: Any) -> str:
 # error, `explain` or the stepper asks are they turned into a line of source; notebook cells work too, through linecache.
 
 PACKAGE = os.path.dirname(__file__)
-USERS = tuple(os.path.join(PACKAGE, part) for part in ("course", "viz"))  # count as users of the engine
+USERS = os.path.join(PACKAGE, "course"), os.path.join(PACKAGE, "viz")  # count as users of the engine
 insiders: set[str] = set()  # files of the engine, and files outside it: filled as they are met
 outsiders: set[str] = set()
 
 
 def outside(frame: FrameType) -> FrameType:
     """The innermost frame from here on that is not the engine's own."""
-    while (filename := frame.f_code.co_filename) in insiders or (filename not in outsiders and is_ours(filename)):
-        if frame.f_back is None:
+    while frame.f_back is not None:
+        file = frame.f_code.co_filename
+        if file in outsiders or (file not in insiders and not is_ours(file)):
             break
         frame = frame.f_back
     return frame
@@ -451,7 +381,7 @@ def is_ours(filename: str) -> bool:
 
 def line_number(code: CodeType, at: int) -> int:
     """The line of the instruction at offset `at` of `code`."""
-    line = next(islice(code.co_positions(), at // 2, None), (None,))[0]
+    line = list(code.co_positions())[at // 2][0]
     return line or code.co_firstlineno
 
 

@@ -382,11 +382,11 @@ def public(function: F) -> F:
     def call(*args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
         if takes_tensor and not (args and isinstance(args[0], Tensor)):
-            args, keywords = errors.first_tensor(function, Tensor, args, keywords)
+            args, keywords = errors.first_tensor(function, Tensor, (args, keywords))
         try:
             return function(*args, **keywords)
         except (TypeError, AttributeError) as error:
-            args, keywords = errors.other_names(function, Tensor, args, keywords, error)
+            args, keywords = errors.other_names(function, Tensor, (args, keywords), error)
         return function(*args, **keywords)
 
     return call  # type: ignore[return-value]

@@ -824,8 +824,6 @@ def grad(
     >>> torch.autograd.grad(slope, x)
     (tensor(12.),)
     """
-    if allow_unused is False and materialize_grads:
-        raise ValueError(errors.MATERIALIZE_UNUSED)
     roots, wanted = sequence(outputs), sequence(inputs)
     if not all(isinstance(root, Tensor) for root in roots):
         raise AssertionError("Expected output to be a torch.Tensor")

@@ -260,8 +260,6 @@ class Tensor:
     def __add__(self, other: Any) -> Tensor: ...
     def __and__(self, other: Any) -> Tensor: ...
     def __deepcopy__(self, memo: dict[builtins.int, Any]) -> Tensor: ...
-    def __delitem__(self, index: Any) -> None:
-        """Raises TypeError: a tensor keeps its elements."""
     def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
     def __floordiv__(self, other: Any) -> Tensor: ...
     def __ge__(self, other: Any) -> Tensor: ...
@@ -431,7 +429,7 @@ class Tensor:
         """e to the power of each number. Integers give floats, as in all functions of floats."""
     def exp_(self) -> Tensor:
         """e to the power of each number. Integers give floats, as in all functions of floats."""
-    def expand(self, size: Sequence[builtins.int], *, implicit: builtins.bool = False) -> Tensor:
+    def expand(self, *size: Any) -> Tensor:
         """A view that repeats dimensions of size 1; -1 leaves a size as it is."""
     def expand_as(self, other: Tensor) -> Tensor:
         """`expand` to the shape of another tensor."""
@@ -686,7 +684,7 @@ class Tensor:
         """The hyperbolic tangent, between -1 and 1."""
     def tile(self, *dims: Any) -> Tensor:
         """As `repeat`, but missing dimensions count as 1."""
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: builtins.bool = False, copy: builtins.bool = False) -> Tensor:
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: builtins.bool = False) -> Tensor:
         """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already."""
     def topk(self, k: builtins.int, dim: builtins.int = -1, largest: builtins.bool = True, sorted: builtins.bool = True) -> Any:
         """The k largest (or smallest) elements along `dim`, in order, and their indices."""

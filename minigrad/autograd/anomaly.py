@@ -16,6 +16,17 @@ from minigrad.errors import quoted, traced
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
 
+ENABLED = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime "
+    "and should only be enabled for debugging."
+)
+FAILED = "Error detected in {}. Traceback of forward call that caused the error:\n{}"
+HINT = (
+    "the backtrace further above shows the operation that failed to compute "
+    "its gradient. The variable in question was changed in there or anywhere later. "
+    "Good luck!"
+)
+
 
 class AnomalyWalk(Walk):
     """A backward pass that looks at every contribution."""
@@ -30,9 +41,9 @@ class AnomalyWalk(Walk):
                 for place, contribution in enumerate(found):
                     check(node, place, contribution)
         except Exception as error:
-            warnings.warn(errors.ANOMALY.format(node.owner.name(), traced(node.code, node.at)), UserWarning, stacklevel=2)
+            warnings.warn(FAILED.format(node.owner.name(), traced(node.code, node.at)), UserWarning, stacklevel=2)
             if error.args and isinstance(error.args[0], str):
-                error.args = (error.args[0].replace(errors.HINT, errors.ANOMALY_HINT), *error.args[1:])
+                error.args = (error.args[0].replace(errors.HINT, HINT), *error.args[1:])
             raise
         return found
 
@@ -90,7 +101,7 @@ class detect_anomaly(set_detect_anomaly):
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn(errors.ANOMALY_ENABLED, UserWarning, stacklevel=2)
+        warnings.warn(ENABLED, UserWarning, stacklevel=2)
 
     def __enter__(self) -> None:
         super().__init__(True, self.check_nan)

@@ -28,14 +28,15 @@ class Packed:
         """The array that the unpack hook gives back.  TypeError for no tensor."""
         tensor = self.unpack(self.content)
         if not isinstance(tensor, Tensor):
-            raise TypeError(errors.UNPACKED.format(type(tensor).__name__))
+            kind = type(tensor).__name__
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {kind}")
         return tensor._data
 
 
 class saved_tensors_hooks:
     """Within the `with` block nodes save `pack_hook(tensor)` in place of each tensor; backward gets `unpack_hook(that)`.
 
-    TypeError unless both are functions; RuntimeError if the pack hook writes into its tensor.
+    TypeError unless both are functions.
     """
 
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
@@ -56,8 +57,6 @@ class saved_tensors_hooks:
         tensor = wrap(array, maker)
         with no_grad():
             content = self.pack_hook(tensor)
-        if tensor._counter[0]:
-            raise RuntimeError(errors.PACKED_IN_PLACE)
         if content is tensor and own and maker is not None:  # a node that holds its own result would never be freed
             made_by, unpack = weakref.ref(maker), self.unpack_hook
             return Packed(array, lambda array: unpack(wrap(array, made_by())))

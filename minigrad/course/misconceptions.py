@@ -592,28 +592,28 @@ entry(
     "((p - torch.tensor([1.0, 0.0])) ** 2).mean().backward()\n"
     "print(p.grad)",
     "tensor([2., 1.])",
-    "The direction is right and the size is not (or the sign). Which factors does the square bring, "
-    "which the mean, and over how many numbers?",
+    "A constant factor or the sign is wrong. Which factor does the square bring, and by how many numbers does the mean "
+    "divide?",
     (
         "A mean of squares has two constants: 2 from the square, 1/N from the mean.",
         "For 6 numbers with error 3 in one of them, that entry gets 2 * 3 / 6.",
-        "Look at N: all elements, not rows; and at the order of the difference.",
+        "N counts all elements, not rows. For the sign, look at the order of the difference.",
     ),
     API + "torch.nn.MSELoss.html",
 )  # fmt: skip
 
 entry(
     "M31", "an (N, 1) against an (N,)",
-    "pred - target compares them one by one, whatever their shapes.",
+    "pred - target compares each prediction with its own target, whatever the shapes are.",
     "pred, target = torch.zeros(4, 1), torch.zeros(4)\n"
     "print((pred - target).shape)",
     "torch.Size([4, 4])",
-    "The difference is a square table: every prediction is compared with every target. Which of the two"
-    " has an axis too many?",
+    "The difference has the shape (N, N), because every prediction is compared with every target. Which of the two has "
+    "one axis more?",
     (
-        "Broadcasting stretches both: (N, 1) against (N,) is a table of N by N.",
-        "A column of 3 and a row of 3 make 9 numbers; two columns of 3 make 3.",
-        "Look at the two shapes just before the subtraction.",
+        "Broadcasting stretches both: (N, 1) and (N,) become (N, N).",
+        "A column of 3 numbers minus a row of 3 numbers gives 9 numbers. A column minus a column gives 3.",
+        "Print both shapes just before the subtraction.",
     ),
     NOTES + "broadcasting.html",
 )  # fmt: skip
@@ -732,12 +732,12 @@ entry(
     "torch.where(x > 0, torch.sqrt(x), torch.zeros(())).backward()\n"
     "print(x.grad)",
     "tensor(nan)",
-    "Both branches are differentiated, and 0 times infinity is nan. Which of the two has to be made "
-    "safe: what goes into sqrt, or what comes out?",
+    "Both branches are differentiated, and 0 times infinity is nan. Do you have to change the input of "
+    "sqrt or its output?",
     (
-        "where chooses values; the rules of both branches still run.",
-        "where(x > 0, log(x), 0) at 0 has the same trouble: 1/0 times 0.",
-        "Look at the input of the dangerous function: give it a harmless number where the result is not "
+        "where chooses between values, but the rules of both branches run in the backward pass.",
+        "where(x > 0, log(x), 0) at 0 has the same problem: 1/0 times 0 is nan.",
+        "Look at the input of the function that is not safe. Give it a safe number where its result is not "
         "used.",
     ),
     API + "torch.where.html",
@@ -749,12 +749,12 @@ entry(
     "x = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)\n"
     "print(x.argmax().requires_grad)",
     "False",
-    "Nudge an entry a little: does argmax (or the accuracy) move? What would its slope be?",
+    "Change an entry by a very small amount. Does argmax (or the accuracy) change? What would its derivative be?",
     (
-        "A derivative says how much the result moves for a small nudge; here it does not move at all, and "
-        "then jumps.",
-        "Counting right answers is flat almost everywhere; cross-entropy is not.",
-        "Look for the step from scores to a decision: train before it, count after it.",
+        "A derivative says how fast the result changes. Here it does not change at all, and "
+        "then it jumps.",
+        "The number of right answers is constant almost everywhere. Cross-entropy is not.",
+        "Look for the step from scores to a decision. Compute the loss before it, and count right answers after it.",
     ),
     API + "torch.argmax.html",
 )  # fmt: skip
@@ -767,11 +767,11 @@ entry(
     "ce = torch.nn.functional.cross_entropy\n"
     "print(ce(z, t), ce(torch.softmax(z, 1), t))",
     "tensor(0.4076) tensor(0.7972)",
-    "The loss cannot fall below 0.55 with three classes, however good the model gets. What squashes the"
-    " scores, and what squashes them again?",
+    "The loss cannot fall below 0.55 with three classes, however good the model is. Which two functions"
+    " apply softmax to the scores?",
     (
         "cross_entropy takes raw scores and does the log-softmax itself.",
-        "A perfect answer [1, 0, 0] squashed once more is about [0.58, 0.21, 0.21].",
+        "The softmax of a perfect answer [1, 0, 0] is only about [0.58, 0.21, 0.21].",
         "Look at the last line of the model and the first of the loss.",
     ),
     API + "torch.nn.CrossEntropyLoss.html",
@@ -785,11 +785,11 @@ entry(
     "optimizer.step()\n"
     "print(w)",
     "tensor(0., requires_grad=True)",
-    "Nothing moved, or everything moved alike: there was no gradient yet, or all weights start the "
-    "same. What does each line need from the one before?",
+    "Nothing changed, or everything changed alike, because there was no gradient yet, or because all weights are equal "
+    "at the start. What does each line need from the line before it?",
     (
         "One step of training is: clear, forward, backward, step.",
-        "Two weights that start equal and are used alike get equal gradients for ever.",
+        "Two weights that are equal at the start, and are used alike, get equal gradients in every step.",
         "Look at the order of the four lines, and at what the weights start from.",
     ),
     "https://docs.pytorch.org/docs/stable/optim.html",
@@ -966,11 +966,11 @@ entry(
     "    (part * w).mean().backward()\n"
     "print(w.grad, x.mean())",
     "tensor(5.) tensor(2.5000)",
-    "The mean of the whole is not the sum of the parts' means. How much of the whole is each part?",
+    "The mean over all examples is not the sum of the means of its parts. Which fraction of the examples is in each part?",
     (
-        "Each part weighs as much as its share of the examples.",
+        "Each part counts as much as the fraction of the examples that it holds.",
         "Parts of 3 and 1 examples count 3/4 and 1/4.",
-        "Look at the factor of each part's loss, and at whether anything is cleared between parts.",
+        "Look at the factor of each part, and at whether something is cleared between the parts.",
     ),
     NOTES + "amp_examples.html",
 )  # fmt: skip
@@ -984,8 +984,8 @@ entry(
     "exp of 1,000 is infinite, and infinity divided by infinity is nan. What may be subtracted from all"
     " scores without changing the answer, and when?",
     (
-        "Softmax looks only at differences between scores.",
-        "[1000, 0] and [0, -1000] have the same softmax; only one of them overflows.",
+        "Softmax depends only on differences between scores.",
+        "[1000, 0] and [0, -1000] have the same softmax, but only the first overflows.",
         "Look at what is subtracted, over which axis, and whether it happens before exp.",
     ),
     API + "torch.nn.functional.log_softmax.html",
@@ -1008,16 +1008,16 @@ entry(
 
 entry(
     "M53", "accuracy as proof",
-    "A model that scores well has right gradients.",
+    "A model with a good accuracy has right gradients.",
     "x = torch.tensor([-1.0, 2.0], requires_grad=True)\n"
     "torch.relu(x).sum().backward()\n"
     "print(x.grad)",
     "tensor([0., 1.])",
-    "A network with the relu mask forgotten can still reach 98 percent. What would show the mistake at "
-    "once, without training?",
+    "A net whose relu rule is wrong can still reach 98 percent. Which test finds the mistake "
+    "without training?",
     (
-        "Training corrects for many mistakes; a gradient check does not.",
-        "Compare one gradient with a central difference: six digits, or a bug.",
+        "Training can make up for many mistakes. A gradient check finds them.",
+        "Compare one gradient with a central difference. If they do not agree to six digits, there is a bug.",
         "Look at a single operation with a non-uniform upstream gradient.",
     ),
     API + "torch.autograd.gradcheck.gradcheck.html",

@@ -24,7 +24,6 @@ from minigrad.ops import random
 from minigrad.ops.creation import ones
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
-from minigrad.ops.matmul import check_addmm_dtypes
 from minigrad.ops.shapes import broadcast_tensors
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import in_place
@@ -106,7 +105,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     fits = w.ndim == 2 and x.shape[-1:] == w.shape[1:] and b.shape == w.shape[:1]
     if fits and b.dtype is x.dtype is w.dtype:
         return (table.linear if x.ndim == 2 else table.linear_nd)(bias, input, weight)
-    check_addmm_dtypes(bias.dtype, input.dtype, weight.dtype)
+    if x.dtype is not w.dtype:
+        kinds = f"{input.dtype.tensor_name} and {weight.dtype.tensor_name}"
+        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {kinds}")
     return input @ weight.t() + bias
 
 

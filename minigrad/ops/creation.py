@@ -12,20 +12,23 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
-from minigrad.dtypes import DType, check_device
+from minigrad.dtypes import Device, DType, check_device
 from minigrad.operation import attach, public
 from minigrad.tape import state
 from minigrad.tensor import Array, Tensor, Untracked, plain, wrap
 
 COPY = (
-    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
-    "or sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor)."
+    "To copy construct from a tensor, it is recommended to use "
+    "sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), "
+    "rather than torch.tensor(sourceTensor)."
 )
 NEGATIVE_STRIDE = (
     "At least one stride in the given numpy array is negative, "
@@ -49,22 +52,19 @@ def size_of(function: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as separate integers or as one sequence; TypeError for what is no integer."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = tuple(size[0])
-    for place, n in enumerate(size):
+    for n in size:
         if isinstance(n, (bool, float)) or not hasattr(n, "__index__"):
-            kind = type(n).__name__
-            if place == 0:
-                raise TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
-            raise TypeError(
-                f"{function}(): argument 'size' failed to unpack the object at pos {place + 1} "
-                f'with error "type must be tuple of ints,but got {kind}"'
-            )
+            raise no_size(function, n)
     sizes = [int(n) for n in size]
     for n in sizes:
-        if n < 0 and function == "zeros":
-            raise RuntimeError("zeros: Dimension size must be non-negative.")
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {sizes}")
     return tuple(sizes)
+
+
+def no_size(function: str, value: Any) -> TypeError:
+    kind = errors.type_name(value)
+    return TypeError(f"{function}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
 
 
 def kind_of(dtype: Any, function: str, ordinary: DType | None = None) -> DType:
@@ -72,27 +72,6 @@ def kind_of(dtype: Any, function: str, ordinary: DType | None = None) -> DType:
     if dtype is None:
         return ordinary or dtypes.get_default_dtype()
     return dtypes.resolve(dtype, function)
-
-
-def number(function: str, name: str, value: Any, place: int = 1) -> Any:
-    """A Python number from an argument; TypeError for what is none."""
-    value = plain(value)
-    if not isinstance(value, (bool, int, float)):
-        kind = errors.type_name(value)
-        raise TypeError(f"{function}(): argument '{name}' (position {place}) must be Number, not {kind}")
-    return value
-
-
-def fitting(number: Any, dtype: DType) -> Any:
-    """`cast` of a Python number; RuntimeError for one beyond the type's range (negative ones wrap in uint8)."""
-    if isinstance(number, (int, float)) and dtype is not dtypes.bool_:
-        limits: Any = np.finfo(dtype.numpy) if dtype.is_floating_point else np.iinfo(dtype.numpy)
-        least = -255 if dtype is dtypes.uint8 and isinstance(number, int) else limits.min
-        endless = dtype.is_floating_point and number - number != 0
-        if not endless and not least <= number <= limits.max:
-            name = f"{dtype.name}_t" if dtype.name in ("uint8", "int8", "int16", "int64") else dtype.c_name
-            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return dtypes.cast(number, dtype)
 
 
 # ------------------------------------------------------------------ from data
@@ -120,99 +99,53 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if isinstance(data, Tensor):
         data = data._data
     if isinstance(data, (np.ndarray, np.generic)):
-        found = dtypes.of(data.dtype)
-        return dtypes.native(np.asarray(data)) if dtype in (None, found) else dtypes.cast(data, dtype)
-    if isinstance(data, str):
-        raise TypeError("new(): invalid data type 'str'")
-    shape = _shape(data)
-    numbers: list[Any] = []
-    _collect(data, shape, 0, numbers)
-    found = _type(numbers, dtype)
-    return _packed(numbers, found, dtype or found).reshape(shape)
-
-
-def _is_sequence(data: Any) -> bool:
-    if isinstance(data, (Tensor, np.ndarray)):
-        return data.ndim > 0
-    return hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, str))
-
-
-def _shape(data: Any) -> tuple[int, ...]:
-    """The shape that the first elements suggest."""
-    shape: tuple[int, ...] = ()
-    while _is_sequence(data):
-        if isinstance(data, Tensor):
-            if data.numel() != 1:
-                raise ValueError("only one element tensors can be converted to Python scalars")
-            return shape
-        shape += (len(data),)
-        if not len(data):
-            return shape
-        if len(shape) > 64:  # a list that holds itself
-            raise ValueError(f"too many dimensions '{type(data).__name__}'")
-        data = data[0]
-    if isinstance(data, str):
-        raise ValueError("too many dimensions 'str'")
-    return shape
-
-
-def _collect(data: Any, shape: tuple[int, ...], dim: int, numbers: list[Any]) -> None:
-    """Append the numbers in nested sequences of this shape, one by one; ValueError or TypeError for another shape."""
-    if dim == len(shape):
-        numbers.append(_one(data))
-        return
-    if not _is_sequence(data):
-        raise TypeError("not a sequence")
-    if len(data) != shape[dim]:
-        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
-    if dim + 1 == len(shape) and set(map(type, data)) <= {float, int, bool}:
-        numbers.extend(data)
-        return
-    for part in data:
-        _collect(part, shape, dim + 1, numbers)
-
-
-def _one(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value._data.reshape(())[()]
-    if isinstance(value, complex):
-        raise NotImplementedError("minigrad leaves out complex numbers")
-    if _is_sequence(value):
-        raise TypeError(f"must be real number, not {type(value).__name__}")
-    return value
-
-
-def _type(numbers: list[Any], wanted: DType | None) -> DType:
-    """The type that holds all of these, the default type if there are none; an error for what is no number."""
-    found: DType | None = None
-    for kind in dict.fromkeys(map(type, numbers)):
-        if issubclass(kind, np.generic):
-            one = dtypes.of(np.dtype(kind))
-        elif kind in (float, int, bool):
-            one = dtypes.get_default_dtype() if kind is float else dtypes.resolve(kind)
-        elif wanted is None:
-            raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
-        elif wanted.is_floating_point:
-            raise TypeError(f"must be real number, not {kind.__name__}")
-        else:
-            raise TypeError(f"'{kind.__name__}' object cannot be interpreted as an integer")
-        found = one if found is None else dtypes.promote_types(found, one)
-    return found or dtypes.get_default_dtype()
-
-
-def _packed(numbers: list[Any], found: DType, dtype: DType) -> Array:
-    """The numbers as an array; an error where an integer type cannot hold them."""
-    wide = np.float64 if found.is_floating_point else found.numpy
+        array = dtypes.native(np.asarray(data))
+        return array if dtype is None else dtypes.cast(array, dtype)
+    cells = np.array(_unwrapped(data), object)  # numpy finds the shape
+    kind = _type(cells)
+    if dtype is not None:
+        kind = dtype
     try:
-        array = np.array(numbers, wide)
+        return cells.astype(kind.numpy)
     except OverflowError:
-        raise ValueError("Overflow when unpacking long long") from None
-    if dtype.category == dtypes.INTEGER and array.size and array.dtype.kind != "b":
-        limits = np.iinfo(dtype.numpy)
-        low = -limits.max - 1 if dtype is dtypes.uint8 else limits.min
-        if not ((array >= low) & (array <= limits.max)).all():
-            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-    return dtypes.cast(array, dtype)
+        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow") from None
+
+
+def _unwrapped(data: Any) -> Any:
+    """Nested lists of numbers; what was a tensor or an array is of numpy's types."""
+    if isinstance(data, Tensor):
+        if data.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data._data.reshape(())[()]
+    if isinstance(data, (list, tuple, np.ndarray)):
+        return [x if type(x) is float else _unwrapped(x) for x in data]
+    return data
+
+
+def _type(cells: Array) -> DType:
+    """The type that holds all of these, the default type if there are none; an error for what is no number."""
+    found = []
+    for kind in dict.fromkeys(map(type, cells.flat)):
+        if issubclass(kind, np.generic):
+            found.append(dtypes.of(np.dtype(kind)))
+        elif kind in (float, int, bool):
+            found.append(dtypes.result_type(kind()))
+        elif kind is list:
+            raise _ragged(cells)
+        elif kind is str:
+            raise ValueError("too many dimensions 'str'")
+        else:
+            raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+    return reduce(dtypes.promote_types, found) if found else dtypes.get_default_dtype()
+
+
+def _ragged(cells: Array) -> Exception:
+    """The error for lists of different lengths, which numpy did not take apart."""
+    lengths = [len(cell) for cell in cells.flat if isinstance(cell, list)]
+    if len(lengths) < cells.size:
+        return TypeError("must be real number, not list")
+    other = next(n for n in lengths if n != lengths[0])
+    return ValueError(f"expected sequence of length {lengths[0]} at dim {cells.ndim} (got {other})")
 
 
 @public
@@ -222,7 +155,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return data if dtype is None else data.to(dtype)
     wanted = None if dtype is None else dtypes.resolve(dtype, "as_tensor")
     if isinstance(data, np.ndarray):
-        data = _shared(data)
+        data = from_numpy(data)
     return leaf(array_of(data, wanted), device=device)
 
 
@@ -231,79 +164,83 @@ def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares memory with the array: writing to one is seen in the other."""
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {errors.type_name(ndarray)})")
-    return wrap(_shared(ndarray))
-
-
-def _shared(array: Any) -> Array:
-    array = dtypes.native(array)
-    if any(step < 0 for step in array.strides):
+    if any(step < 0 for step in ndarray.strides):
         raise ValueError(NEGATIVE_STRIDE)
-    return np.asarray(array)
+    return wrap(np.asarray(dtypes.native(ndarray)))
 
 
 # ------------------------------------------------------------------ from a shape
 
 
 @public
-def zeros(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
-    found = kind_of(dtype, "zeros")
-    return leaf(np.zeros(size_of("zeros", shape or (size,)), found.numpy), requires_grad, device)
+    kind = kind_of(dtype, "zeros").numpy
+    array = np.zeros(size_of("zeros", shape or (size,)), kind)
+    return leaf(array, requires_grad, device)
 
 
 @public
-def ones(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
-    found = kind_of(dtype, "ones")
-    return leaf(np.ones(size_of("ones", shape or (size,)), found.numpy), requires_grad, device)
+    kind = kind_of(dtype, "ones").numpy
+    array = np.ones(size_of("ones", shape or (size,)), kind)
+    return leaf(array, requires_grad, device)
 
 
 @public
-def empty(*shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
-    found = kind_of(dtype, "empty")
-    return leaf(np.zeros(size_of("empty", shape or (size,)), found.numpy), requires_grad, device)
+    kind = kind_of(dtype, "empty").numpy
+    array = np.zeros(size_of("empty", shape or (size,)), kind)
+    return leaf(array, requires_grad, device)
 
 
 @public
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The same number everywhere; its type is the number's: int64, bool, or the default type."""
     if not isinstance(size, (tuple, list)):
-        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {errors.type_name(size)}")
-    value = number("full", "fill_value", fill_value, 2)
+        raise no_size("full", size)
+    value = plain(fill_value)
     found = kind_of(dtype, "full", dtypes.result_type(value))
-    array = np.full(size_of("full", (size,)), fitting(value, found))
+    array = np.full(size_of("full", (size,)), dtypes.cast(value, found))
     return leaf(array, requires_grad, device)
 
 
 @public
-def zeros_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros with the shape and type of `input`."""
     found = kind_of(dtype, "zeros_like", input.dtype)
-    return leaf(np.zeros_like(input._data, found.numpy), requires_grad, device)
+    return leaf(np.zeros_like(input._data, found.numpy), requires_grad)
 
 
 @public
-def ones_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones with the shape and type of `input`."""
     found = kind_of(dtype, "ones_like", input.dtype)
-    return leaf(np.ones_like(input._data, found.numpy), requires_grad, device)
+    return leaf(np.ones_like(input._data, found.numpy), requires_grad)
 
 
 @public
-def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Room for numbers that are to be written, with the shape and type of `input`."""
-    return zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
+    return zeros_like(input, dtype=dtype, requires_grad=requires_grad)
 
 
 @public
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:  # fmt: skip
     """One number everywhere, with the shape and type of `input`."""
     found = kind_of(dtype, "full_like", input.dtype)
-    value = fitting(number("full_like", "fill_value", fill_value, 2), found)
-    return leaf(np.full_like(input._data, value, found.numpy), requires_grad, device)
+    value = dtypes.cast(plain(fill_value), found)
+    return leaf(np.full_like(input._data, value, found.numpy), requires_grad)
 
 
 @public
@@ -329,26 +266,18 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 
 @public
 def arange(
-    start: Any = None,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+    start: Any, end: Any = None, step: Any = 1, *,
+    dtype: Any = None, device: Any = None, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """start, start + step, ... as long as it is below `end`: int64 if all are integers, else the default type.
 
     `arange(end)` starts at 0. RuntimeError for a step of 0, or one that leads away from `end`.
     """
-    if start is None or end is None:
-        start, end = 0, end if start is None else start
-    start, end = number("arange", "start", start), number("arange", "end", end)
-    step = number("arange", "step", step, 3)
+    if end is None:
+        start, end = 0, start
+    start, end, step = plain(start), plain(end), plain(step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if not np.isfinite(start) or not np.isfinite(end):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     found = kind_of(dtype, "arange", dtypes.result_type(start, end, step))
@@ -363,23 +292,13 @@ def linspace(
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    for name, bound in (("start", start), ("end", end)):
-        if isinstance(bound, Tensor) and bound.ndim:
-            got = f"{name} with {bound.ndim} dimension(s)."
-            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {got}")
-    first, last = number("linspace", "start", start), number("linspace", "end", end)
-    found = kind_of(dtype, "linspace")
-    if not found.is_floating_point:
-        first, last = int(first), int(last)
-    return leaf(dtypes.cast(np.linspace(first, last, plain(steps)), found), requires_grad, device)
+    array = np.linspace(plain(start), plain(end), plain(steps))
+    return leaf(dtypes.cast(array, kind_of(dtype, "linspace")), requires_grad, device)
 
 
 @public
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix (n, n), or an (n, m) matrix with ones on the diagonal."""
-    for name, count in (("n", n), ("m", m)):
-        if count is not None and count < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
     return leaf(np.eye(n, m, dtype=kind_of(dtype, "eye").numpy), requires_grad, device)
 
 
@@ -395,7 +314,7 @@ def converted(x: Tensor, dtype: DType) -> Tensor:
 
 @public
 def to(
-    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False
+    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
 ) -> Tensor:
     """The tensor in another number type: `x.to(float64)`, `x.to(other)`; itself if it has the type already.
 
@@ -403,12 +322,10 @@ def to(
     """
     check_device(device)
     for arg in args:
-        if isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, DType) or arg in (float, int, bool):
-            dtype = arg
-        elif not isinstance(arg, bool):
+        if isinstance(arg, (str, Device)):
             check_device(arg)
+        else:
+            dtype = getattr(arg, "dtype", arg)  # a tensor's, or a dtype
     made = self if dtype is None else converted(self, dtypes.resolve(dtype))
     return table.clone(self) if copy and made is self else made
 
@@ -485,43 +402,27 @@ class finfo:
     """The limits of a floating-point type: bits, eps, max, min, tiny, smallest_normal, resolution."""
 
     def __init__(self, type: DType | None = None) -> None:
-        found = dtypes.get_default_dtype() if type is None else type
-        if not isinstance(found, DType) or not found.is_floating_point:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
-            )
+        found = type or dtypes.get_default_dtype()
         limits = np.finfo(found.numpy)
-        self.bits = found.itemsize * 8
-        self.dtype = found.name
-        self.eps = float(limits.eps)
-        self.max = float(limits.max)
-        self.min = float(limits.min)
-        self.smallest_normal = float(limits.smallest_normal)
-        self.tiny = self.smallest_normal
+        self.dtype, self.bits = found.name, limits.bits
+        self.min, self.max = float(limits.min), float(limits.max)
+        self.eps, self.tiny = float(limits.eps), float(limits.tiny)
+        self.smallest_normal = self.tiny
         self.resolution = float(str(limits.resolution))
 
     def __repr__(self) -> str:
-        return (
-            f"finfo(resolution={self.resolution:g}, min={self.min:g}, "
-            f"max={self.max:g}, eps={self.eps:g}, "
-            f"smallest_normal={self.smallest_normal:g}, "
-            f"tiny={self.tiny:g}, dtype={self.dtype})"
-        )
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        parts = [f"{name}={getattr(self, name):g}" for name in names]
+        return f"finfo({', '.join(parts)}, dtype={self.dtype})"
 
 
 class iinfo:
     """The limits of an integer type: bits, max, min."""
 
     def __init__(self, type: DType) -> None:
-        if type is dtypes.bool_:
-            raise TypeError("torch.bool is not supported by torch.iinfo")
-        if not isinstance(type, DType) or type.category != dtypes.INTEGER:
-            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         limits = np.iinfo(type.numpy)
-        self.bits = type.itemsize * 8
-        self.dtype = type.name
-        self.max = int(limits.max)
-        self.min = int(limits.min)
+        self.dtype, self.bits = type.name, limits.bits
+        self.min, self.max = int(limits.min), int(limits.max)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
@@ -536,7 +437,10 @@ def to_numpy(self: Tensor, *, force: bool = False) -> Array:
     RuntimeError for a tensor that requires grad, unless `force`: writes would go unnoticed.
     """
     if self.requires_grad and state.recording and not force:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. "
+            "Use tensor.detach().numpy() instead."
+        )
     return self._writable()
 
 
@@ -547,32 +451,29 @@ def rebuild(cls: type[Tensor], array: Array, requires_grad: bool) -> Tensor:
     return made.requires_grad_() if requires_grad else made
 
 
-def _own_attributes(x: Tensor) -> dict[str, Any]:
-    return {name: value for name, value in vars(x).items() if name[0] != "_"}
-
-
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
-        raise RuntimeError(errors.DEEPCOPY)
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) "
+            "support the deepcopy protocol at the moment."
+        )
     if id(self) not in memo:
-        array = copy.deepcopy(self._writable(), memo)
-        memo[id(self)] = made = rebuild(type(self), array, self.requires_grad)
-        vars(made).update(copy.deepcopy(_own_attributes(self), memo))
+        memo[id(self)] = made = rebuild(type(self), self._data.copy(), self.requires_grad)
         made._grad = copy.deepcopy(self._grad, memo)
     return memo[id(self)]
 
 
 def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
     """A pickle holds the numbers and requires_grad, not the graph; a shallow copy shares the numbers."""
-    return rebuild, (type(self), self._writable(), self.requires_grad), _own_attributes(self) or None
+    return rebuild, (type(self), self._writable(), self.requires_grad)
 
 
 def __new__(cls: type[Tensor], *data: Any) -> Tensor:
     """The old constructor: `Tensor([1, 2])` copies numbers, `Tensor(2, 3)` makes room; the default float type."""
-    of_numbers = len(data) == 1 and not isinstance(data[0], int)
     kind = dtypes.get_default_dtype()
-    array = np.array(array_of(data[0], kind)) if of_numbers else np.zeros(size_of("Tensor", data), kind.numpy)
-    return rebuild(cls, array, False)
+    if len(data) == 1 and not isinstance(data[0], int):
+        return rebuild(cls, np.array(array_of(data[0], kind)), False)
+    return rebuild(cls, np.zeros(size_of("Tensor", data), kind.numpy), False)
 
 
 attach(new_zeros, new_ones, new_tensor, to, type_as, cpu, cuda, is_floating_point, element_size)

@@ -18,7 +18,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.operation import attach, public
-from minigrad.ops.creation import converted, fitting
+from minigrad.ops.creation import converted
 from minigrad.tensor import Tensor, plain, wrap
 from minigrad.views import augmented, in_place, overwrite
 
@@ -351,7 +351,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """The same number everywhere."""
     if isinstance(value, Tensor):
         return copy_(self, value)
-    return overwrite(self, table.fill, fitting(plain(value), self.dtype))
+    return overwrite(self, table.fill, dtypes.cast(plain(value), self.dtype))
 
 
 def zero_(self: Tensor) -> Tensor:

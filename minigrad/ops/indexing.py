@@ -9,7 +9,6 @@ repeats, the gradients of the copies add up.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check_dim
 from minigrad.operation import attach, public
+from minigrad.ops.creation import converted
 from minigrad.ops.shapes import expand, expand_shape
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import in_place, overlaps, overwrite
@@ -47,47 +47,32 @@ def __getitem__(self: Tensor, index: Any) -> Tensor:
     try:
         return table.pick(view, y, dims)
     except IndexError as error:
-        raise _out_of_bounds(error, dims) from None
+        raise in_words(error) from None
 
 
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     """Write into a part: the value is broadcast to the part's shape."""
     key, picks, last = parse(index, self._data.shape)
     source = _without_leading_ones(_value(value, self))
+    view = _view(self, key, "Slice" if picks else last) if _narrows(key) else self
     if not picks:
-        view = _view(self, key, last) if _narrows(key) else self
-        kind = f"torch.{source.dtype.tensor_name}Tensor"
-        expand_shape(source._data.shape, view._data.shape, kind)
-        overwrite(view, table.copied, _cast(source, self))
+        expand_shape(source, view._data.shape)
+        overwrite(view, table.copied, converted(source, self.dtype))
         return
-    view = _view(self, key, "Slice") if _narrows(key) else self
     y, dims = _joined(picks, view._data.shape)
-    if source.numel() == 1 and y.dtype is dtypes.bool_:
-        source = _cast(source, self)
-    else:
-        if source._data is view._data or overlaps(view._data, source._data):
-            raise RuntimeError(errors.PARTIAL_OVERLAP)
+    if source.numel() == 1:
+        source = converted(source, self.dtype)
+    elif source._data is view._data or overlaps(view._data, source._data):
+        raise RuntimeError(errors.PARTIAL_OVERLAP)
     if source.dtype is not self.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
-            f"{self.dtype.tensor_name} for the destination and "
-            f"{source.dtype.tensor_name} for the source."
+            f"{self.dtype.tensor_name} for the destination and {source.dtype.tensor_name} for the source."
         )
     try:
         overwrite(view, table.index_put, y, source, dims)
-    except IndexError as error:
-        raise _out_of_bounds(error, dims) from None
-    except (TypeError, ValueError):
-        part = list(table.pick(view.detach(), y, dims).shape)
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(source.shape)} cannot be "
-            f"broadcast to indexing result of shape {part}"
-        ) from None
-
-
-def __delitem__(self: Tensor, index: Any) -> None:
-    """Raises TypeError: a tensor keeps its elements."""
-    raise TypeError("Tensor does not support deleting items")
+    except (IndexError, ValueError) as error:
+        raise in_words(error) from None
 
 
 Picks = list[tuple[int, Tensor]]
@@ -99,10 +84,7 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     The numpy key of integers, slices and None that gives a view; the index tensors and
     masks, each with its dimension of that view; the name of the view's last step.
     """
-    if isinstance(index, list) and any(map(_is_part, index)):
-        index = tuple(index)  # x[[[0, 1], [1, 0]]] means x[[0, 1], [1, 0]]
-    several = isinstance(index, tuple)
-    items = [_item(item) for item in (index if several else (index,))]
+    items = [_item(item) for item in (index if isinstance(index, tuple) else (index,))]
     rest = len(shape) - sum(map(_consumes, items))
     if rest < 0:
         raise _too_many(index, shape)
@@ -119,14 +101,16 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
             key += [slice(None)] * rest
             dim, rest = dim + rest, 0
         elif isinstance(item, int):
-            _check_bounds(item, place, shape[dim])
+            if not -shape[dim] <= item < shape[dim]:
+                raise IndexError(f"index {item} is out of bounds for dimension {place} with size {shape[dim]}")
             key.append(item)
             dropped += 1
             last = "Select"
         elif isinstance(item, slice):
-            key.append(_slice(item, shape[dim]))
-            whole = range(shape[dim])[key[-1]] == range(shape[dim])
-            last = last if whole and several else "Slice"
+            if item.step is not None and item.step <= 0:
+                raise ValueError("step must be greater than zero")
+            key.append(item)
+            last = last if item == slice(None) and items[1:] else "Slice"
         else:
             picks.append((len(key) - dropped, item))
             key += [slice(None)] * _consumes(item)
@@ -134,60 +118,21 @@ def parse(index: Any, shape: Shape) -> tuple[tuple[Any, ...], Picks, str]:
     return (*key, ...), picks, last
 
 
-def _is_part(item: Any) -> bool:
-    """Whether a list that holds this is a tuple of indices, not one index tensor."""
-    return item is None or item is Ellipsis or isinstance(item, (list, tuple, slice, Tensor))
-
-
-def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
-    """The index itself, or several as the rows of one, and their dimensions."""
-    for dim, index in picks:
-        if index.dtype is dtypes.bool_:
-            _check_mask(index._data.shape, shape, dim)
-    if len(picks) == 1:
-        return picks[0][1], (picks[0][0],)
-    arrays: list[Any] = []
-    dims: list[int] = []
-    for dim, index in picks:
-        mask = index.dtype is dtypes.bool_
-        parts = index._data.nonzero() if mask else [index._data]
-        arrays += parts
-        dims += range(dim, dim + len(parts))
-    try:
-        return wrap(np.stack(np.broadcast_arrays(*arrays))), tuple(dims)
-    except ValueError:
-        shapes = ", ".join(str(list(array.shape)) for array in arrays)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        ) from None
-
-
 def _item(item: Any) -> Any:
-    """One item as an int, a bool, a slice, None, Ellipsis, or a tensor with dimensions."""
+    """One item as an int, a slice, None, Ellipsis, or a tensor with dimensions."""
     if item is None or item is Ellipsis or isinstance(item, (int, slice)):
         return item
     if isinstance(item, (list, tuple, range, np.ndarray)):
         array = np.asarray(item)
         item = wrap(array if array.size else array.astype(np.int64))
-    if isinstance(item, Tensor):
-        return _index_tensor(item)
-    if hasattr(item, "__index__"):
-        return item.__index__()
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str'")
-    raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-        f"are valid indices (got {errors.type_name(item)})"
-    )
-
-
-def _index_tensor(index: Tensor) -> Any:
-    kind = index._data.dtype
-    if kind == np.uint8:  # the masks of old
-        index = wrap(index._data.astype(bool))
-    elif kind not in (np.int64, np.int32, np.bool_):
+    if not isinstance(item, Tensor):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+            f"are valid indices (got {errors.type_name(item)})"
+        )
+    if item._data.dtype not in (np.int64, np.int32, np.bool_):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return index if index.ndim else index.item()
+    return item if item.ndim else item.item()
 
 
 def _consumes(item: Any) -> int:
@@ -198,9 +143,26 @@ def _consumes(item: Any) -> int:
     return item.ndim if mask else 1
 
 
-def _check_bounds(index: int, place: int, size: int) -> None:
-    if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
+def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
+    """The index itself, or several as the rows of one, and their dimensions."""
+    arrays: list[Any] = []
+    dims: list[int] = []
+    for dim, index in picks:
+        mask = index.dtype is dtypes.bool_
+        if mask:
+            _check_mask(index._data.shape, shape, dim)
+        parts = index._data.nonzero() if mask else [index._data]
+        arrays += parts
+        dims += range(dim, dim + len(parts))
+    if len(picks) == 1:
+        return picks[0][1], (picks[0][0],)
+    try:
+        return wrap(np.stack(np.broadcast_arrays(*arrays))), tuple(dims)
+    except ValueError:
+        shapes = ", ".join(str(list(array.shape)) for array in arrays)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
 
 
 def _check_mask(mask: Shape, shape: Shape, dim: int) -> None:
@@ -210,14 +172,6 @@ def _check_mask(mask: Shape, shape: Shape, dim: int) -> None:
                 f"The shape of the mask {list(mask)} at index {k} does not match the "
                 f"shape of the indexed tensor {list(shape)} at index {dim + k}"
             )
-
-
-def _slice(item: slice, size: int) -> slice:
-    start, stop, step = item.indices(size)
-    if step < 0:
-        raise ValueError("step must be greater than zero")
-    end = None if item.stop is None or stop == size else stop
-    return slice(start or None, end, None if step == 1 else step)
 
 
 def _narrows(key: tuple[Any, ...]) -> bool:
@@ -233,8 +187,6 @@ def _view(x: Tensor, key: tuple[Any, ...], last: str) -> Tensor:
 
 
 def _too_many(index: Any, shape: Shape) -> IndexError:
-    if not shape and isinstance(index, slice):
-        return IndexError("slice() cannot be applied to a 0-dim tensor.")
     if not shape and isinstance(index, int):
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
@@ -243,15 +195,10 @@ def _too_many(index: Any, shape: Shape) -> IndexError:
     return IndexError(f"too many indices for tensor of dimension {len(shape)}")
 
 
-def _out_of_bounds(error: Exception, dims: Shape) -> Exception:
-    """PyTorch's words for what numpy says of an index array."""
-    found = re.search(r"index (-?\d+) .* axis (\d+) with size (\d+)", str(error))
-    if found is None:
-        return error
-    index, axis, size = map(int, found.groups())
-    if not size:
-        return IndexError("index is out of bounds for dimension with size 0")
-    return IndexError(f"index {index} is out of bounds for dimension {dims.index(axis)} with size {size}")
+def in_words(error: Exception) -> Exception:
+    """What numpy says of an index array; its axis is PyTorch's dimension."""
+    kind = IndexError if isinstance(error, IndexError) else RuntimeError
+    return kind(str(error).replace("axis", "dimension"))
 
 
 def _value(value: Any, like: Tensor) -> Tensor:
@@ -260,10 +207,6 @@ def _value(value: Any, like: Tensor) -> Tensor:
     if not isinstance(value, (int, float, np.generic)):
         raise TypeError(f"can't assign a {errors.type_name(value)} to a {like.type()}")
     return wrap(np.asarray(dtypes.cast(value, like.dtype)))
-
-
-def _cast(x: Tensor, like: Tensor) -> Tensor:
-    return x if x.dtype is like.dtype else x.to(like.dtype)
 
 
 def _without_leading_ones(x: Tensor) -> Tensor:
@@ -279,38 +222,18 @@ def _without_leading_ones(x: Tensor) -> Tensor:
 def _check_index(name: str, input: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> int:
     """`dim` counted from the left; raises unless the index fits the tensors."""
     where = check_dim(dim, input.ndim)
-    if index._data.dtype not in (np.int64, np.int32) and index.numel():
+    if index._data.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    pairs = [("input" if name == "gather" else "self", input)]
-    if src is not None:
-        pairs.append(("src", src))
-        _same_type("scatter(): Expected self.dtype to be equal to src.dtype", input, src)
-    for other, x in pairs:
-        if max(x.ndim, 1) != max(index.ndim, 1):
-            raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
-    _check_sizes(input, where, index, src)
-    size = input.shape[where] if input.ndim else 1
+    if src is not None and src.dtype is not input.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if input.ndim != index.ndim:
+        other = "input" if name == "gather" else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
+    size = input.shape[where]
     wrong = index._data[(index._data < 0) | (index._data >= size)]
     if wrong.size:
         raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {where} with size {size}")
     return where
-
-
-def _check_sizes(x: Tensor, dim: int, index: Tensor, src: Tensor | None) -> None:
-    room = [n for d, n in enumerate(x.shape) if d != dim]
-    asked = [n for d, n in enumerate(index.shape) if d != dim]
-    beyond = [d for d, (n, m) in enumerate(zip(asked, room)) if n > m]
-    rest = f"{list(index.shape)} to be no larger than self {list(x.shape)} apart from dimension {dim}"
-    if src is None and beyond:
-        at = beyond[0] + (beyond[0] >= dim)
-        raise RuntimeError(f"Size does not match at dimension {at} expected index {rest}")
-    if src is not None and (beyond or any(n > m for n, m in zip(index.shape, src.shape))):
-        raise RuntimeError(f"Expected index {rest} and to be no larger size than src {list(src.shape)}")
-
-
-def _same_type(sentence: str, x: Tensor, y: Tensor) -> None:
-    if x._data.dtype != y._data.dtype:
-        raise RuntimeError(sentence)
 
 
 def _cut(src: Tensor, index: Tensor) -> Tensor:
@@ -337,19 +260,15 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     where = check_dim(dim, input.ndim)
-    if input.ndim != indices.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of "
-            f"dimensions, but got {input.ndim} dimensions for input, and "
-            f"{indices.ndim} dimensions for indices"
-        )
-    x, places = list(input.shape), list(indices.shape)
-    n, m = x[where], places[where]
-    x[where] = places[where] = 1
-    wide = list(errors.broadcast_shapes(tuple(x), tuple(places)))
-    x, places = wide.copy(), wide
-    x[where], places[where] = n, m
-    return gather(expand(input, x), where, expand(indices, places))
+    x, places = _with(input.shape, where, 1), _with(indices.shape, where, 1)
+    wide = errors.broadcast_shapes(x, places)
+    source = expand(input, _with(wide, where, input.shape[where]))
+    return gather(source, where, expand(indices, _with(wide, where, indices.shape[where])))
+
+
+def _with(shape: Shape, dim: int, n: int) -> Shape:
+    """The shape with n in one place."""
+    return (*shape[:dim], n, *shape[dim + 1 :])
 
 
 @public
@@ -373,24 +292,6 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 # ------------------------------------------------------------------- slices by index
 
 
-def _check_vector(name: str, input: Tensor, dim: int, index: Any) -> int:
-    """`dim` counted from the left; raises unless index is a vector of integers."""
-    where = check_dim(dim, input.ndim)
-    if not isinstance(index, Tensor):
-        raise errors.must_be_tensor(name, "index", 2, index)
-    if index.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector")
-    if index._data.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index")
-    size = input.shape[where] if input.ndim else 1
-    wrong = index._data[(index._data < 0) | (index._data >= size)]
-    if wrong.size and name == "index_select":
-        raise IndexError("index out of range in self")
-    if wrong.size:
-        raise RuntimeError(f"index {wrong.flat[0]} is out of bounds for dimension {where} with size {size}")
-    return where
-
-
 @public
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along `dim` that `index` names.
@@ -399,39 +300,26 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     tensor([[3, 4],
             [3, 4]])
     """
-    where = _check_vector("index_select", input, dim, index)
-    return table.index_select(input, index, (where,))
+    where = check_dim(dim, input.ndim)
+    try:
+        return table.index_select(input, index, (where,))
+    except IndexError as error:
+        raise in_words(error) from None
 
 
 @public
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    """A copy of input with alpha times the slices of `source` added at `index` along `dim`.
-
-    RuntimeError unless source has input's type, a slice for each index, and input's shape else.
-    """
-    where = _check_vector("index_add", input, dim, index)
-    _same_type(
-        f"index_add_(): self ({input.dtype.tensor_name}) and source "
-        f"({source.dtype.tensor_name}) must have the same scalar type",
-        input,
-        source,
-    )
-    ours, theirs = list(input.shape), list(source.shape)
-    number = theirs[where] if theirs else 1
-    if number != index.numel():
+    """A copy of input with alpha times the slices of `source` added at `index` along `dim`."""
+    where = check_dim(dim, input.ndim)
+    if source.dtype is not input.dtype:
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.numel()}) should be equal to "
-            f"source.size(dim): ({number}), for dim: {where}"
+            f"index_add_(): self ({input.dtype.tensor_name}) and source "
+            f"({source.dtype.tensor_name}) must have the same scalar type"
         )
-    if ours[:where] + ours[where + 1 :] != theirs[:where] + theirs[where + 1 :]:
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified "
-            f"dimension. Got self.shape = {ours} source.shape = {theirs}"
-        )
-    scaled = source if alpha == 1 else source * alpha
-    if not ours:
-        return table.index_add(input.reshape(1), index, scaled.reshape(1), (0,)).reshape(())
-    return table.index_add(input, index, scaled, (where,))
+    try:
+        return table.index_add(input, index, source if alpha == 1 else source * alpha, (where,))
+    except (IndexError, ValueError) as error:
+        raise in_words(error) from None
 
 
 # ------------------------------------------------------------------- by mask
@@ -442,12 +330,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """A copy with `value`, a number or a tensor of one, where the mask holds."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
-    if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
-        )
     errors.broadcast_shapes(mask._data.shape, input._data.shape)
-    return table.masked_fill(input, _cast(_value(value, input), input), mask)
+    return table.masked_fill(input, converted(_value(value, input), input.dtype), mask)
 
 
 @public
@@ -469,6 +353,6 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     return wrap(np.argwhere(input._data))
 
 
-attach(__getitem__, __setitem__, __delitem__, gather, take_along_dim, scatter)
+attach(__getitem__, __setitem__, gather, take_along_dim, scatter)
 attach(scatter_add, index_select, index_add, masked_fill, masked_select, nonzero)
 attach(*in_place(scatter, scatter_add, index_add, masked_fill))

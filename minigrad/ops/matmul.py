@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from minigrad import derivatives as table
-from minigrad import dtypes, errors
+from minigrad import errors
 from minigrad.errors import check_dim
-from minigrad.kernels import inverse_order
 from minigrad.operation import attach, public
 from minigrad.ops.shapes import expand_shape
 from minigrad.tensor import Tensor
@@ -49,9 +48,9 @@ def check_mv(a: Shape, b: Shape) -> None:
         raise RuntimeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
 
 
-def check_mm(a: Shape, b: Shape, first: str = "self", second: str = "mat2") -> None:
+def check_mm(a: Shape, b: Shape) -> None:
     """RuntimeError unless two matrices fit."""
-    for name, shape in ((first, a), (second, b)):
+    for name, shape in (("self", a), ("mat2", b)):
         if len(shape) != 2:
             raise RuntimeError(f"{name} must be a matrix")
     if a[1] != b[0]:
@@ -85,31 +84,10 @@ def check_matmul(a: Shape, b: Shape) -> None:
         check_bmm((batch, *a[-2:]), (batch, *b[-2:]))
 
 
-def check_addmm_dtypes(a: Any, b: Any, c: Any) -> None:
-    """RuntimeError unless the number types of a + b @ c are the same."""
-    for name, kind in (("self", a), ("mat1", b)):
-        if kind is not c:
-            raise RuntimeError(
-                f"{name} and mat2 must have the same dtype, but got {kind.tensor_name} and {c.tensor_name}"
-            )
-
-
-def _check_types(x: Tensor, y: Tensor) -> None:
-    """RuntimeError unless both have one number type; NotImplementedError for booleans."""
+def check_types(x: Tensor, y: Tensor) -> None:
+    """RuntimeError unless both have one number type."""
     a, b = x.dtype, y.dtype
-    if a is b:
-        if a is dtypes.bool_:
-            raise errors.not_implemented("addmm_impl_cpu_", "Bool")
-    elif x.ndim == y.ndim == 1:
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {a.tensor_name} and {b.tensor_name}"
-        )
-    elif y.ndim == 1:
-        names = f"{b.tensor_name}, {a.tensor_name}, and {b.tensor_name}"
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
-    elif y.ndim > 2:
-        raise RuntimeError(f"expected scalar type {a.tensor_name} but found {b.tensor_name}")
-    else:
+    if a is not b:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.c_name} != {b.c_name}")
 
 
@@ -130,8 +108,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def _product(x: Tensor, y: Tensor) -> Tensor:
     a, b = x._data, y._data
-    if a.dtype is not b.dtype or a.dtype.kind == "b":
-        _check_types(x, y)
+    if a.dtype is not b.dtype:
+        check_types(x, y)
     m, n = a.ndim, b.ndim
     if not m or not n or a.shape[-1] != b.shape[max(-2, -n)]:
         check_matmul(a.shape, b.shape)
@@ -140,23 +118,12 @@ def _product(x: Tensor, y: Tensor) -> Tensor:
     if n == 1 and m <= 2:
         return (table.dot if m == 1 else table.mv)(x, y)
     if n == 1:
-        return table.unsafe_view(table.mv(_rows(x), y), a.shape[:-1])
-    if m == 1 and n == 2:
-        row = table.mm(x.unsqueeze(0), y)
-        return table.squeeze_row(row, row._data.shape[1:])
+        rows = x.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+        return table.unsafe_view(table.mv(rows, y), a.shape[:-1])
     if m == 1:
-        return _product(y.mT, x)
-    if n == 2:
-        return table.rows_mm(x, y)
-    if m == 2 and x._node is not None:
-        return _product(y.mT, x.mT).mT.contiguous()
-    return table.batch_mm(x, y)
-
-
-def _rows(x: Tensor) -> Tensor:
-    """All rows of x under one another."""
-    shape = x._data.shape
-    return x.reshape(math.prod(shape[:-1]), shape[-1])
+        row = _product(x.unsqueeze(0), y)
+        return table.squeeze_row(row, (*b.shape[:-2], b.shape[-1]))
+    return (table.rows_mm if n == 2 else table.batch_mm)(x, y)
 
 
 def __matmul__(self: Tensor, other: Any) -> Tensor:
@@ -173,7 +140,7 @@ def __rmatmul__(self: Tensor, other: Any) -> Any:
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, (n, m) and (m, p): (n, p)."""
     check_mm(input._data.shape, mat2._data.shape)
-    _check_types(input, mat2)
+    check_types(input, mat2)
     return table.mm(input, mat2)
 
 
@@ -181,7 +148,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two batches of matrices, (b, n, m) and (b, m, p): (b, n, p)."""
     check_bmm(input._data.shape, mat2._data.shape)
-    _check_types(input, mat2)
+    check_types(input, mat2)
     return table.bmm(input, mat2)
 
 
@@ -189,7 +156,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix (n, m) and a vector (m,): (n,)."""
     check_mv(input._data.shape, vec._data.shape)
-    _check_types(input, vec)
+    check_types(input, vec)
     return table.mv(input, vec)
 
 
@@ -197,7 +164,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of products of two vectors."""
     check_dot(input._data.shape, tensor._data.shape)
-    _check_types(input, tensor)
+    check_types(input, tensor)
     return table.dot(input, tensor)
 
 
@@ -215,26 +182,17 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sums of products over the last dimensions of both."""
     if not input.ndim or not other.ndim:
         return table.mul(input, other)
-    if input.shape[-1] != other.shape[-1]:
-        raise RuntimeError(
-            "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(input.shape)} and {list(other.shape)}"
-        )
     return tensordot(input, other, ([-1], [-1]))
 
 
 @public
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
-    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
-        if matrix.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {matrix.ndim}-D tensor")
-    check_mm(mat1._data.shape, mat2._data.shape, "mat1", "mat2")
-    check_addmm_dtypes(input.dtype, mat1.dtype, mat2.dtype)
-    target = mat1.shape[0], mat2.shape[1]
-    kind = f"torch.{input.dtype.tensor_name}Tensor"
-    expand_shape(input._data.shape, target, kind)
-    return table.addmm(input, mat1, mat2, beta, alpha)
+    check_mm(mat1._data.shape, mat2._data.shape)
+    check_types(mat1, mat2)
+    expand_shape(input, (mat1.shape[0], mat2.shape[1]))
+    x = input if beta == 1 else input * beta
+    return table.addmm(x, mat1 if alpha == 1 else mat1 * alpha, mat2)
 
 
 @public
@@ -242,7 +200,7 @@ def trace(input: Tensor) -> Tensor:
     """The sum of the diagonal of a matrix."""
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
-    return table.trace(input)
+    return input.diagonal().sum()
 
 
 @public
@@ -251,188 +209,111 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
     `dims` is a number, for the last of a and the first of b, or a pair of lists.
     """
-    left, right = _pairs(dims, a.ndim, b.ndim)
-    if a.dtype is not b.dtype:
-        raise RuntimeError("both inputs should have same dtype")
-    if len(left) != len(right):
-        raise RuntimeError("both dimension lists should have same length")
-    for i, j in zip(left, right):
-        if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
+    left, right = (range(-dims, 0), range(dims)) if isinstance(dims, int) else dims
+    left = [check_dim(d, a.ndim) for d in left]
+    right = [check_dim(d, b.ndim) for d in right]
+    for i, j in zip(left, right, strict=True):
+        if a.shape[i] != b.shape[j]:
             raise RuntimeError(
                 "contracted dimensions need to match, but first has size "
                 f"{a.shape[i]} in dim {i} and second has size {b.shape[j]} in dim {j}"
             )
-    left = [check_dim(d, a.ndim) for d in left]
-    right = [check_dim(d, b.ndim) for d in right]
-    for i, j in zip(left, right):
-        if a.shape[i] != b.shape[j]:  # against a single number all are summed
-            a = a.sum(i, keepdim=True)
-            b = b.sum(j, keepdim=True)
     rows = [d for d in range(a.ndim) if d not in left]
     columns = [d for d in range(b.ndim) if d not in right]
-    x = a.permute(*rows, *left).reshape(_count(a, rows), _count(a, left))
-    y = b.permute(*right, *columns).reshape(_count(b, right), _count(b, columns))
-    shape = [a.shape[d] for d in rows] + [b.shape[d] for d in columns]
-    return mm(x, y).reshape(shape)
-
-
-def _pairs(dims: Any, m: int, n: int) -> tuple[list[int], list[int]]:
-    if not isinstance(dims, int):
-        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
-        return left, right
-    if dims < 0:
-        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-    if dims > min(m, n):
-        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-    return list(range(-dims, 0)), list(range(dims))
-
-
-def _count(x: Tensor, dims: Sequence[int]) -> int:
-    return math.prod(x._data.shape[d] for d in dims)
+    shared = math.prod(a.shape[d] for d in left)
+    x = a.permute(*rows, *left).reshape(-1, shared)
+    y = b.permute(*right, *columns).reshape(shared, -1)
+    return mm(x, y).reshape([a.shape[d] for d in rows] + [b.shape[d] for d in columns])
 
 
 # ------------------------------------------------------------------- einsum
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: str, *operands: Tensor) -> Tensor:
     """Einstein's summation: repeated letters are multiplied, missing ones summed.
 
-    Each operand gets one dimension for each letter, in one order for all; then operands
-    are multiplied from left to right, and a letter is summed as soon as no later operand
-    has it. `...` stands for dimensions that broadcast.
+    Operands are multiplied from left to right, and a letter is summed as soon as no
+    later operand has it. `...` stands for dimensions that are the same in all.
 
     >>> torch.einsum("ij,j->i", torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 10]))
     tensor([21, 43])
     """
-    if not isinstance(equation, str):
-        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {errors.type_name(equation)}")
-    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
-        operands = tuple(operands[0])
     terms, output = _terms(equation.replace(" ", ""), operands)
-    _check_letters(terms, output, operands)
-    summed = [c for c in dict.fromkeys("".join(terms)) if c not in output]
-    order = output + "".join(summed)
-    pieces = [_arranged(x, term, order) for x, term in zip(operands, terms)]
-    last = {c: i for i, term in enumerate(terms) for c in term}
-
-    def ending(i: int) -> tuple[int, ...]:
-        return tuple(order.index(c) for c in summed if last[c] == i)
-
-    if len(pieces) == 1:
-        return table.sum_dims(pieces[0], ending(0), False) if summed else pieces[0]
-    result = _summed(pieces[0], ending(0))
-    for i, piece in enumerate(pieces[1:], 1):
-        result = _contracted(result, piece, ending(i))
-    return result.reshape(result._data.shape[: len(output)]) if summed else result
+    pairs = [_without_repeats(x, term) for x, term in zip(operands, terms)]
+    result, letters = pairs[0]
+    for i, (x, term) in enumerate(pairs[1:], 1):
+        wanted = output + "".join(terms[i + 1 :])
+        result, letters = _multiplied(result, letters, x, term, wanted)
+    result, letters = _summed(result, letters, output)
+    return _in_order(result, letters, output)
 
 
-def _terms(equation: str, operands: Sequence[Any]) -> tuple[list[str], str]:
+def _terms(equation: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
     """The letters of each operand and of the output; digits name the dimensions of `...`."""
-    left, arrow, right = equation.partition("->")
-    for at, c in enumerate(equation):
-        part_of_arrow = arrow and at in (len(left), len(left) + 1)
-        if not (c.isascii() and c.isalpha()) and c not in ".," and not part_of_arrow:
-            raise RuntimeError(
-                f"einsum(): invalid subscript given at index {at} in the equation "
-                "string, subscripts must be in [a-zA-Z]"
-            )
+    left, arrow, output = equation.partition("->")
     terms = left.split(",")
-    if not operands:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at "
-            "least one operand and its subscripts list"
-        )
     if len(terms) != len(operands):
         few = "more" if len(terms) < len(operands) else "fewer"
         raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
-    rests = [_rest(i, term, x) for i, (term, x) in enumerate(zip(terms, operands))]
-    dots = "0123456789"[: max(rests)]
-    terms = [t.replace("...", dots[len(dots) - n :]) for t, n in zip(terms, rests)]
-    if arrow:
-        return terms, right.replace("...", dots)
+    dots = ""
+    for i, (term, x) in enumerate(zip(terms, operands)):
+        letters = term.replace("...", "")
+        rest = x.ndim - len(letters)
+        if rest < 0 or (rest and letters == term):
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match "
+                f"the number of dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
+            )
+        dots = max(dots, "0123456789"[:rest]) if letters != term else dots
+    terms = [term.replace("...", dots) for term in terms]
     every = "".join(terms)
-    once = [c for c in sorted(set(every)) if every.count(c) == 1 and c not in dots]
-    return terms, dots + "".join(once)
-
-
-def _rest(i: int, term: str, x: Any) -> int:
-    """How many dimensions of operand i `...` stands for."""
-    if not isinstance(x, Tensor):
-        raise TypeError(f"expected Tensor as element {i} in argument 1, but got {errors.type_name(x)}")
-    letters = term.replace("...", "", 1)
-    if "." in letters:
-        raise RuntimeError(f"einsum(): found '.' for operand {i} that is not part of any ellipsis")
-    rest = x.ndim - len(letters)
-    if rest < 0 or (rest and letters == term):
-        raise RuntimeError(
-            f"einsum(): the number of subscripts in the equation ({len(letters)}) does "
-            f"not match the number of dimensions ({x.ndim}) for operand {i} and no "
-            "ellipsis was given"
-        )
-    return rest
-
-
-def _check_letters(terms: list[str], output: str, operands: Sequence[Tensor]) -> None:
-    """RuntimeError for sizes that do not fit, or an output that cannot be."""
+    once = "".join(c for c in sorted(set(every)) if every.count(c) == 1 and c not in dots)
+    output = output.replace("...", dots) if arrow else dots + once
     size: dict[str, int] = {}
     for i, (term, x) in enumerate(zip(terms, operands)):
-        own: dict[str, int] = {}
-        for c, n in zip(term, x._data.shape):
-            if own.setdefault(c, n) != n:
-                raise RuntimeError(
-                    f"einsum(): subscript {c} is repeated for operand {i} but the sizes don't match, {n} != {own[c]}"
-                )
-            if n != 1 and size.get(c, 1) not in (1, n):
+        for c, n in zip(term, x.shape):
+            if size.setdefault(c, n) != n:
                 raise RuntimeError(
                     f"einsum(): subscript {c} has size {n} for operand {i} which does "
                     f"not broadcast with previously seen size {size[c]}"
                 )
-            size[c] = n if n != 1 else size.get(c, 1)
-    for c in output:
-        if c not in size:
-            raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
-        if output.count(c) > 1:
-            raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+    return terms, output
 
 
-def _arranged(x: Tensor, term: str, order: str) -> Tensor:
-    """x with one dimension for each letter, of size 1 for those that it does not have."""
+def _without_repeats(x: Tensor, term: str) -> tuple[Tensor, str]:
+    """The diagonal, where a letter names two dimensions."""
     for c in dict.fromkeys(term):
         while term.count(c) > 1:
-            i = term.index(c)
-            j = term.index(c, i + 1)
+            i, j = term.index(c), term.rindex(c)
             x = x.diagonal(0, i, j)
             term = term[:i] + term[i + 1 : j] + term[j + 1 :] + c
-    for c in order:
-        if c not in term:
-            x = x.unsqueeze(-1)
-            term += c
-    return table.permute(x, tuple(term.index(c) for c in order))
+    return x, term
 
 
-def _summed(x: Tensor, dims: Sequence[int]) -> Tensor:
-    return table.sum_dims(x, tuple(dims), True) if dims else x
+def _summed(x: Tensor, letters: str, wanted: str) -> tuple[Tensor, str]:
+    """The sum over the letters that are not wanted."""
+    gone = tuple(i for i, c in enumerate(letters) if c not in wanted)
+    rest = "".join(c for c in letters if c in wanted)
+    return (table.sum_dims(x, gone, False) if gone else x), rest
 
 
-def _contracted(x: Tensor, y: Tensor, gone: Sequence[int]) -> Tensor:
-    """x * y summed over the dimensions `gone`, by one product of batches of matrices."""
-    if x.dtype is not y.dtype and gone:
-        raise RuntimeError(f"expected scalar type {x.dtype.tensor_name} but found {y.dtype.tensor_name}")
-    x = _summed(x, [d for d in gone if y._data.shape[d] == 1 != x._data.shape[d]])
-    y = _summed(y, [d for d in gone if x._data.shape[d] == 1 != y._data.shape[d]])
-    a, b = x._data.shape, y._data.shape
-    if not gone:
-        return table.mul(x, y)
-    dims = [d for d in range(len(a)) if d not in gone]
-    batch = [d for d in dims if a[d] != 1 and b[d] != 1]
-    rows = [d for d in dims if d not in batch and b[d] == 1]
-    columns = [d for d in dims if d not in batch and d not in rows]
-    n, k = _count(x, batch), _count(x, gone)
-    left = x.permute(*batch, *rows, *gone, *columns).reshape(n, _count(x, rows), k)
-    right = y.permute(*batch, *gone, *columns, *rows).reshape(n, k, _count(y, columns))
-    sizes = [*(a[d] for d in (*batch, *rows)), *(b[d] for d in columns)]
-    product = bmm(left, right).view(*sizes, *(1 for _ in gone))
-    return product.permute(inverse_order((*batch, *rows, *columns, *gone)))
+def _in_order(x: Tensor, letters: str, order: str) -> Tensor:
+    return table.permute(x, tuple(letters.index(c) for c in order)) if letters != order else x
+
+
+def _multiplied(x: Tensor, a: str, y: Tensor, b: str, wanted: str) -> tuple[Tensor, str]:
+    """x * y summed over the letters that are not wanted, by one product of batches of matrices."""
+    x, a = _summed(x, a, wanted + b)
+    y, b = _summed(y, b, wanted + a)
+    size = dict(zip(a + b, (*x.shape, *y.shape)))
+    batch = "".join(c for c in a if c in b and c in wanted)
+    gone = "".join(c for c in a if c in b and c not in wanted)
+    rows, columns = "".join(c for c in a if c not in b), "".join(c for c in b if c not in a)
+    n, r, k, m = (math.prod(size[c] for c in part) for part in (batch, rows, gone, columns))
+    left = _in_order(x, a, batch + rows + gone).reshape(n, r, k)
+    right = _in_order(y, b, batch + gone + columns).reshape(n, k, m)
+    letters = batch + rows + columns
+    return bmm(left, right).reshape([size[c] for c in letters]), letters
 
 
 attach(__matmul__, __rmatmul__, matmul, mm, bmm, mv, dot, outer, inner, addmm, trace)

@@ -393,7 +393,7 @@ def normal(
         array = source.normal(size_of("normal", (size,)), mean, std, _floats(NORMAL, dtype))
         return leaf(array, requires_grad, device)
     if size is not None or not tensors:
-        raise errors.no_such_form("normal", (mean, std))
+        raise TypeError("normal() takes two numbers with a size, or at least one tensor")
     means, stds = (getattr(v, "_data", v) for v in (mean, std))
     if not np.all(np.greater_equal(stds, 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0")

@@ -29,33 +29,15 @@ Shape = tuple[int, ...]
 Dims = int | Sequence[int]
 
 
-def ints(name: str, argument: str, values: Any) -> Shape:
-    """The values as a tuple of ints; TypeError if one is something else."""
-    try:
-        return tuple(map(operator.index, values))
-    except TypeError:
-        raise _no_ints(name, argument, values) from None
-
-
-def _no_ints(name: str, argument: str, values: Any) -> TypeError:
-    given = f"{name}(): argument '{argument}' (position 1) must be tuple of ints"
-    if not isinstance(values, (tuple, list)):
-        return TypeError(f"{given}, not {errors.type_name(values)}")
-    wrong = next(i for i, n in enumerate(values) if not hasattr(n, "__index__"))
-    kind = errors.type_name(values[wrong])
-    return TypeError(f"{given}, but found element of type {kind} at pos {wrong}")
-
-
 def one_by_one(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The method whose sizes may also be given one by one: x.reshape(2, 3)."""
 
     @functools.wraps(function)
     def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
-        if named and not sizes:
+        if named:
             return function(self, **named)
-        if len(sizes) == 1 and not hasattr(sizes[0], "__index__"):
-            sizes = sizes[0]
-        return function(self, sizes)
+        several = len(sizes) != 1 or hasattr(sizes[0], "__index__")
+        return function(self, sizes if several else sizes[0])
 
     return method
 
@@ -65,50 +47,34 @@ def along(dim: int, key: Any) -> tuple[Any, ...]:
     return (slice(None),) * dim + (key, ...)
 
 
-def infer_size(shape: Sequence[int], size: int) -> Shape:
-    """`shape` with its -1 replaced, for a tensor of `size` elements."""
-    shape = tuple(shape)
-    for place, n in enumerate(shape):
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n} at index {place} of shape {list(shape)}")
+def infer_size(x: Tensor, sizes: Sequence[int]) -> Shape:
+    """The sizes of `reshape`, the -1 among them replaced."""
+    shape = tuple(map(operator.index, sizes))
+    size, known = x._data.size, math.prod(n for n in shape if n != -1)
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
-    known = math.prod(n for n in shape if n != -1)
-    if -1 in shape and known == size == 0:
-        raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because "
-            "the unspecified dimension size -1 can be any value and is ambiguous"
-        )
     if size % known if -1 in shape and known else known != size:
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
     return tuple(size // known if n == -1 else n for n in shape)
 
 
-def expand_shape(shape: Shape, sizes: Sequence[int], tensor_type: str) -> Shape:
+def expand_shape(x: Tensor, sizes: Sequence[int]) -> Shape:
     """The sizes of `expand`, with -1 meaning the tensor's own; RuntimeError when it cannot be."""
-    sizes = tuple(sizes)
+    sizes, shape = tuple(map(operator.index, sizes)), x._data.shape
     extra = len(sizes) - len(shape)
     if extra < 0:
         raise RuntimeError(
-            f"expand({tensor_type}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
+            f"expand({x.type()}{{{list(shape)}}}, size={list(sizes)}): the number of sizes provided "
             f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
         )
-    result = []
-    for place, n in enumerate(sizes):
-        own = shape[place - extra] if place >= extra else None
-        if n == -1 and own is None:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {place}"
-            )
-        if own not in (None, 1, n) and n != -1:
+    for place, (n, own) in enumerate(zip(sizes[extra:], shape), extra):
+        if own not in (1, n) and n != -1:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({own}) at "
                 f"non-singleton dimension {place}.  Target sizes: {list(sizes)}.  Tensor sizes: {list(shape)}"
             )
-        if n < -1:
-            raise RuntimeError(f"invalid shape dimension {n}")
-        result.append(n if own is None or n != -1 else own)
-    return tuple(result)
+    wide = (1,) * extra + shape
+    return tuple(own if n == -1 else n for n, own in zip(sizes, wide))
 
 
 # ------------------------------------------------------------------- another shape
@@ -120,18 +86,12 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
 
     A view where memory allows it, else a copy. RuntimeError for another number of elements.
     """
-    return _reshaped(input, _sizes("reshape", input, shape))
-
-
-def _sizes(name: str, x: Tensor, shape: Any) -> Shape:
-    return infer_size(ints(name, "shape", shape), x.numel())
+    return _reshaped(input, infer_size(input, shape))
 
 
 def _reshaped(x: Tensor, shape: Shape) -> Tensor:
-    if x._node is None or x._data.flags.c_contiguous:
+    if x._node is None or x._data.flags.c_contiguous or _can_view(x._data, shape):
         return table.reshape(x, shape)
-    if _can_view(x._data, shape):
-        return table.reshape_alias(x, shape)
     return table.unsafe_view(contiguous(x), shape)
 
 
@@ -145,7 +105,7 @@ def _can_view(array: Any, shape: Shape) -> bool:
 
 def view(self: Tensor, shape: Sequence[int]) -> Tensor:
     """As `reshape`, but never a copy: RuntimeError where memory does not allow a view."""
-    sizes = _sizes("view", self, shape)
+    sizes = infer_size(self, shape)
     if not _can_view(self._writable(), sizes):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least "
@@ -168,14 +128,9 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 @public
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions `start_dim` to `end_dim` as one."""
-    shape, ndim = input._data.shape, input._data.ndim
-    first = check_dim(start_dim, ndim)
-    last = check_dim(end_dim, ndim)
-    if not shape:
-        return table.reshape(input, (1,))
-    if first > last:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if first == last:
+    shape = input._data.shape
+    first, last = (check_dim(dim, len(shape)) for dim in (start_dim, end_dim))
+    if first == last and shape:
         return input
     size = math.prod(shape[first : last + 1])
     return _reshaped(input, (*shape[:first], size, *shape[last + 1 :]))
@@ -193,10 +148,8 @@ def squeeze(input: Tensor, dim: Dims | None = None) -> Tensor:
     shape = input._data.shape
     if dim is None:
         return table.squeeze(input, tuple(n for n in shape if n != 1))
-    row = table.squeeze_dim if isinstance(dim, int) else table.squeeze_dims
-    dims = check_dims(dim, len(shape)) if dim != () else ()
-    left = tuple(n for d, n in enumerate(shape) if n != 1 or d not in dims)
-    return row(input, left)
+    dims = check_dims(dim, len(shape))
+    return table.squeeze_dim(input, tuple(n for d, n in enumerate(shape) if n != 1 or d not in dims))
 
 
 @public
@@ -210,16 +163,14 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 # ------------------------------------------------------------------- broadcasting
 
 
-def expand(self: Tensor, size: Sequence[int], *, implicit: bool = False) -> Tensor:
+def expand(self: Tensor, size: Sequence[int]) -> Tensor:
     """A view that repeats dimensions of size 1; -1 leaves a size as it is.
 
     >>> torch.tensor([[1], [2]]).expand(2, 3)
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    sizes = ints("expand", "size", size)
-    kind = f"torch.{self.dtype.tensor_name}Tensor"
-    return table.expand(self, expand_shape(self._data.shape, sizes, kind))
+    return table.expand(self, expand_shape(self, size))
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
@@ -235,52 +186,24 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, expanded to their common shape."""
-    given = _tensors("broadcast_tensors", tensors)
-    shape = errors.broadcast_shapes(*(x._data.shape for x in given))
-    return tuple(x if x.shape == shape else expand(x, shape) for x in given)
+    shape = errors.broadcast_shapes(*(x._data.shape for x in tensors))
+    return tuple(x if x.shape == shape else expand(x, shape) for x in tensors)
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes have together; else RuntimeError."""
-    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
-    together = [1] * max(map(len, given), default=0)
-    for place, shape in enumerate(given):
-        for d in range(-1, -len(shape) - 1, -1):
-            if together[d] not in (1, shape[d]) and shape[d] != 1:
-                raise RuntimeError(
-                    "Attempting to broadcast a dimension of length "
-                    f"{shape[d]} at {d}! Mismatching argument at index {place} had "
-                    f"{shapes[place]}; but expected shape should be broadcastable to "
-                    f"{together}"
-                )
-            together[d] = shape[d] if together[d] == 1 else together[d]
-    return Size(together)
+    return Size(errors.broadcast_shapes(*shapes))
 
 
-def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Vectors as coordinates of a grid: "ij" varies the first down the rows, "xy" along them."""
-    given = _tensors("meshgrid", tensors)
-    if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-            UserWarning,
-            stacklevel=2,
-        )
-    elif indexing not in ("ij", "xy"):
-        raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    for x in given:
-        if x.dtype is not given[0].dtype:
-            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-        if x.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
+    given = list(tensors)
     if indexing == "xy":
         given[:2] = given[1::-1]
     shape = tuple(x.numel() for x in given)
     ones = (1,) * len(given)
-    grids = []
-    for d, x in enumerate(given):
-        column = view(x, (*ones[:d], shape[d], *ones[d + 1 :]))
-        grids.append(table.expand(column, shape))
+    columns = [view(x, (*ones[:d], shape[d], *ones[d + 1 :])) for d, x in enumerate(given)]
+    grids = [table.expand(column, shape) for column in columns]
     if indexing == "xy":
         grids[:2] = grids[1::-1]
     return tuple(grids)
@@ -292,7 +215,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @public
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """The dimensions in another order."""
-    order, ndim = ints("permute", "dims", dims), input._data.ndim
+    order, ndim = tuple(dims), input._data.ndim
     if len(order) != ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not "
@@ -332,10 +255,9 @@ def _reversed(self: Tensor) -> Tensor:
     ndim = self._data.ndim
     if ndim != 2:
         warnings.warn(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape "
-            "is deprecated and it will throw an error in a future release. Consider "
-            "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim "
-            "- 1, -1, -1))` to reverse the dimensions of a tensor.",
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             UserWarning,
             stacklevel=2,
         )
@@ -355,14 +277,8 @@ def movedim(input: Tensor, source: Dims, destination: Dims) -> Tensor:
     """Dimensions moved to other positions; the others keep their order."""
     ndim = input._data.ndim
     origins, targets = check_dims(source, ndim), check_dims(destination, ndim)
-    if len(origins) != len(targets):
-        raise RuntimeError(
-            f"movedim: Invalid source or destination dims: source ({source} dims) "
-            "should contain the same number of dims as destination "
-            f"({destination} dims)"
-        )
     order = [d for d in range(ndim) if d not in origins]
-    for target, origin in sorted(zip(targets, origins)):
+    for target, origin in sorted(zip(targets, origins, strict=True)):
         order.insert(target, origin)
     return table.permute(input, tuple(order))
 
@@ -370,19 +286,14 @@ def movedim(input: Tensor, source: Dims, destination: Dims) -> Tensor:
 @public
 def flip(input: Tensor, dims: Dims) -> Tensor:
     """The order of the elements along these dimensions reversed."""
-    return table.flip(input, check_dims(dims, input.ndim) if dims != () else ())
+    return table.flip(input, check_dims(dims, input.ndim))
 
 
 @public
 def roll(input: Tensor, shifts: Dims, dims: Dims | None = None) -> Tensor:
     """Elements shifted along dimensions; those that leave at one end enter at the other."""
     steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    if dims is None:
-        return table.roll(input, steps, None)
-    where = (dims,) if isinstance(dims, int) else dims
-    if len(where) != len(steps):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(where)}")
-    return table.roll(input, steps, tuple(check_dim(d, input.ndim) for d in where))
+    return table.roll(input, steps, None if dims is None else check_dims(dims, input.ndim))
 
 
 # ------------------------------------------------------------------- copies
@@ -408,28 +319,20 @@ def contiguous(self: Tensor) -> Tensor:
     """The tensor with its elements in order in memory: itself, or a copy."""
     if self._data.flags.c_contiguous:
         return self
-    copy = table.clone(self)
-    copy._data = np.ascontiguousarray(copy._data)
-    return copy
+    return table.clone(self)
 
 
 def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
     """The tensor repeated along each dimension; new dimensions come first."""
-    counts = ints("repeat", "repeats", repeats)
-    if len(counts) < self.ndim:
+    if len(repeats) < self.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    if min(counts, default=0) < 0:
-        shape = (1,) * (len(counts) - self.ndim) + self._data.shape
-        sizes = [n * count for n, count in zip(shape, counts)]
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {sizes}")
-    return table.repeat(self, counts)
+    return table.repeat(self, tuple(repeats))
 
 
 @public
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """As `repeat`, but missing dimensions count as 1."""
-    counts = ints("tile", "dims", dims)
-    return repeat(input, (1,) * (input.ndim - len(counts)) + counts)
+    return repeat(input, (1,) * (input.ndim - len(dims)) + tuple(dims))
 
 
 @public
@@ -437,21 +340,8 @@ def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = No
     """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
     x = ravel(input) if dim is None else input
     where = check_dim(dim or 0, x.ndim)
-    n = x._data.shape[where]
-    times = np.asarray(getattr(repeats, "_data", repeats))
-    if (times < 0).any():
-        raise RuntimeError("repeats can not be negative")
-    if times.size not in (1, n):
-        raise RuntimeError(
-            "repeats must have the same size as input along dim, but got "
-            f"repeats.size(0) = {times.size} and input.size({where}) = {n}"
-        )
-    if isinstance(repeats, int):
-        shape = x._data.shape
-        wide = (*shape[: where + 1], repeats, *shape[where + 1 :])
-        copies = table.clone(expand(unsqueeze(x, where + 1), wide))
-        return view(copies, (*shape[:where], n * repeats, *shape[where + 1 :]))
-    places = np.repeat(np.arange(n), np.broadcast_to(times, (n,)))
+    times = repeats if isinstance(repeats, int) else repeats._data
+    places = np.repeat(np.arange(x._data.shape[where]), times)
     return table.index_select(x, wrap(places), (where,))
 
 
@@ -461,10 +351,7 @@ def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = No
 @public
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A diagonal of two dimensions, as a view with a new last dimension."""
-    i, j = check_dim(dim1, input.ndim), check_dim(dim2, input.ndim)
-    if i == j:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return table.diagonal(input, offset, i, j)
+    return table.diagonal(input, offset, check_dim(dim1, input.ndim), check_dim(dim2, input.ndim))
 
 
 @public
@@ -474,54 +361,39 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
         size = input.numel() + abs(diagonal)
         return table.diag_embed(input, (size, size), diagonal, 0, 1)
     if input.ndim == 2:
-        return table.diagonal_copy(input, diagonal)
+        return table.clone(table.diagonal(input, diagonal, 0, 1))
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
-
-
-def _matrix(name: str, x: Tensor) -> None:
-    if x._data.ndim < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
 
 
 @public
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros above a diagonal of the last two dimensions."""
-    _matrix("tril", input)
     return table.tril(input, diagonal)
 
 
 @public
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros below a diagonal of the last two dimensions."""
-    _matrix("triu", input)
     return table.triu(input, diagonal)
 
 
 # ------------------------------------------------------------------- several as one
 
 
-def _tensors(name: str, tensors: Any) -> list[Tensor]:
-    """The tensors of a list, or of a list in a list of arguments."""
+def _of_one_type(name: str, tensors: Any) -> list[Tensor]:
+    """The tensors of a list, in the number type of their common result."""
     if not isinstance(tensors, (tuple, list)):
         kind = errors.type_name(tensors)
-        raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
-        )
-    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
-        tensors = tensors[0]
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}")
+    if not tensors and name == "cat":
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
     for i, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            kind = errors.type_name(x)
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {kind}")
-    if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
-    return list(tensors)
-
-
-def _of_one_type(name: str, tensors: Any) -> list[Tensor]:
-    given = _tensors(name, tensors)
-    wanted = dtypes.result_type(*(x._data for x in given))
-    return [x if x.dtype is wanted else x.to(wanted) for x in given]
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {errors.type_name(x)}")
+    wanted = dtypes.result_type(*(x._data for x in tensors))
+    return [x if x.dtype is wanted else x.to(wanted) for x in tensors]
 
 
 @public
@@ -532,13 +404,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     tensor([[0., 0.],
             [1., 1.]])
     """
-    if isinstance(tensors, (tuple, list)) and not tensors:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     given = _of_one_type("cat", tensors)
-    for i, x in enumerate(given):
-        if not x._data.ndim:
-            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
-    real = [x for x in given if x._data.shape != (0,)] or given
+    real = [x for x in given if x._data.shape != (0,)] or given  # an empty list may start a loop
     where = check_dim(dim, real[0]._data.ndim)
     _check_joined([x._data.shape for x in real], where)
     bounds = (0, *accumulate(x._data.shape[where] for x in real))
@@ -552,6 +419,8 @@ def _check_joined(shapes: list[Shape], dim: int) -> None:
     """RuntimeError unless the shapes are equal in all dimensions but `dim`."""
     first = shapes[0]
     for i, shape in enumerate(shapes):
+        if not shape:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
         if len(shape) != len(first):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         for d, (m, n) in enumerate(zip(first, shape)):
@@ -597,53 +466,30 @@ def _split(x: Tensor, row: Any, dim: int, sizes: Sequence[int]) -> tuple[Tensor,
 @public
 def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most this size along `dim`, or of these sizes."""
-    if not tensor._data.ndim:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
     where = check_dim(dim, tensor._data.ndim)
     size, step = tensor._data.shape[where], split_size_or_sections
-    if not isinstance(step, int):
-        sizes = ints("split_with_sizes", "split_sizes", step)
-        _check_sizes(sizes, size, where)
-        return _split(tensor, table.split_sizes, where, sizes)
-    if step < 0:
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
-    if size and not step:
-        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
-    pieces = [min(step, size - start) for start in range(0, size, step or 1)]
-    return _split(tensor, table.split, where, pieces or [0])
-
-
-def _check_sizes(sizes: Shape, size: int, dim: int) -> None:
+    if isinstance(step, int):
+        pieces = [min(step, size - start) for start in range(0, size, step)]
+        return _split(tensor, table.split, where, pieces or [0])
+    sizes = tuple(step)
     if sum(sizes) != size:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {size} (input "
-            f"tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
+            f"tensor's size at dimension {where}), but got split_sizes={list(sizes)}"
         )
-    if min(sizes) < 0:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
-        )
+    return _split(tensor, table.split_sizes, where, sizes)
 
 
 @public
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most this number of views of equal size; the last may be smaller."""
-    if not input._data.ndim:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     where = check_dim(dim, input._data.ndim)
-    size = input._data.shape[where]
-    if not size:
-        return _split(input, table.split_sizes, where, [0] * chunks)
-    return split(input, -(-size // chunks), where)
+    return split(input, -(-input._data.shape[where] // chunks), where)
 
 
 @public
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along `dim`, as views."""
-    if not input._data.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     where = check_dim(dim, input._data.ndim)
     return _parts(input, table.unbind, where, range(input._data.shape[where]))
 

@@ -8,7 +8,8 @@
     vector_jacobian             a row of weights times a Jacobian
     product                     one entry of a matrix product: a row against a column
     line, fit                   a line through points; the line beside the losses of its fit so far
-    boundary, gallery, film     where a net divides the plane; grey images; pictures in a row, with a slider
+    curve                       numbers over numbers: a loss curve, a function
+    boundary, gallery, film     where a net divides the plane; small images; pictures in a row, with a slider
 
 `.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
 sliders beside a picture; without a front end (`display="static"`) it is the picture alone.
@@ -490,10 +491,30 @@ def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str =
     return made
 
 
-def gallery(images: Any, titles: Sequence[str] = (), black: float = 0.0, white: float = 1.0, columns: int = 6) -> Figure:
+def curve(x: Any, y: Any, across: str = "x", down: str = "y") -> Figure:
+    """The numbers y, drawn over the numbers x, both of shape (n,)."""
+    xs, ys = plain(x), plain(y)
+    made, axes = figure()
+    axes.plot(xs, ys, color=BLUE, linewidth=1.5)
+    axes.set(xlabel=across, ylabel=down)
+    made.alt = (
+        f"Curve of {down} over {across}: {number(ys[0])} at {number(xs[0])}, {number(ys[-1])} at {number(xs[-1])}, "
+        f"between {number(ys.min())} and {number(ys.max())}."
+    )
+    return made
+
+
+def gallery(
+    images: Any,
+    titles: Sequence[str] = (),
+    black: float = 0.0,
+    white: float = 1.0,
+    columns: int = 6,
+    signed: bool = False,
+) -> Figure:
     """Grey images of one size, beside and below one another, each under its title.
 
-    images: (n, height, width). black, white: the values that are drawn so.
+    images: (n, height, width). black, white: the values that are drawn so; signed: blue and orange in their place.
     """
     shown = plain(images)
     columns = min(columns, len(shown))
@@ -503,7 +524,8 @@ def gallery(images: Any, titles: Sequence[str] = (), black: float = 0.0, white: 
     for place, axes in enumerate(made.subplots(rows, columns, squeeze=False).flat):
         axes.set_axis_off()
         if place < len(shown):
-            axes.imshow(shown[place], cmap="gray", vmin=black, vmax=white)
+            colours = tints(BLUE, "#FFFFFF", ORANGE) if signed else "gray"
+            axes.imshow(shown[place], cmap=colours, vmin=black, vmax=white)
             axes.set_title(titles[place] if place < len(titles) else "", fontsize=10)
     size = " by ".join(map(str, shown.shape[1:]))
     made.alt = f"{len(shown)} images of {size} pixels" + (": " + "; ".join(titles) if titles else "") + "."
@@ -548,7 +570,8 @@ def film(frames: Mapping[Any, Figure], name: str = "step", display: str | None =
     The slider turns the pictures in the browser alone, so it works in a saved notebook without a kernel.
     """
     pictures = list(frames.values())
-    some = sorted({round((i / 3) ** 2 * (len(pictures) - 1)) for i in range(4)})  # more of the beginning
+    last = len(pictures) - 1
+    some = sorted({round((i / 3) ** 2 * last) for i in range(4)}) if last > 3 else range(last + 1)  # more of the beginning
     still = side_by_side([pictures[i] for i in some])
     if is_static(display):
         return still
@@ -666,7 +689,7 @@ def line(x: Any, y: Any, w: float, b: float) -> Figure:
     axes.legend(**LEGEND)
     made.alt = (
         f"{len(xs)} points and the line {number(w)} x + {number(b)}: mean squared error {number((miss**2).mean())}, "
-        f"slopes of the error {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."
+        f"derivatives {number((2 * miss * xs).mean())} for w and {number((2 * miss).mean())} for b."
     )
     return made
 

@@ -40,7 +40,7 @@ type(T.float32).sum(-1)
 """)
 FUNCTIONAL = ['leaky_relu', 'softplus', 'logsigmoid', 'gelu', 'normalize']
 INDEX = listed("""
-0 | -1 | ..., 0 | :1 | 1: | ::2 | :, 0 | [0, 0] | [0, -1] | None | 0, 0 | :, None | ..., :2 | [[0, 0], [0, 0]]
+0 | -1 | ..., 0 | :1 | 1: | ::2 | :, 0 | [0, 0] | [0, -1] | None | 0, 0 | :, None | ..., :2
 """)
 BINARY = listed("""
 {a} + {b} | {a} - {b} | {a} * {b} | {a} / {b} | T.maximum({a}, {b}) | T.minimum({a}, {b}) | {a} @ {b}
@@ -53,7 +53,7 @@ T.nn.functional.huber_loss({a}, {b}.to({a}.dtype), delta=0.5) | T.nn.functional.
 T.nn.functional.linear({a}, {b}, {b}[..., 0].contiguous()) | T.nn.functional.layer_norm({a}, {b}.shape)
 T.nn.functional.cross_entropy({a}, {b}.softmax(-1))
 T.nn.functional.binary_cross_entropy_with_logits({a}, {b}.sigmoid()) | T.nn.functional.pad({a}, (1, 0), value=0.5)
-T.tensordot({a}, {b}, 1) | T.where({a} > 0, {b}, 0.5) | T.addmm({a}, {b}, {a}) | T.broadcast_tensors({a}, {b})[0]
+T.where({a} > 0, {b}, 0.5) | T.addmm({a}, {b}, {a}) | T.broadcast_tensors({a}, {b})[0]
 T.meshgrid({a}, {b}, indexing='ij')[1] | T.einsum('...i,...i->...', {a}, {b}) | {a}.masked_select({b} > 0)
 {a}.scatter_add(-1, T.zeros_like({b}, dtype=T.int64), {b}) | {a}.index_add(0, T.tensor([0]), {b})
 ({a} > 0)|({b} > 0) | {a}.fmod({b}) | {a}.lerp({b}, {b}) | {a}.reshape({b}.shape)

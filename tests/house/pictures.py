@@ -125,7 +125,7 @@ def flat() -> str:
         path(curve(at(a, slope * a + height) for a in ends), BLUE, 3),
         path(curve(at(a, y.mean()) for a in ends), RUST, 3, "9 6"),
         *(dot(*at(a, b), 6, INK) for a, b in zip(x, y, strict=True)),
-        text(480, at(0, slope * 3.4 + height)[1] + 5, "part 3"), text(480, at(0, y.mean())[1] + 5, "now, at 3.67"),
+        text(480, at(0, slope * 3.4 + height)[1] + 5, "part 5"), text(480, at(0, y.mean())[1] + 5, "now, at 3.67"),
         *(text(50, at(0, b)[1] + 5, f"{b:g}", 12, GREY, "end") for b in y),
         text(480, 246, "x", 14, INK, "middle"), text(44, 26, "y", 14, INK, "middle"),
     )  # fmt: skip

@@ -29,6 +29,7 @@ ON_PURPOSE = {
     "10-701": "the corner is at 0",
     "13-b7f952": "a start, of a descent that can begin at 0",
     "13-955849": "the illness of patient 6",
+    "12-306": "counters begin at 0",
     "12-104": "a start, of a descent that can begin at 0",
 }
 
@@ -41,8 +42,11 @@ ELSEWHERE = {
     ("13-c25ce5", "0.01"): "patient 2 cured: 0.0114 after 500 steps, 0.0044 after 1,000",
     ("13-116", "1.0986"): "the logarithm of 3",
     ("13-116", "1.0549"): "the entropy of 2, 2 and 1 of 5",
-    ("12-111", "2.3026"): "the logarithm of 10",
-    ("12-42c56a", "349"): "printed in lesson 13",
+    ("12-c38685", "0.5"): "an answer to choose from",
+    ("12-303", "2.3026"): "the logarithm of 10",
+    ("12-325", "100"): "an answer to choose from",
+    ("12-325", "300"): "an answer to choose from",
+    ("12-30bd", "349"): "printed in lesson 13",
     ("14-112", "1000"): "an answer to choose from",
 }
 LEFT_OUT = r"\*\*\d+ minutes\*\*|\[[^\]]*\]\([^)]*\)|PyTorch 2\.13|lessons? \d+|(?:exercise|graph from) \d+\.\d"

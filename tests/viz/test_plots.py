@@ -38,6 +38,7 @@ PICTURES = {
     "jacobian": lambda: viz.plots.jacobian(lambda t: t**2, torch.tensor([1.0, 2.0, 3.0])),
     "big jacobian": lambda: viz.plots.jacobian(lambda t: (t * t).cumsum(0), np.arange(30.0)),
     "vector_jacobian": lambda: viz.plots.vector_jacobian([2.0, 5.0], [[3.0, 2.0, 0.0], [0.0, 4.0, 3.0]]),
+    "curve": lambda: viz.plots.curve([0, 1, 2], [4.0, 1.0, 2.0], "step", "loss"),
     "gallery": lambda: viz.plots.gallery(np.arange(12).reshape(3, 2, 2), ["dark", "grey", "bright"], white=11, columns=2),
     "product": lambda: viz.plots.product([[1, 2, 4], [3, 5, 2]], [[2, 3], [1, 4], [5, 0.5]], 1, 0),
     "fit": lambda: viz.plots.fit([0, 1, 2], [1.0, 2.9, 5.1], 2.0, 1.0, [4.0, 0.1], 10),
@@ -108,6 +109,7 @@ def test_the_words_hold_the_numbers() -> None:
     assert "2.0: from 4 to not finite" in picture("learning_rates").alt
     assert "lowest near w = 1, b = 0" in picture("loss_surface").alt
     assert picture("vector_jacobian").alt.endswith("is the row [6, 24, 15].")
+    assert picture("curve").alt == "Curve of loss over step: 4 at 0, 2 at 2, between 1 and 4."
     assert picture("gallery").alt == "3 images of 2 by 2 pixels: dark; grey; bright."
     assert "mean squared error 0.006667" in picture("line").alt
 

@@ -643,7 +643,7 @@ LESSON = Lesson(
     after=(6,),
     idea="The gradient of one factor is the upstream gradient times the other factor, transposed; shapes show the order.",
     introduces=(
-        "mm", "@", "T", "tolist", "product", "film", "equal", "arange", "swapaxes", "matmul_backward", "dX_entry",
+        "mm", "@", "T", "tolist", "product", "equal", "arange", "swapaxes", "matmul_backward", "dX_entry",
         "dW_entry", "batch_backward", "vector_backward", "outer",
     ),
     misconceptions=("M29", "M42"),

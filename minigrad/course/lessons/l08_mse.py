@@ -166,41 +166,40 @@ EXERCISE_8_1 = function(
     probes=probes_8_1,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(both(times(lambda g, p: g / p.size)), "M30", "Half of what it should be. Nudge an error of 3 "
-              "by a hair: by how many hairs does its square move?", name="no two"),
-        Wrong(both(times(lambda g, p: 2 * g)), "M30", "Each entry gets as if it were alone: the loss is a "
+        Wrong(both(times(lambda g, p: g / p.size)), "M30", "Your gradients are half as large as they should be. When an "
+              "error of 3 grows by 0.001, by how much does its square grow?", name="no two"),
+        Wrong(both(times(lambda g, p: 2 * g)), "M30", "Your gradients are those of a sum of squares, but the loss is a "
               "mean. Over how many numbers?", name="no mean"),
-        Wrong(both(times(lambda g, p: 2 * g / len(p))), "M30", "You divide by the number of rows. np.mean of "
-              "a (3, 2) table divides by what?", name="rows"),
-        Wrong(both(times(lambda g, p: -2 * g / p.size)), "M30", "The sign is turned. The prediction is too "
-              "high: does raising it raise the loss or lower it?", name="sign"),
-        Wrong(both(times(lambda g, p: 2 / p.size)), "M23", "g is not used. Right when the loss is the last "
-              "thing; here somebody multiplies it.", name="no upstream"),
-        Wrong(both(same_sign), "M30", "The target gets the same gradient as the prediction. Move both up by "
-              "a hair: what does their difference do?"),
-        Wrong(both(one_answer), "M32", "One answer for two inputs. The loss was made from p and from t: give "
-              "back two."),
-        Wrong(both(squares), "M43", "You handed back the squares. How fast does a square grow?"),
-        Wrong(both(mse_backward, total), "M30", "mse gives the sum of the squares. What does the M stand "
-              "for?",
+        Wrong(both(times(lambda g, p: 2 * g / len(p))), "M30", "You divide by the number of rows. By which number does "
+              "np.mean divide for a (3, 2) matrix?", name="rows"),
+        Wrong(both(times(lambda g, p: -2 * g / p.size)), "M30", "Your gradients have the wrong sign. If a prediction is "
+              "too high and you raise it, does the loss rise or fall?", name="sign"),
+        Wrong(both(times(lambda g, p: 2 / p.size)), "M23", "Your answer does not depend on g. g is the upstream gradient "
+              "of the loss. What does a node do with its upstream gradient?", name="no upstream"),
+        Wrong(both(same_sign), "M30", "The target has the same gradient as the prediction. When both grow by 0.001, how "
+              "much does their difference change?"),
+        Wrong(both(one_answer), "M32", "You returned one gradient, but the loss is computed from p and from t. Return two, "
+              "in this order."),
+        Wrong(both(squares), "M43", "You returned the squares themselves. How fast does a square grow?"),
+        Wrong(both(mse_backward, total), "M30", "Your mse is the sum of the squares. What does the M in its name mean?",
               name="sum"),
-        Wrong(both(mse_backward, root), "", "mse takes a root at the end. That is another loss, with other "
-              "slopes: which letters does MSE have?", name="root"),
-        Wrong(both(mse_backward, absolute), "", "mse adds sizes of errors. What happens to each error before "
-              "the mean?",
-              name="absolute"),
-        Wrong(both(nudged), "M44", "Measured by nudging, not computed: near, and for large errors the last digits are "
-              "gone. What is the slope of a square, exactly?"),
-        Wrong(both(by_engine), "", "That is the engine's answer: with the engine switched off, nothing is left. This "
-              "rule is yours to write. Which three factors does it have?"),
-        Wrong(both(times(lambda g, p: 2 * g / p.shape[-1])), "M30", "You divide by the length of the last axis. np.mean "
-              "of a (3, 2) table divides by what?", name="last axis"),
-        Wrong(both(times(lambda g, p: 2 * g / np.prod(p.shape[:2]))), "M30", "You divide by the rows and columns of a table. "
-              "The arrays may have three axes, or none: which number counts all their entries?", name="two axes"),
-        Wrong(remembers(), "M34", "mse_backward uses the errors of the last call of mse. Here it is asked about other "
-              "numbers: which p and t belong to this call?", name="remembers"),
-        Wrong(both(lambda g, p, t: (2 * g * np.abs(p - t) / p.size, -2 * g * np.abs(p - t) / p.size)), "M30", "Every "
-              "error counts as if the prediction were too high. What is the slope where it is too low?", name="abs error"),
+        Wrong(both(mse_backward, root), "", "Your mse takes a square root at the end. The result is another loss, with "
+              "other derivatives. Which three steps does the name of this loss describe?", name="root"),
+        Wrong(both(mse_backward, absolute), "", "Your mse is the mean of the absolute errors. What happens to each error "
+              "before the mean?", name="absolute"),
+        Wrong(both(nudged), "M44", "You measured the gradients. For large errors, a measurement loses the last digits. "
+              "What is the exact derivative of a square?"),
+        Wrong(both(by_engine), "", "This is the answer of the engine. The exercise asks for a rule that works when the "
+              "engine is switched off. Which three factors does it have?"),
+        Wrong(both(times(lambda g, p: 2 * g / p.shape[-1])), "M30", "You divide by the length of the last axis. By which "
+              "number does np.mean divide for a (3, 2) matrix?", name="last axis"),
+        Wrong(both(times(lambda g, p: 2 * g / np.prod(p.shape[:2]))), "M30", "You divide by rows times columns. An array "
+              "can also have three axes, or none. Which attribute counts all its elements?", name="two axes"),
+        Wrong(remembers(), "M34", "Your mse_backward uses the errors of an earlier call of mse. It has to use the p and t "
+              "that it is given. Which errors belong to them?", name="remembers"),
+        Wrong(both(lambda g, p, t: (2 * g * np.abs(p - t) / p.size, -2 * g * np.abs(p - t) / p.size)), "M30", "Your "
+              "gradient has the same sign for every error. If a prediction is too low and you raise it, does the loss "
+              "rise or fall?", name="abs error"),
     ],
     alternatives=[
         both(mse_backward),
@@ -211,13 +210,13 @@ EXERCISE_8_1 = function(
         both(with_negated_copy, lambda p, t: np.array((p - t).var() + (p - t).mean() ** 2)),
     ],
     hints=[
-        "The loss is a mean of squares; each entry of p is in one of the squares.",
-        "For two numbers with errors 3 and -1: the loss is (9 + 1) / 2 = 5, and with g = 10 the gradients of "
-        "p are 30 and -10.",
-        "Three factors: the 2 of the square, the count of the mean, and g. For t, think of which way the "
-        "error moves.",
+        "The loss is a mean of squares, and each element of p occurs in one of the squares.",
+        "For two numbers with the errors 3 and -1, the loss is (9 + 1) / 2 = 5. With g = 10, the gradients of p are 30 "
+        "and -10.",
+        "There are three factors: the 2 of the square, the number of elements of the mean, and g. For t, ask how the error "
+        "changes when t grows.",
     ],
-    worked="mse: np.mean((p - t) ** 2). Backward: d = 2 * g * (p - t) / p.size for p, and -d for t.",
+    worked="mse is np.mean((p - t) ** 2). Backward: d = 2 * g * (p - t) / p.size is the gradient of p, and -d that of t.",
 )  # fmt: skip
 
 # --- 8.2 the (N,) and (N, 1) trap ----------------------------------------------------------------------
@@ -256,7 +255,7 @@ def row(pred: Array, target: Array) -> Any:
     return pred.T - target
 
 
-def diagonal_of_table(pred: Array, target: Array) -> Any:
+def diagonal(pred: Array, target: Array) -> Any:
     return np.diag(pred - target)
 
 
@@ -269,31 +268,33 @@ def other_way(pred: Array, target: Array) -> Any:
 
 
 FLAT = (
-    "The numbers are right, but flat: the axis of size 1 that pred has is gone. Which axis should stay, even in a "
-    "batch of one?"
+    "The numbers are right, but their shape is (N,). The axis of size 1 that pred has is missing. Which shape do you "
+    "have to give to target, and when?"
+)
+SQUARE = (
+    "Your answer has the shape (N, N), because every prediction is compared with every target. Which of the two arrays "
+    "has one axis less?"
 )
 
 EXERCISE_8_2 = function(
     "8.2", "errors",
     why="With equal shapes the difference is taken element by element; (N, 1) minus (N,) would broadcast to (N, N).",
-    title="a column against a flat list",
+    title="predictions (N, 1) and targets (N,)",
     minutes=6,
     oracle=one_by_one,
     probes=probes_8_2,
     wrong=[
-        Wrong(as_it_stands, "M31", "Your answer is a square table: every prediction against every target. "
-              "Which of the two lacks an axis?", alike="table"),
-        Wrong(transposed, "M31", "Your answer is a square table: every prediction against every target. "
-              "Which of the two lacks an axis?", alike="table"),
+        Wrong(as_it_stands, "M31", SQUARE, alike="square"),
+        Wrong(transposed, "M31", SQUARE, alike="square"),
         Wrong(squeezed, "M31", FLAT, alike="flat"),
         Wrong(flat, "M31", FLAT, alike="flat"),
-        Wrong(row, "M31", "The numbers are right and lie in a row, (1, N). pred has a row for each example: "
-              "keep it and bend the target."),
-        Wrong(diagonal_of_table, "M31", FLAT, alike="flat"),
-        Wrong(mean_target, "M31", "Every prediction is compared with the average target. That is what the "
-              "flat line does. Whose target belongs to row 2?"),
-        Wrong(other_way, "M30", "target minus pred: the sign is turned. Which way is the error positive when "
-              "the prediction is too high?"),
+        Wrong(row, "M31", "The numbers are right, but they form a row, (1, N). pred has one row for each example. Which of "
+              "the two arrays should change its shape?"),
+        Wrong(diagonal, "M31", FLAT, alike="flat"),
+        Wrong(mean_target, "M31", "You compare each prediction with the mean of all targets. Which target belongs to row "
+              "2?"),
+        Wrong(other_way, "M30", "You computed target minus prediction, so the sign is wrong. Should the error be positive "
+              "when the prediction is too high, or when it is too low?"),
     ],
     alternatives=[
         lambda pred, target: pred - target[:, None],
@@ -302,12 +303,11 @@ EXERCISE_8_2 = function(
         lambda pred, target: (pred[:, 0] - target).reshape(-1, 1),
     ],
     hints=[
-        "One error for each example, in a column like pred.",
-        "A list of 5 becomes a column of 5 with list[:, None] or list.reshape(5, 1).",
-        "Print the two shapes just before the minus sign: (N, 1) and (N,). Add the axis to the one that "
-        "lacks it.",
+        "The result has one error for each example, in a column like pred.",
+        "An array v of shape (5,) becomes a column of shape (5, 1) with v[:, None] or v.reshape(5, 1).",
+        "Print both shapes before the subtraction: (N, 1) and (N,). Add an axis to the array that has only one.",
     ],
-    worked="Give the target the shape of pred first: pred - target.reshape(pred.shape).",
+    worked="Give target the shape of pred, and then subtract: pred - target.reshape(pred.shape).",
 )  # fmt: skip
 
 # --- 8.3 fit a line ------------------------------------------------------------------------------------
@@ -417,53 +417,48 @@ EXERCISE_8_3 = function(
     probes=probes_8_3,
     atol=1e-12,
     wrong=[
-        Wrong(descent(sign=1), "M30", "The loss grows with every step: the gradient points uphill. Which way "
-              "do you want to go?", name="uphill"),
-        Wrong(descent(fresh=False), "M06", "The first step is right, the next ones repeat it: the gradient "
-              "is still that of the start. What has to be computed again when w and b have moved?",
-              name="old errors"),
-        Wrong(descent(keep=True), "M01", "The first step is right; from the second on the old gradient is "
-              "still in the new one. What belongs between two steps?", name="kept gradient"),
-        Wrong(descent(one_after_the_other=True), "", "b uses a w that has already moved. Both slopes belong "
-              "to the same point: compute both, then move both.", name="one after the other"),
-        Wrong(descent(factor=lambda x: 2.0), "M30", "The steps are too long, by the number of points: the "
-              "loss is a mean.", name="no mean"),
-        Wrong(descent(factor=lambda x: 1 / len(x)), "M30", "The steps are half as long as they should be. "
-              "What does the square bring?", name="no two"),
-        Wrong(descent(offset=False), "M05", "b stays at 0. It is added to every prediction: how fast does "
-              "the loss move when it does?", name="b stays"),
-        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, steps - 1), "M40", "One step is missing. How many times does "
-              "range(1, steps) go round?", name="one step less"),
-        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, steps)[::-1], "", "Both numbers are there, b first. What was "
-              "asked for first?", name="b first"),
-        Wrong(example_by_example, "M50", "A step after every single example. Here one step looks at all of them: where "
-              "does the mean come in?"),
-        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, max(steps, 1)), "", "steps = 0, and a step was made. When is the "
-              "loop's condition asked for the first time?", name="at least one step"),
-        Wrong(until_good_enough, "", "You stop when the loss looks small. Small for whom? Here all y are small, and nothing "
-              "has been learned yet: make all the steps."),
-        Wrong(in_single_precision, "M40", "Right to seven digits: somewhere the numbers became float32. Which type do x and "
-              "y have?"),
-        Wrong(descent(limit=1), "", "One step is right, and then nothing more happens. How often should the "
-              "loop run?",
-              name="one step"),
-        Wrong(with_least_squares, "", "That is the best line, without any descent. The answer asked for is "
-              "where `steps` steps of length lr lead."),
+        Wrong(descent(sign=1), "M30", "Your loss grows in every step, because the gradient points uphill. In which "
+              "direction do you have to go?", name="uphill"),
+        Wrong(descent(fresh=False), "M06", "The first step is right, and the next ones repeat it with the gradient of the "
+              "start. What has to be computed again after w and b have changed?", name="old errors"),
+        Wrong(descent(keep=True), "M01", "The first step is right. From the second step on, you add the old gradient to "
+              "the new one. Where do you compute dw and db, and do you begin again at 0?", name="kept gradient"),
+        Wrong(descent(one_after_the_other=True), "", "Your gradient of b uses a w that has already changed. Both gradients "
+              "belong to the same line. In which order do you compute and change them?", name="one after the other"),
+        Wrong(descent(factor=lambda x: 2.0), "M30", "Your steps are too long. They would be right if the loss were a sum, "
+              "but it is a mean. Over how many points?", name="no mean"),
+        Wrong(descent(factor=lambda x: 1 / len(x)), "M30", "Your steps are half as long as they should be. Which factor "
+              "does the derivative of a square bring?", name="no two"),
+        Wrong(descent(offset=False), "M05", "Your b stays at 0. b is added to every prediction. How fast does the loss "
+              "change when b changes?", name="b stays"),
+        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, steps - 1), "M40", "One step is missing. How many numbers does "
+              "range(1, steps) hold?", name="one step less"),
+        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, steps)[::-1], "", "Both numbers are right, but their order is "
+              "not. Which one comes first, w or b?", name="b first"),
+        Wrong(example_by_example, "M50", "You make a step after every single example. Here each step uses the mean over "
+              "all of them. Where does the mean belong?"),
+        Wrong(lambda x, y, lr, steps: descent()(x, y, lr, max(steps, 1)), "", "For steps = 0, you still make a step. Which "
+              "line should a start without any step return?", name="at least one step"),
+        Wrong(until_good_enough, "", "You stop when the loss is small. Here all y are small, so the loss is small before "
+              "anything is learned. How many steps should the loop make?"),
+        Wrong(in_single_precision, "M40", "Your answer is right to seven digits, so you compute in float32. Which dtype do "
+              "x and y have?"),
+        Wrong(descent(limit=1), "", "Your first step is right, and then w and b do not change any more. How often does your "
+              "loop run?", name="one step"),
+        Wrong(with_least_squares, "", "This is the best line of all. The exercise asks for the line after `steps` steps of "
+              "descent with the rate lr. Is it the same line?"),
     ],
     alternatives=[descent(), fit_with_matrices, fit_through_mse, fit_from_means],
     hints=[
-        "Start from w = 0 and b = 0. Each step: predict, take the errors, both gradients, then move both "
-        "numbers downhill.",
-        "For a loss of (3w - 6)**2 and lr = 0.01: at w = 0 the gradient is 2 * 3 * (-6) = -36, so w becomes "
-        "0.36.",
-        "With error = w*x + b - y: the gradient of w is the mean of 2 * error * x, that of b the mean of 2 * "
-        "error.",
+        "Start with w = 0 and b = 0. In each step compute the errors, then both gradients, and then change both numbers.",
+        "For the loss (3w - 6)**2 and lr = 0.01: at w = 0 the derivative is 2 * 3 * (-6) = -36, so w becomes 0.36.",
+        "Let error = w*x + b - y. The gradient of w is the mean of 2 * error * x, and that of b is the mean of 2 * error.",
     ],
     worked="Repeat: error = w*x + b - y; dw = 2 * np.mean(error * x); db = 2 * np.mean(error); w = w - "
            "lr*dw; b = b - lr*db.",
 )  # fmt: skip
 
-# --- 8.4 a history that leaks --------------------------------------------------------------------------
+# --- 8.4 an average that keeps no graphs --------------------------------------------------------------------------
 
 # Given in the exercise notebook as well: a loss that remembers what it was made from, as a tensor does.
 LOSS = """
@@ -577,36 +572,36 @@ def halves(losses: Any) -> Any:
 
 # A history and a list keep the same objects alive: no probe can tell the two apart.
 STILL_ALIVE = (
-    "The number is right, but until the end every loss stays alive, in a list or in the history of a sum "
-    "(del takes away a name only). When should the number be taken out of its loss?"
+    "The number is right, but all losses stay alive until the end: a list holds them, or the history of a sum does. (del "
+    "removes only a name.) At which moment should you take the number out of each loss?"
 )
 
 EXERCISE_8_4 = program(
     "8.4", "average",
     why="item() returns a plain number, which holds no graph, so the graph of each step can be freed.",
-    title="stop a leaking history",
+    title="an average that keeps no graphs",
     minutes=6,
     prelude=LOSS,
     probes=probes_8_4,
     wrong=[
-        Wrong(adds_losses, "M18", "You return a loss, not a number, and it holds on to every loss before it. "
-              "What was the average wanted for?"),
-        Wrong(skips_zeros, "M05", "A loss of 0 was left out, as if there had been none: 0 counts as false. Does a loss of 0 "
-              "take part in the average?"),
+        Wrong(adds_losses, "M18", "You return a loss, not a number, and it keeps every earlier loss alive. Which method of a "
+              "loss returns its number?"),
+        Wrong(skips_zeros, "M05", "You left out a loss of 0, because Python treats 0 as false. Does a loss of 0 belong to "
+              "the average?"),
         Wrong(item_at_the_end, "M18", STILL_ALIVE, alike="still alive"),
         Wrong(keeps_a_list, "M18", STILL_ALIVE, alike="still alive"),
-        Wrong(last_only, "M19", "That is the last loss alone."),
-        Wrong(never_divides, "M30", "That is the sum of all losses. An average divides by what?"),
-        Wrong(halves, "M43", "Each new loss counts half, the first ones hardly at all. In an average, how much does each "
-              "of N numbers count?"),
+        Wrong(last_only, "M19", "You return the last loss alone. Where do you add up the losses?"),
+        Wrong(never_divides, "M30", "You return the sum of all losses. By which number does an average divide?"),
+        Wrong(halves, "M43", "In your average, the last loss counts one half and the first ones count almost nothing. How "
+              "much should each of N numbers count?"),
     ],
     alternatives=[adds_numbers, list_of_numbers, running_mean, lambda losses: float(np.mean([float(x) for x in losses]))],
     hints=[
-        "A loss keeps what it was made from alive; a number does not.",
-        "A diary needs the temperature of each day, not the thermometer.",
-        "Look at the line that adds: what is added, a loss or its number? .item() gives the number.",
+        "A loss keeps alive what it was computed from. A number does not.",
+        "To compute the average length of ten films, you write down ten numbers. You do not keep the films.",
+        "Look at the line that adds. Does it add a loss, or the number of a loss? `.item()` returns the number.",
     ],
-    worked="Add loss.item(), count, and divide at the end.",
+    worked="Add loss.item() in the loop, count the losses, and divide at the end.",
 )  # fmt: skip
 
 # --- 8.5 micro-batches ---------------------------------------------------------------------------------
@@ -652,14 +647,14 @@ def part_gradient(x: Array, y: Array, w: float) -> Any:
 def in_parts(
     weight: Callable[[int, int, int], float], clears: bool = False, same_part: bool = False
 ) -> Callable[..., Any]:
-    """Accumulation over parts; `weight(size, all, parts)` is the share of a part."""
+    """Accumulation over parts; `weight(size, all, parts)` is the factor of a part."""
 
     def accumulate(x: Array, y: Array, w: float, sizes: list[int]) -> Any:
         grad, start = 0.0, 0
         for size in sizes:
             part = slice(0 if same_part else start, (0 if same_part else start) + size)
-            share = weight(size, len(x), len(sizes)) * part_gradient(x[part], y[part], w)
-            grad = share if clears else grad + share
+            now = weight(size, len(x), len(sizes)) * part_gradient(x[part], y[part], w)
+            grad = now if clears else grad + now
             start += size
         return grad
 
@@ -699,27 +694,25 @@ EXERCISE_8_5 = function(
     scaffold=lambda: {"part_gradient": part_gradient},
     prelude=PARTS,
     wrong=[
-        Wrong(in_parts(lambda n, all, parts: 1.0), "M50", "The gradients of the parts are added as they "
-              "come. Each is already a mean over its part: how much should each count?", name="no division"),
-        Wrong(in_parts(lambda n, all, parts: 1 / parts), "M50", "Equal parts come out right, unequal ones do "
-              "not: a part of 4 counts as much as a part of 1. How much should each example count?",
-              name="equal shares"),
-        Wrong(in_parts(lambda n, all, parts: n / all, clears=True), "M01", "Only the last part is left. "
-              "Accumulating means that nothing is cleared between parts. When is it cleared?",
+        Wrong(in_parts(lambda n, all, parts: 1.0), "M50", "You add the gradients of the parts as they are. Each of them is "
+              "already a mean over its part. By which factor do you have to multiply it?", name="no division"),
+        Wrong(in_parts(lambda n, all, parts: 1 / parts), "M50", "Equal parts come out right, but unequal ones do not: a "
+              "part of 4 counts as much as a part of 1. How much should each example count?", name="equal parts"),
+        Wrong(in_parts(lambda n, all, parts: n / all, clears=True), "M01", "Only the contribution of the last part is left. "
+              "Accumulating means that nothing is cleared between the parts. Does your loop add, or replace?",
               name="cleared between parts"),
-        Wrong(in_parts(lambda n, all, parts: 1 / all), "M50", "You divide by the number of examples, but "
-              "each part's gradient is already a mean. What turns a mean back into a sum?",
-              name="divided twice"),
-        Wrong(in_parts(lambda n, all, parts: float(n)), "M50", "The parts are weighted with their sizes and "
-              "never divided: that is the gradient of the sum of all squares.", name="sum"),
-        Wrong(all_at_once, "M50", "The number is right, and all the data went in at once. Parts are made because all of it "
-              "does not fit: what may part_gradient be given?"),
-        Wrong(one_at_a_time, "M50", "The number is right, and every example was a part of its own. Which sizes were asked "
-              "for?"),
-        Wrong(sum_then_divide, "M50", "The number is right, and part_gradient was never called: you wrote its formula once "
-              "more. For a net there is no such formula. What can you make of the means that it gives?"),
-        Wrong(in_parts(lambda n, all, parts: n / all, same_part=True), "", "Every part starts at the first "
-              "example. Where does the second part begin?", name="same part"),
+        Wrong(in_parts(lambda n, all, parts: 1 / all), "M50", "You divide by the number of examples, but the gradient of "
+              "each part is already a mean. What turns a mean back into a sum?", name="divided twice"),
+        Wrong(in_parts(lambda n, all, parts: float(n)), "M50", "You multiply each part by its size, and never divide. The "
+              "result is the gradient of a sum of squares. What makes a mean of it?", name="sum"),
+        Wrong(all_at_once, "M50", "The number is right, but you gave all data to part_gradient at once. Parts are used "
+              "when all data do not fit into memory. Which examples belong to one call?"),
+        Wrong(one_at_a_time, "M50", "The number is right, but you gave each example to part_gradient alone. Which sizes did "
+              "the exercise ask for?"),
+        Wrong(sum_then_divide, "M50", "The number is right, but you did not call part_gradient: you wrote its formula again. "
+              "A network has no such formula. How can you use the means that part_gradient returns?"),
+        Wrong(in_parts(lambda n, all, parts: n / all, same_part=True), "", "Each of your parts begins at the first example. "
+              "Where does the second part begin?", name="same part"),
     ],
     alternatives=[
         in_parts(lambda n, all, parts: n / all), with_split,
@@ -729,9 +722,9 @@ EXERCISE_8_5 = function(
         ),
     ],
     hints=[
-        "The mean over everything counts each *example* the same, not each part.",
-        "Parts of 3 and 1 with means 10 and 2: the mean of all four is (3 * 10 + 1 * 2) / 4 = 8, not 6.",
-        "Weight the gradient of each part with the share of the examples that are in it.",
+        "In the mean over all data, each *example* counts the same, not each part.",
+        "Parts of 3 and 1 examples with the means 10 and 2: the mean of all four is (3 * 10 + 1 * 2) / 4 = 8, not 6.",
+        "Multiply the gradient of each part by the fraction of the examples that are in this part.",
     ],
     worked="Add size / len(x) * part_gradient(...) for each part, and clear nothing in between.",
 )  # fmt: skip
@@ -742,19 +735,43 @@ PREDICTION_8_0 = prediction(
     "8.0", [-0.5, -0.5], points=0,
     title="the gradient of a mean squared error",
     wrong=[
-        Wrong([0.5, 0.5], "M30", "Both inputs are too low. If one rises, does the loss rise?"),
-        Wrong([-1, -1], "M30", "That is the slope of each square. The loss is their mean."),
-        Wrong([-0.25, -0.25], "M30", "The mean is there; what does the square bring?"),
-        Wrong([0.125, 0.125], "M43", "Those are shares of the loss. A gradient is a slope."),
-        Wrong(0.25, "M03", "That is the loss itself."),
+        Wrong([0.5, 0.5], "M30", "Both predictions are too low. When one of them rises, does the loss rise or fall?"),
+        Wrong([-1, -1], "M30", "-1 is the derivative of each square. The loss is the mean of two squares."),
+        Wrong([-0.25, -0.25], "M30", "You divided by 2 for the mean. Which factor does the square bring?"),
+        Wrong([0.125, 0.125], "M43", "0.125 is what each square adds to the loss. How fast does the loss change?"),
+        Wrong(0.25, "M03", "0.25 is the loss itself. There is one derivative for each prediction."),
+    ],
+)  # fmt: skip
+
+PREDICTION_8_0B = prediction(
+    "8.0b", 6, points=0,
+    title="the divisor of the mean",
+    wrong=[
+        Wrong(2, "M30", "2 is the number of rows. How many squares are there?"),
+        Wrong(3, "M30", "3 is the number of columns. How many squares are there?"),
     ],
 )  # fmt: skip
 
 PREDICTION_8_0A = prediction(
     "8.0a", "b", points=0,
-    title="is a gradient a share of the error?",
-    options={"a": "yes: they add up to the loss", "b": "no: it is how fast the loss moves"},
-    wrong=[Wrong("a", "M43", "Add them up: -0.5 and -0.5. The loss is 0.25.")],
+    title="what does a gradient of -0.5 say?",
+    options={
+        "a": "the input makes up this part of the loss",
+        "b": "the loss changes this fast when the input changes",
+    },
+    wrong=[Wrong("a", "M43", "Add both gradients: -0.5 and -0.5. The loss is 0.25. Can these be its parts?")],
+)  # fmt: skip
+
+PREDICTION_8_3A = prediction(
+    "8.3a", "b", points=0,
+    title="a loop that does not clear the gradients",
+    options={"a": "they fall in every step", "b": "they fall and rise again", "c": "they stay the same"},
+    wrong=[
+        Wrong("a", "M01", "They would fall if each step used only the new gradients. What does .grad hold after the second "
+              "backward pass?"),
+        Wrong("c", "M01", "Each step changes w and b, so the loss changes. In which direction does a step go if .grad still "
+              "holds all earlier gradients?"),
+    ],
 )  # fmt: skip
 
 PREDICTION_8_2A = prediction(
@@ -762,32 +779,40 @@ PREDICTION_8_2A = prediction(
     title="why is the line flat?",
     options={
         "a": "the learning rate is too small",
-        "b": "too few steps",
+        "b": "there are too few steps",
         "c": "every prediction is compared with every target",
         "d": "w has no gradient",
     },
     wrong=[
-        Wrong("a", "M54", "Half the rate gives the same line: it has arrived. Where did it arrive, and "
-              "why there?"),
-        Wrong("b", "M54", "Ten times the steps give the same line. Which single number is best for all "
-              "targets at once?"),
-        Wrong("d", "M54", "w has one, and it is almost zero at the end. What loss has its minimum there?"),
+        Wrong("a", "M54", "Half the rate leads to the same line, so the fit has arrived. Which loss is smallest for this "
+              "line?"),
+        Wrong("b", "M54", "Ten times as many steps lead to the same line. Which single number is closest to all targets at "
+              "once?"),
+        Wrong("d", "M54", "w has a gradient, and it is almost zero at the end. Which loss is smallest there?"),
     ],
 )  # fmt: skip
 
 PREDICTION_8_2B = prediction(
     "8.2b", [4, 4], points=0,
-    title="the shape of a column minus a list",
+    title="the shape of (4, 1) minus (4,)",
     wrong=[
-        Wrong([4, 1], "M31", "(4, 1) and (4,): line them up from the right. What meets the 1, and what meets "
-              "the 4?"),
-        Wrong([4], "M31", "The column has two axes, so the result has two at least."),
+        Wrong([4, 1], "M31", "Write (4, 1) and (4,) below each other, aligned at the right. What is below the 1?"),
+        Wrong([4], "M31", "The predictions have two axes, so the difference has at least two."),
         Wrong([1, 4], "M31", "The 1 is stretched to 4. What happens to the other axis?"),
     ],
 )  # fmt: skip
 
+PREDICTION_8_5A = prediction(
+    "8.5a", "b", points=0,
+    title="the gradients of two unequal parts",
+    options={"a": "yes, gradients add up", "b": "no, each part has a mean of its own"},
+    wrong=[
+        Wrong("a", "M50", "Gradients add up, but of which losses? Each part divides by the number of its own points."),
+    ],
+)  # fmt: skip
+
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_8_0, PREDICTION_8_0A, PREDICTION_8_2A, PREDICTION_8_2B,
+    PREDICTION_8_0, PREDICTION_8_0B, PREDICTION_8_0A, PREDICTION_8_3A, PREDICTION_8_2A, PREDICTION_8_2B, PREDICTION_8_5A,
     EXERCISE_8_1, EXERCISE_8_2, EXERCISE_8_3, EXERCISE_8_4, EXERCISE_8_5,
 )  # fmt: skip
 
@@ -796,10 +821,10 @@ LESSON = Lesson(
     slug="08_mse",
     title="MSE, a line, and the update",
     after=(4, 6, 7),
-    idea="Two from the square, one over all elements from the mean, and an update that is not part of the model.",
+    idea="A model learns: compute the loss and its gradient, take a step against the gradient, and repeat.",
     introduces=(
-        "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "fit", "Loss", "alive", "most", "number",
-        "history", "__del__", "training", "average", "part_gradient", "accumulate", "requires_grad_",
+        "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "Loss", "alive", "most", "number",
+        "history", "__del__", "training", "average", "part_gradient", "accumulate", "requires_grad_", "fit",
     ),
     misconceptions=("M30", "M31", "M43", "M50"),
     with_engine=False,

@@ -32,7 +32,7 @@ from ..exercise import (
 Array = np.ndarray[Any, Any]
 
 OWN_RULE = (
-    "That is the engine's answer: with the engine switched off, nothing is left. This is yours to write, with numpy "
+    "This calls the engine, which the check switches off. Write it yourself, with numpy "
     "alone. "
 )
 
@@ -108,39 +108,43 @@ EXERCISE_11_1 = function(
     probes=probes_11_1,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, and "
-              "exp(1000) is inf. Adding a number to a whole row changes nothing in softmax: which number "
-              "would you take away?", name="naive"),
-        Wrong(lambda z: np.log(softmax_rows(z)), "M51", "softmax itself survives, but a tiny probability was "
-              "rounded to 0, and log(0) is -inf. Can the logarithm be taken before the numbers get tiny?",
+        Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, but "
+              "exp(1000) is inf. A number added to a whole row does not change its softmax. Which number "
+              "should you subtract?", name="naive"),
+        Wrong(lambda z: np.log(softmax_rows(z)), "M51", "The softmax is right, but a tiny probability was "
+              "rounded to 0, and log(0) is -inf. Work the logarithm into the formula instead.",
               name="log of softmax"),
-        Wrong(lambda z: np.log(softmax_rows(z) + 1e-12), "M51", "A small number inside the log: no inf any "
-              "more, and the answers are off, most where the probability is smallest. What is the exact "
+        Wrong(lambda z: np.log(softmax_rows(z) + 1e-12), "M51", "A small number inside the log prevents "
+              "inf, but now the answers are wrong, most where the probability is smallest. What is the exact "
               "way?", name="epsilon"),
         Wrong(softmax_rows, "", "These are probabilities. Where is the logarithm?", name="no log"),
-        Wrong(lambda z: stable(z.T).T, "M52", "Each *column* adds up to one in your answer. The classes stand "
-              "side by side in a row.", name="columns"),
-        Wrong(maximum_of_columns, "M52", "You took away the maximum of each column, which shifts the entries of "
-              "one row by different amounts. Which maximum belongs to a row?", name="columns' maxima"),
-        Wrong(maximum_of_all, "M51", "One maximum for the whole table: a row far below it is lost, exp gives "
-              "zeros and log gives -inf. Each row needs its own.", name="one maximum"),
-        Wrong(shifts_one_side, "M51", "The maximum was taken away inside the exp and not outside. Both places "
-              "show the same numbers: they have to be shifted together.", name="one side"),
-        Wrong(lambda z: z - z.max(axis=1, keepdims=True), "", "The largest entry is 0 now, and the rows are not "
-              "normalised: exp of a row has to add up to 1.", name="only shifted"),
-        Wrong(lambda z: stable(np.clip(z, -500, 500)), "M51", "Scores beyond 500 are cut off: no overflow, and the "
-              "differences within a row are lost. Shifting keeps them: by which number?", name="clipped"),
-        Wrong(lambda z: shifted_by(z, z.mean(axis=1, keepdims=True)), "M51", "Shifted by the mean of the row: one score far "
-              "above it still overflows. Which shift leaves nothing above 0?", name="mean"),
-        Wrong(lambda z: shifted_by(z, z.min(axis=1, keepdims=True)), "M51", "Shifted by the smallest: the largest may still "
+        Wrong(lambda z: stable(z.T).T, "M52", "In your answer the probabilities of each *column* add up to one. Normalise "
+              "each row.", name="columns"),
+        Wrong(maximum_of_columns, "M52", "You subtract the maximum of each column, which shifts the entries of "
+              "one row by different amounts. Which axis gives the maximum of a row?", name="columns' maxima"),
+        Wrong(maximum_of_all, "M51", "You subtract one maximum from the whole matrix. In a row far below it exp gives "
+              "zeros, and log gives -inf. Each row needs its own maximum.", name="one maximum"),
+        Wrong(shifts_one_side, "M51", "The maximum is subtracted inside the exp but not outside. Subtract it "
+              "in both places.", name="one side"),
+        Wrong(lambda z: z - z.max(axis=1, keepdims=True), "", "The largest entry of each row is 0, but the rows are not "
+              "normalised: the exponentials of a row have to add up to 1.", name="only shifted"),
+        Wrong(lambda z: stable(np.clip(z, -500, 500)), "M51", "Scores beyond 500 are cut off. Nothing overflows, but the "
+              "differences within a row are lost. A shift preserves them. By which number should you shift?", name="clipped"),
+        Wrong(lambda z: shifted_by(z, z.mean(axis=1, keepdims=True)), "M51", "You subtract the mean of the row, so a score far "
+              "above the mean still overflows. Which shift leaves nothing above 0?", name="mean"),
+        Wrong(lambda z: shifted_by(z, z.min(axis=1, keepdims=True)), "M51", "You subtract the smallest score, and the "
+              "largest may still "
               "be a thousand above it. Which shift leaves nothing above 0?", name="minimum"),
-        Wrong(lambda z: shifted_by(z, z[:, :1]), "M51", "Shifted by the first score of the row: it may be a thousand below "
-              "another one. Which shift leaves nothing above 0?", name="first column"),
-        Wrong(lambda z: shifted_by(z, np.abs(z).max(axis=1, keepdims=True)), "M51", "Shifted by the largest *size*: a row of "
-              "scores far below zero is pushed down further, exp gives zeros and log gives -inf.", name="largest size"),
-        Wrong(lambda z: shifted_by(z.astype(np.longdouble), 0).astype(float), "M51", "A longer float moves the edge from "
-              "709 to 11,356 and does not take it away.", name="longer float"),
-        Wrong(lambda z: torch.log_softmax(torch.tensor(z), dim=1).numpy(), "", OWN_RULE + "Which number do you take away "
+        Wrong(lambda z: shifted_by(z, z[:, :1]), "M51", "You subtract the first score of the row, and a different score may "
+              "be a thousand "
+              "above it. Which shift leaves nothing above 0?", name="first column"),
+        Wrong(lambda z: shifted_by(z, np.abs(z).max(axis=1, keepdims=True)), "M51", "You subtract the largest *absolute* "
+              "value. Scores "
+              "far below zero become even smaller, so exp gives zeros and log gives -inf.", name="largest size"),
+        Wrong(lambda z: shifted_by(z.astype(np.longdouble), 0).astype(float), "M51", "A longer float only moves the limit of "
+              "exp from "
+              "709 to 11,356.", name="longer float"),
+        Wrong(lambda z: torch.log_softmax(torch.tensor(z), dim=1).numpy(), "", OWN_RULE + "Which number do you subtract "
               "from each row?", name="engine"),
     ],
     alternatives=[
@@ -148,8 +152,8 @@ EXERCISE_11_1 = function(
         lambda z: np.apply_along_axis(lambda row: row - np.logaddexp.reduce(row), 1, z),
     ],
     hints=[
-        "Softmax looks only at differences within a row: [1000, 999] and [1, 0] give the same.",
-        "log(e^5 + e^7) = 7 + log(e^-2 + 1): the largest comes out of the log, and nothing big is left inside.",
+        "Softmax depends only on differences within a row, so [1000, 999] and [1, 0] give the same.",
+        "log(e^5 + e^7) = 7 + log(e^-2 + 1). The largest score moves out of the log, and no large exponent is left inside.",
         "Shift each row by its own maximum (axis=1, keepdims=True), then subtract the log of the sum of exps "
         "of the shifted row from the shifted row.",
     ],
@@ -181,7 +185,7 @@ def probes_11_2(rng: np.random.Generator) -> Iterator[Probe]:
     big, sure = np.array([[1000.0, 0.0], [0.0, 500.0], [3.0, 3.0]]), np.array([1, 1, 0])
     yield call(big, sure).of("cross_entropy")
     yield call(big, sure, 2.0).of("cross_entropy_grad")
-    # small shares of a large upstream: a measured slope has lost them
+    # small contributions of a large upstream gradient: a measured one has lost them
     yield call(np.array([[9.0, 0.5, -4.0], [0.3, -5.0, 8.0]]), np.array([1, 0]), 1e7).of("cross_entropy_grad")
     yield unaided("cross_entropy", by_engine("cross_entropy", z, targets), z=z, targets=targets)
     yield unaided("cross_entropy_grad", by_engine("cross_entropy_grad", z, targets, 2.0), z=z, targets=targets, g=2.0)
@@ -254,51 +258,54 @@ EXERCISE_11_2 = function(
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
-              "times too big. The loss is a *mean* over the rows: what does that leave on the way back?",
+              "times too large. The loss is a *mean* over the rows. What does a mean do to a gradient?",
               name="no 1/N"),
-        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, g) / z.shape[1]), "M30", "Divided by the "
-              "number of all scores. The mean goes over rows only: how many losses were averaged?",
+        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, g) / z.shape[1]), "M30", "You divide by the "
+              "number of classes as well. The loss averages over the rows only.",
               name="1/entries"),
-        Wrong(losses(grad=lambda z, t, g: -softmax_minus_one_hot(z, t, g)), "M30", "The sign is turned: with "
-              "this a step makes the right class less likely. In which direction does a gradient point?",
+        Wrong(losses(grad=lambda z, t, g: -softmax_minus_one_hot(z, t, g)), "M30", "The sign is wrong: a step with "
+              "this gradient makes the correct class less likely. In which direction does a gradient point?",
               name="sign"),
-        Wrong(losses(grad=next_row), "", "The -1 stands in the wrong row: each row needs the one-hot of its "
+        Wrong(losses(grad=next_row), "", "The -1 is in the wrong row. Each row needs the one-hot of its "
               "own target.", name="wrong row"),
-        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(softmax_rows(z), t, g)), "M39", "Softmax was "
-              "taken twice in the gradient. Scores go in, not probabilities.", name="gradient, softmax twice"),
-        Wrong(losses(loss=lambda z, t: mean_surprise(softmax_rows(z), t)), "M39", "Softmax was taken twice in "
-              "the loss: even a perfect answer cannot get near 0 any more. What squashes twice?",
+        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(softmax_rows(z), t, g)), "M39", "The gradient takes "
+              "softmax twice. Its input is the scores, not the probabilities.", name="gradient, softmax twice"),
+        Wrong(losses(loss=lambda z, t: mean_surprise(softmax_rows(z), t)), "M39", "The loss takes softmax "
+              "twice, so even a perfect answer does not get a loss near 0.",
               name="loss, softmax twice"),
-        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, 1.0)), "M23", "Right when the loss comes "
-              "last. Here something multiplies it: where does g enter?", name="no upstream"),
-        Wrong(losses(grad=lambda z, t, g: g * softmax_rows(z) / len(z)), "", "Only the probabilities. What "
-              "does the target's own score do to the loss besides?", name="no one-hot"),
-        Wrong(losses(loss=lambda z, t: len(z) * mean_surprise(z, t)), "M30", "The loss is summed over the rows, "
-              "not averaged.", name="sum"),
-        Wrong(losses(loss=lambda z, t: -mean_surprise(z, t)), "M30", "The loss is negative: a logarithm of a "
-              "probability is below zero. What turns it into a cost?", name="negative"),
-        Wrong(losses(loss=lambda z, t: -np.log(softmax_rows(z)[np.arange(len(z)), t]).mean()), "M51", "The "
-              "score 1000 below another gives inf: its probability was rounded to 0 before the logarithm. Exercise 11.1 "
-              "has what you need.", name="log of softmax"),
+        Wrong(losses(grad=lambda z, t, g: softmax_minus_one_hot(z, t, 1.0)), "M23", "This is right only for g = 1. "
+              "How does the upstream gradient g enter?", name="no upstream"),
+        Wrong(losses(grad=lambda z, t, g: g * softmax_rows(z) / len(z)), "", "These are only the probabilities. What "
+              "does the term -z_t of the loss add to the gradient?", name="no one-hot"),
+        Wrong(losses(loss=lambda z, t: len(z) * mean_surprise(z, t)), "M30", "The loss is a sum over the rows. "
+              "Take the mean.", name="sum"),
+        Wrong(losses(loss=lambda z, t: -mean_surprise(z, t)), "M30", "The loss is negative, because the logarithm of a "
+              "probability is at most zero. Which sign is missing?", name="negative"),
+        Wrong(losses(loss=lambda z, t: -np.log(softmax_rows(z)[np.arange(len(z)), t]).mean()), "M51", "A "
+              "score that is 1000 below another gives inf, because its probability was rounded to 0 before the logarithm. "
+              "Use your function of exercise 11.1.", name="log of softmax"),
         Wrong(losses(grad=lambda z, t, g: g * (np.exp(z) / np.exp(z).sum(1, keepdims=True) - np.eye(z.shape[1])[t]) / len(z)),
-              "M51", "The gradient has nan in it for a score of 1000: its softmax is not shifted, and inf was divided by "
+              "M51", "The gradient contains nan for a score of 1000, because its softmax is not shifted, and inf is divided by "
               "inf.", name="unstable gradient"),
-        Wrong(losses(grad=measured_grad), "M44", "Measured by nudging, not computed: near, and the small shares are noise. "
-              "Softmax and the one-hot give each entry exactly."),
-        Wrong(losses(grad=all_columns), "M36", "Each row loses 1 in *every* row's target column: p[:, targets] picks a "
-              "table. How do you pick one entry of each row?"),
-        Wrong(losses(loss=lambda z, t: -stable(z)[:, t].mean()), "M36", "The loss looks at *every* row's target in each "
-              "row: [:, targets] picks a table. How do you pick one entry of each row?", name="loss over a table"),
+        Wrong(losses(grad=measured_grad), "M44", "This measures the gradient with small changes, so its small entries are "
+              "inexact. "
+              "Softmax minus one-hot gives each entry exactly."),
+        Wrong(losses(grad=all_columns), "M36", "Each row loses 1 in the target column of *every* row, because p[:, targets] "
+              "selects a "
+              "whole matrix. How do you select one entry of each row?"),
+        Wrong(losses(loss=lambda z, t: -stable(z)[:, t].mean()), "M36", "The loss uses the targets of *all* rows in each "
+              "row, because [:, targets] selects a whole matrix. How do you select one entry of each row?", name="loss over "
+              "a table"),
         Wrong(losses(lambda z, t: by_engine("cross_entropy", z, t), lambda z, t, g: by_engine("cross_entropy_grad", z, t, g)),
-              "", OWN_RULE + "The log-softmax of 11.1 is the largest part.", name="engine"),
+              "", OWN_RULE + "Your log-softmax of 11.1 is the largest part.", name="engine"),
     ],
     alternatives=[losses(), losses(looped_loss, changed_in_place), losses(with_one_hot, from_one_hot)],
     hints=[
-        "The loss asks of each row: how surprised were you by the right class? That is minus its "
-        "log-probability; then the mean.",
+        "For each row, take minus the log-probability of the correct class. The loss is the "
+        "mean of these numbers.",
         "For one row with probabilities [.7, .2, .1] and target 1 the gradient is [.7, -.8, .1].",
-        "np.arange(len(z)) and targets together pick one entry of each row. Divide by the number of rows, "
-        "multiply by g.",
+        "z[np.arange(len(z)), targets] selects one entry of each row. Divide the gradient by the number of rows, and "
+        "multiply it by g.",
     ],
     worked="p = np.exp(log_softmax(z)); p[np.arange(len(z)), targets] -= 1; return g * p / len(z). The loss: "
            "-log_softmax(z)[np.arange(len(z)), targets].mean().",
@@ -345,8 +352,8 @@ def below_zero_cut_off(x: Any) -> Any:
 
 
 NAN = (
-    "The values are right, and the gradient at 0 is nan: a slope of 0 outside the root meets an infinite one "
-    "inside it, and 0 times infinity is nan. Which has to be made safe, the root's output or its input?"
+    "The values are right, but the gradient at 0 is nan: where passes 0 to the root, whose derivative at 0 is "
+    "infinite, and 0 times infinity is nan. Do you have to change the root's output or its input?"
 )
 
 EXERCISE_11_3 = program(
@@ -360,39 +367,41 @@ EXERCISE_11_3 = program(
     wrong=[
         Wrong(lambda x: torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)), "M37", NAN,
               name="where outside"),
-        Wrong(lambda x: torch.sqrt(torch.clamp(x, min=0.0)), "M35", "The values are right. At 0 the clamp lets "
-              "everything pass and the root's slope is infinite. What may never reach the root?", name="clamp"),
-        Wrong(lambda x: torch.sqrt(torch.relu(x) + 1e-8), "M51", "No nan, and the values are a little off, the "
-              "slopes near 0 more so. A small number is a compromise: is there an exact way?", name="epsilon"),
-        Wrong(lambda x: torch.sqrt(x), "M37", "Negative numbers have no root: nan in the values already. They "
-              "should give 0.", name="plain"),
-        Wrong(lambda x: torch.sqrt(torch.abs(x)), "", "The root of the absolute value. Below zero the answer "
-              "should be 0, and flat.", name="abs"),
-        Wrong(lambda x: safe_inside(x.detach()), "M12", "The values are right, and no gradient comes back: the "
-              "history was cut off.", name="detached"),
-        Wrong(lambda x: torch.where(x > 0, torch.sqrt(torch.clamp(x, min=1e-3)), torch.zeros_like(x)), "M35", "Numbers "
-              "between 0 and your bound are positive, and get the root of the bound. What may the root see where x is "
-              "*not* positive, and what where it is?", name="clamped high"),
-        Wrong(lambda x: torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), "", "The root is safe, and where x is not "
-              "positive the answer is 1: what stood in for x has come through. What belongs there?", name="one left"),
-        Wrong(below_zero_cut_off, "M15", "The answer is right, and x has lost its negative numbers on the way. Whose tensor is "
-              "it?"),
-        Wrong(lambda x: safe_inside(torch.where(x > 1e-12, x, torch.zeros_like(x))), "M35", "Very small numbers count as 0 "
-              "for you. Positive is positive: where exactly is the corner?", name="small is zero"),
-        Wrong(lambda x: torch.nan_to_num(torch.sqrt(x)), "M37", "The values are mended after the root. At 0 the slope is "
-              "still infinite: which has to be made safe, the root's output or its input?", name="mended after"),
+        Wrong(lambda x: torch.sqrt(torch.clamp(x, min=0.0)), "M35", "The values are right, but at 0 the "
+              "derivative of the root is infinite. Which number may never reach the root?", name="clamp"),
+        Wrong(lambda x: torch.sqrt(torch.relu(x) + 1e-8), "M51", "There is no nan, but the values are a little wrong, and the "
+              "derivatives near 0 are more so. Is there an exact way?", name="epsilon"),
+        Wrong(lambda x: torch.sqrt(x), "M37", "Negative numbers have no real root, so the values contain nan. They "
+              "should be 0.", name="plain"),
+        Wrong(lambda x: torch.sqrt(torch.abs(x)), "", "This is the root of the absolute value. Below zero the answer "
+              "should be 0, and its derivative, too.", name="abs"),
+        Wrong(lambda x: safe_inside(x.detach()), "M12", "The values are right, but x gets no gradient, because the "
+              "input is detached from the graph.", name="detached"),
+        Wrong(lambda x: torch.where(x > 0, torch.sqrt(torch.clamp(x, min=1e-3)), torch.zeros_like(x)), "M35", "Positive "
+              "numbers "
+              "below your bound get the root of the bound. Replace the root's input only where x is "
+              "*not* positive.", name="clamped high"),
+        Wrong(lambda x: torch.sqrt(torch.where(x > 0, x, torch.ones_like(x))), "", "The root is safe, but where x is not "
+              "positive the answer is 1, the root of the replacement. Which number belongs there?", name="one left"),
+        Wrong(below_zero_cut_off, "M15", "The answer is right, but your function changes x, which belongs to its "
+              "caller."),
+        Wrong(lambda x: safe_inside(torch.where(x > 1e-12, x, torch.zeros_like(x))), "M35", "Very small positive numbers are "
+              "treated as 0. "
+              "Compare with 0 exactly.", name="small is zero"),
+        Wrong(lambda x: torch.nan_to_num(torch.sqrt(x)), "M37", "The values are corrected after the root, but at 0 its "
+              "derivative is "
+              "still infinite. Change the root's input and not its output.", name="mended after"),
     ],
     alternatives=[
         safe_inside, safe_by_mask, safe_by_index,
-        lambda x: torch.sqrt(torch.relu(x)),  # relu's mask leaves nothing of what arrives, not even of an infinity
+        lambda x: torch.sqrt(torch.relu(x)),  # relu passes 0 on where x is not positive, even if inf arrives
         lambda x: x.masked_fill(~(x > 0), 1.0).sqrt().masked_fill(~(x > 0), 0.0),
-        lambda x: torch.sqrt(torch.relu(x)),  # its gate lets nothing through where x is not positive: not even inf
         lambda x: torch.stack([v.sqrt() if v.item() > 0 else v * 0 for v in x.reshape(-1)]).reshape(x.shape),
     ],
     hints=[
-        "Both branches of where are computed and differentiated; where only chooses between results.",
-        "For 1/x: give the division a 1 wherever x is 0, divide, and throw those results away afterwards.",
-        "Two wheres: one in front of the root that replaces what it must not see, one behind it.",
+        "Both branches of where are computed and differentiated. It only chooses between the results.",
+        "For 1/x, you would replace x by 1 wherever it is 0, divide, and replace those results afterwards.",
+        "Use where twice: before the root, to replace the values that it must not see, and after it.",
     ],
     worked="inside = torch.where(x > 0, x, torch.ones_like(x)); return torch.where(x > 0, torch.sqrt(inside), "
            "torch.zeros_like(x)).",
@@ -405,18 +414,19 @@ PREDICTION_11_1A = prediction(
     title="softmax of [1000, 999]",
     options={"a": "[0.7311, 0.2689]", "b": "[nan, nan]", "c": "[inf, inf]"},
     wrong=[
-        Wrong("a", "M51", "So mathematics says. How large is exp(1000) in float32?"),
-        Wrong("c", "M51", "exp gives inf twice. And then they are divided by their sum."),
+        Wrong("a", "M51", "Mathematically this is right. But how large is exp(1000) in float32?"),
+        Wrong("c", "M51", "exp gives inf twice, but then each is divided by the sum. What is inf / inf?"),
     ],
 )  # fmt: skip
 
 PREDICTION_11_2A = prediction(
     "11.2a", [0.7, -0.8, 0.1], points=0, atol=0.01,
-    title="which way the scores want to go",
+    title="the gradient for three scores",
     wrong=[
-        Wrong([0.7, 0.2, 0.1], "", "Those are the probabilities. The right class should go *up*."),
-        Wrong([-0.7, 0.8, -0.1], "M30", "That is the direction of the step. The gradient points uphill."),
-        Wrong([0, -1, 0], "", "Do the other scores have no say? They stand in the denominator."),
+        Wrong([0.7, 0.2, 0.1], "", "These are the probabilities. The loss falls when the score of the correct class grows, "
+              "so its derivative is negative."),
+        Wrong([-0.7, 0.8, -0.1], "M30", "This is the direction of the step. The gradient points to where the loss grows."),
+        Wrong([0, -1, 0], "", "The other scores change the loss, too, because they are in the denominator of softmax."),
     ],
 )  # fmt: skip
 
@@ -425,18 +435,20 @@ PREDICTION_11_2B = prediction(
     title="one probability, another score",
     options={"a": "zero", "b": "positive", "c": "negative"},
     wrong=[
-        Wrong("a", "", "Entry by entry, it would be. What stands in the denominator of the first probability?"),
-        Wrong("b", "", "Raise the second score. Do all three probabilities still add up to 1 if the first one rises?"),
+        Wrong("a", "", "It would be zero if softmax worked entry by entry. Which scores are in the denominator of the first "
+              "probability?"),
+        Wrong("b", "", "When the second score grows, the second probability grows. What must the others do, so that the sum "
+              "stays 1?"),
     ],
 )  # fmt: skip
 
 PREDICTION_11_3A = prediction(
     "11.3a", "b", points=0,
-    title="the slope of a branch that was not chosen",
+    title="the gradient of a branch that was not chosen",
     options={"a": "0", "b": "nan", "c": "inf"},
     wrong=[
-        Wrong("a", "M37", "So it should be. But the root was computed at 0 as well: how steep is it there?"),
-        Wrong("c", "M37", "The root's own slope is infinite at 0. And what arrives at it from `where`?"),
+        Wrong("a", "M37", "It should be 0. But the root was computed at 0 as well, and what is its derivative there?"),
+        Wrong("c", "M37", "The derivative of the root is infinite at 0. Which upstream gradient does it get from `where`?"),
     ],
 )  # fmt: skip
 
@@ -449,7 +461,7 @@ LESSON = Lesson(
     slug="11_cross_entropy",
     title="Softmax and cross-entropy",
     after=(8, 10),
-    idea="exp cannot take a thousand, and the gradient of cross-entropy is softmax minus one-hot.",
+    idea="Probabilities from scores of any size, and a loss whose gradient is softmax minus one-hot.",
     introduces=(
         "minigrad.nn.functional", "nn", "softmax", "log", "log_softmax", "cross_entropy", "zeros_like", "max",
         "cross_entropy_grad", "safe_sqrt",

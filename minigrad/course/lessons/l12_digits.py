@@ -1,6 +1,6 @@
 """Lesson 12: layers, an optimiser, a loss and a training loop of one's own, on 1,797 handwritten digits.
 
-The verdict of the training loop is not its accuracy: it is the first twenty losses, which have to be those of
+The training loop is judged by its first twenty losses, not by its accuracy: they have to be those of
 PyTorch from the same start, in float64. They are recorded below; a slow test records them again and compares. The
 smaller probes are answered by a training run written in numpy with its gradients by hand.
 """
@@ -176,58 +176,64 @@ EXERCISE_12_1 = program(
     title="layers that know their parameters",
     minutes=14, prelude=PRELUDE, probes=probes_12_1,
     wrong=[
-        Wrong(layers(own=lambda s: [s.weight]), "M54", "parameters() of Linear names the weight only. The bias gets a "
-              "gradient, and no optimiser will ever hear of it.", name="bias not found"),
-        Wrong(layers(own=lambda s: [s.bias, s.weight]), "", "Bias first, weight second: PyTorch's order is the "
-              "other, and the optimiser's memory goes by order.", name="order"),
+        Wrong(layers(own=lambda s: [s.weight]), "M54", "parameters() of Linear names only the weight. The bias gets a "
+              "gradient, but the optimiser is never given the bias.", name="bias not found"),
+        Wrong(layers(own=lambda s: [s.bias, s.weight]), "", "The bias comes first here. PyTorch names the weight first, "
+              "and the optimiser stores its velocities in this order.", name="order"),
         Wrong(layers(lambda rng, o, i: np.random.default_rng(0).uniform(-1, 1, (o, i)) / np.sqrt(i)), "M40", "Two "
-              "layers start with the same weights: a generator was made anew in each. Which one were you given?",
+              "layers start with the same weights, because each makes a new generator. Which generator were you given?",
               name="own generator"),
-        Wrong(layers(lambda rng, o, i: np.zeros((o, i))), "M40", "All weights start at 0: no gradient will ever get "
-              "past such a layer.", name="zeros"),
-        Wrong(layers(lambda rng, o, i: np.ones((o, i))), "M40", "All weights start at 1: all units are twins.",
+        Wrong(layers(lambda rng, o, i: np.zeros((o, i))), "M40", "All weights start at 0, so the gradient of the "
+              "layer's input is 0 and nothing before it can learn.", name="zeros"),
+        Wrong(layers(lambda rng, o, i: np.ones((o, i))), "M40", "All weights start at 1, so all units compute the same and "
+              "learn the same.",
               name="ones"),
-        Wrong(layers(lambda rng, o, i: rng.normal(size=(o, i))), "M40", "Random, and large: the size should shrink "
-              "with the number of inputs.", name="large"),
-        Wrong(layers(apply=lambda s, x: x @ s.weight.T), "", "The bias takes no part in the output.", name="no bias"),
+        Wrong(layers(lambda rng, o, i: rng.normal(size=(o, i))), "M40", "The weights are random but too large: their size "
+              "should shrink "
+              "as the number of inputs grows.", name="large"),
+        Wrong(layers(apply=lambda s, x: x @ s.weight.T), "", "The bias is not added to the output.", name="no bias"),
         Wrong(layers(lambda rng, o, i: rng.uniform(-1, 1, (i, o)) / np.sqrt(i), lambda s, x: x @ s.weight + s.bias),
-              "M42", "The weight lies on its side: one *row* for each output, as in PyTorch.", name="transposed"),
+              "M42", "The weight is transposed. PyTorch's weight has one *row* for each output.", name="transposed"),
         Wrong(layers(lambda rng, o, i: (rng.uniform(-1, 1, (o, i)) / np.sqrt(i)).astype(np.float32)), "M40",
-              "float32. The numbers of PyTorch are to be matched to nine digits: float64.", name="float32"),
-        Wrong(layers(bias=lambda o: torch.zeros(o, dtype=torch.float64)), "M54", "The bias does not ask for a "
-              "gradient.", name="deaf bias"),
+              "The weight is float32. To match PyTorch to nine digits you need float64.", name="float32"),
+        Wrong(layers(bias=lambda o: torch.zeros(o, dtype=torch.float64)), "M54", "The bias does not require a "
+              "gradient.", name="bias requires none"),
         Wrong(layers(all_of=lambda s: list(s.layers[0].parameters())), "M54", "Sequential names the parameters of its "
               "first layer only.", name="first only"),
-        Wrong(layers(all_of=lambda s: [layer.parameters() for layer in s.layers]), "", "Sequential gives a list of "
-              "lists. An optimiser wants one flat list of tensors.", name="nested"),
+        Wrong(layers(all_of=lambda s: [layer.parameters() for layer in s.layers]), "", "Sequential returns a list of "
+              "lists. An optimiser needs one flat list of tensors.", name="nested"),
         Wrong(layers(chain=lambda s, x: [layer(x) for layer in s.layers[:1]][-1]), "", "Sequential stops after the "
               "first layer.", name="stops"),
-        Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[0](x))), "", "A layer without parameters was skipped: it "
+        Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[0](x))), "", "A layer without parameters was skipped, but it "
               "still has to be applied.", name="skips relu"),
         Wrong(layers(bias=lambda o: torch.tensor(np.cos(np.arange(o)), requires_grad=True)), "M40", "The bias does not start "
-              "at zero. The weights differ already: what would chance in the bias add?", name="random bias"),
+              "at zero. The units differ already, because their weights are random.", name="random bias"),
         Wrong(layers(lambda rng, o, i: np.random.uniform(-1, 1, (o, i)) / np.sqrt(i)), "M40", "The numbers do not come from "
-              "the generator that was handed in: the same seed gives another layer. Whose method should be called?",
+              "the argument `rng`, so the same seed gives a different layer. Which object's method should you call?",
               name="global generator"),
-        Wrong(layers(lambda rng, o, i: rng.uniform(-0.1, 0.1, (o, i))), "M40", "Random, and of the same size for 4 inputs "
-              "as for 400. A sum of many terms grows: what should the weights do?", name="one size"),
-        Wrong(layers(lambda rng, o, i: rng.uniform(-1, 1, (o, i)) / i), "M40", "Random, and too small where inputs are many: "
-              "400 terms of either sign add up to some 20 times one of them. What undoes that?", name="one over n"),
-        Wrong(layers(lambda rng, o, i: rng.uniform(0, 1, (o, i)) / np.sqrt(i)), "M40", "All weights are positive: every unit "
-              "begins with nearly the same sum. Which signs should chance give?", name="positive"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(-0.1, 0.1, (o, i))), "M40", "The weights have the same size for 4 inputs "
+              "as for 400. A sum of more terms is larger. How should the size of the weights depend on the number of "
+              "inputs?", name="one size"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(-1, 1, (o, i)) / i), "M40", "The weights are too small for many inputs: "
+              "400 terms of random sign add up to about 20 times the size of one. Which factor undoes that?", name="one over "
+              "n"),
+        Wrong(layers(lambda rng, o, i: rng.uniform(0, 1, (o, i)) / np.sqrt(i)), "M40", "All weights are positive, so every "
+              "unit "
+              "starts with nearly the same sum. Draw numbers of both signs.", name="positive"),
         Wrong(layers(chain=lambda s, x: s.layers[2](s.layers[1](s.layers[0](x)).detach())
-                     if len(s.layers) == 3 else s.layers[0](x)), "M12", "The values are right, and no gradient gets past "
-              "the last layer: the history was cut off on the way.", name="cut"),
+                     if len(s.layers) == 3 else s.layers[0](x)), "M12", "The values are right, but no gradient gets past "
+              "the last layer, because a detach cuts the graph before it.", name="cut"),
         Wrong(layers(all_of=lambda s: [p for layer in s.layers if hasattr(layer, "weight") for p in layer.parameters()]),
-              "M54", "Only layers that are Linear are asked. A chain inside a chain owns parameters too: ask every layer, it "
-              "knows its own.", name="Linear only"),
+              "M54", "Only layers with a `weight` are asked. A Sequential inside a Sequential owns parameters, too: call "
+              "parameters() of every layer.", name="Linear only"),
         Wrong(layers(chain=lambda s, x: one_after_the_other(s, x) if len(s.layers) < 4 else s.layers[2](s.layers[1](
-            s.layers[0](x)))), "", "A fourth layer is never applied. How many layers may a chain have?", name="three layers"),
+            s.layers[0](x)))), "", "A fourth layer is never applied. Sequential takes any number of layers.", name="three "
+                "layers"),
         Wrong(layers(own=lambda s: [s.weight.detach().clone().requires_grad_(), s.bias.detach().clone().requires_grad_()]),
-              "M17", "parameters() hands out copies: an optimiser would train those, and the layer would never hear of it.",
+              "M17", "parameters() returns copies. An optimiser would train the copies, and the layer would not change.",
               name="copies"),
-        Wrong(layers(own=handed_out_once), "", "parameters() names the tensors once; the second time nothing is left. "
-              "zero_grad and step will both ask.", name="only once"),
+        Wrong(layers(own=handed_out_once), "", "parameters() returns the tensors only once, and the second call gives nothing. "
+              "It has to work each time it is called.", name="only once"),
     ],
     alternatives=[
         layers(),
@@ -238,9 +244,10 @@ EXERCISE_12_1 = program(
                one_after_the_other, lambda s: itertools.chain.from_iterable(layer.parameters() for layer in s.layers),
                lambda o: torch.tensor([0.0] * o, dtype=torch.float64, requires_grad=True)),
     ],
-    hints=["A layer owns two tensors and can name them; a chain of layers owns what its layers own.",
+    hints=["A layer owns two tensors and returns them in a list. The list of a Sequential joins the lists of its layers.",
            "A layer of 5 inputs and 7 outputs: weight (7, 5), bias (7,), and x (n, 5) gives (n, 7).",
-           "torch.tensor(numbers from rng, requires_grad=True); x times the transposed weight, plus bias."],
+           "Make the weight with torch.tensor(numbers, requires_grad=True), where rng gives the numbers. The output is x times "
+           "the transposed weight, plus the bias."],
     worked="weight: torch.tensor(rng.uniform(-1, 1, (n_out, n_in)) / n_in**0.5, requires_grad=True). Sequential: a loop "
            "in __call__, and [p for layer in self.layers for p in layer.parameters()].",
 )  # fmt: skip
@@ -372,45 +379,54 @@ EXERCISE_12_2 = program(
     title="descent, with momentum",
     minutes=12, prelude=PRELUDE, probes=probes_12_2,
     wrong=[
-        Wrong(optimiser(keep=False), "", "With momentum the steps are those without: the velocity begins anew at each "
-              "step. Where must it live between two steps?", name="velocity forgotten"),
-        Wrong(optimiser(lambda mu, v, g, lr: mu * v + lr * g), "M30", "The learning rate is applied twice: once in the "
+        Wrong(optimiser(keep=False), "", "The steps with momentum equal those without it, because the velocity starts again "
+              "at 0 in each "
+              "step. Where do you have to store it between two steps?", name="velocity forgotten"),
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + lr * g), "M30", "The learning rate is applied twice, once in the "
               "velocity and once in the step.", name="rate twice"),
-        Wrong(optimiser(lambda mu, v, g, lr: mu * v + (1 - mu) * g), "M30", "Each gradient is weighed with 1 - momentum. "
-              "Some books do so; PyTorch's SGD takes it whole.", name="dampened"),
-        Wrong(optimiser(skip=False), "M05", "One of the parameters got no gradient (None), and step() fell over it. "
-              "No gradient is not gradient 0: what should happen to such a parameter?", name="trips over None"),
-        Wrong(optimiser(stops=True), "M05", "The first parameter has no gradient, and step() went home: those behind it were "
-              "never moved. Which word leaves out one round of a loop, and not all that follow?", name="stops at None"),
-        Wrong(optimiser(idle=True), "M05", "A gradient of 0 was taken for none: the parameter stood still, though its "
-              "velocity is not 0. How can you ask for None itself?", name="rests at 0"),
-        Wrong(optimiser(clear=False), "M01", "zero_grad clears nothing: the old gradient is still in the new one.",
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + (1 - mu) * g), "M30", "Each gradient is multiplied by 1 - momentum. "
+              "Some books do so, but PyTorch's SGD does not.", name="dampened"),
+        Wrong(optimiser(skip=False), "M05", "One of the parameters has no gradient (its grad is None), and step() fails there. "
+              "What should happen to such a parameter?", name="trips over None"),
+        Wrong(optimiser(stops=True), "M05", "The first parameter has no gradient, and step() returns there, so the "
+              "parameters after it "
+              "do not move. Which statement skips one round of a loop, and not all that follow?", name="stops at None"),
+        Wrong(optimiser(idle=True), "M05", "A gradient of 0 is treated like a missing one: the parameter does not move, "
+              "although its "
+              "velocity is not 0. Test with `is None`.", name="rests at 0"),
+        Wrong(optimiser(clear=False), "M01", "zero_grad does not clear the gradient, so the old gradient is still part of "
+              "the new one.",
               name="does not clear"),
-        Wrong(optimiser(move=lambda p, lr, v: p - lr * v), "M17", "Nothing moves: a new tensor was computed, and the "
-              "parameter that the model holds is the old one. Change it in place.", name="rebinds"),
-        Wrong(optimiser(move=lambda p, lr, v: p.add_(lr * v)), "M30", "Uphill: the gradient points to where the loss "
+        Wrong(optimiser(move=lambda p, lr, v: p - lr * v), "M17", "Nothing moves: step() computes a new tensor, but the "
+              "model still holds the old parameter. Change the parameter in place.", name="rebinds"),
+        Wrong(optimiser(move=lambda p, lr, v: p.add_(lr * v)), "M30", "The step goes uphill, because the gradient points to "
+              "where the loss "
               "grows.", name="uphill"),
-        Wrong(optimiser(shared=True), "M34", "Right for one parameter. With two, the velocity of the first goes into the "
+        Wrong(optimiser(shared=True), "M34", "This is right for one parameter. With two, the velocity of the first is used "
+              "in the "
               "step of the second. How many velocities does an optimiser need?", name="one velocity"),
         Wrong(optimiser(lambda mu, v, g, lr: mu * v + g, lambda p, lr, v: p.sub_(lr * v), coasts=True), "M05", "A parameter "
-              "without a gradient was moved on by its old velocity. No gradient is not gradient 0: it has no say in this "
-              "step.", name="coasts"),
-        Wrong(optimiser(lambda mu, v, g, lr: g.add_(mu * v).clone()), "M15", "The steps are right, and p.grad is not what "
-              "backward left there: the velocity was added into it. Whose number is it?", name="writes into grad"),
-        Wrong(optimiser(lambda mu, v, g, lr: mu * v + g, nesterov=True), "M30", "The step looks one velocity ahead: that is "
-              "Nesterov's form. Plain momentum moves by the velocity as it is.", name="Nesterov"),
-        Wrong(LibrarySGD, "", "That is the library's optimiser under your name: with it switched off, nothing moves. This "
-              "one is yours to write.", name="the library's"),
+              "without a gradient was moved by its old velocity. A missing gradient is not a gradient of 0: skip such a "
+              "parameter in this step.", name="coasts"),
+        Wrong(optimiser(lambda mu, v, g, lr: g.add_(mu * v).clone()), "M15", "The steps are right, but step() adds the "
+              "velocity "
+              "into p.grad. Leave p.grad as backward computed it.", name="writes into grad"),
+        Wrong(optimiser(lambda mu, v, g, lr: mu * v + g, nesterov=True), "M30", "This is Nesterov's form of momentum, "
+              "which looks one velocity ahead. Plain momentum moves by the velocity itself.", name="Nesterov"),
+        Wrong(LibrarySGD, "", "This is the library's optimiser: when the check switches it off, nothing moves. Write "
+              "the step yourself.", name="the library's"),
     ],
     alternatives=[
         optimiser(),
         optimiser(lambda mu, v, g, lr: mu * v + lr * g, lambda p, lr, v: p.sub_(v)),
         WithBuffers,
     ],
-    hints=["The velocity of a parameter is a running sum of its gradients that fades by a factor at each step.",
+    hints=["The velocity of a parameter is a running sum of its gradients. At each step the old sum is multiplied by "
+           "momentum first.",
            "Gradients 1, 1, 1 with momentum 0.5 give the velocities 1, 1.5, 1.75.",
-           "One velocity for each parameter, kept in the object; under no_grad, in place; skip where grad is None."],
-    worked="v = momentum * v + p.grad; keep v; p -= lr * v, all under torch.no_grad(). zero_grad: p.grad = None.",
+           "Store one velocity for each parameter in the object. Update under no_grad and in place, and skip a parameter whose "
+           "grad is None."],
+    worked="v = momentum * v + p.grad; store v; p -= lr * v, all under torch.no_grad(). zero_grad: p.grad = None.",
 )  # fmt: skip
 
 # --- 12.3 what is learned on, and what is asked --------------------------------------------------------
@@ -502,24 +518,28 @@ EXERCISE_12_3 = function(
               "fifth is other people's handwriting.", name="not shuffled"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (c, d, a, b))), "", "The small part is for testing, the large one "
               "for learning.", name="parts swapped"),
-        Wrong(held_out(accuracy=lambda s, t: (probabilities(s)[np.arange(len(t)), t] > 0.5).mean()), "M38", "A right "
-              "answer may win with less than one half when there are more than two classes. Who wins?", name="over half"),
-        Wrong(held_out(accuracy=lambda s, t: (s.argmax(axis=1) == t).sum()), "M30", "A count. Accuracy is a share.",
+        Wrong(held_out(accuracy=lambda s, t: (probabilities(s)[np.arange(len(t)), t] > 0.5).mean()), "M38", "With "
+              "more than two classes the right answer can win with a probability below one half. Compare with the largest "
+              "score.", name="over half"),
+        Wrong(held_out(accuracy=lambda s, t: (s.argmax(axis=1) == t).sum()), "M30", "This is a count. Accuracy is a fraction.",
               name="count"),
-        Wrong(held_out(by_the_brightest), "", "The pixels were divided by the brightest one of these images. Other images "
-              "would be scaled by another number: which number is the same for all?"),
-        Wrong(held_out(with_parts(lambda a, b, c, d: (a, c, b, d))), "", "All four are there, in another order: x and y of "
+        Wrong(held_out(by_the_brightest), "", "The pixels are divided by the largest pixel of these images. Other images "
+              "would be divided by a different number. Which number is the same for all?"),
+        Wrong(held_out(with_parts(lambda a, b, c, d: (a, c, b, d))), "", "All four parts are there, but in a different "
+              "order. The x and y of "
               "the large part come first.", name="order"),
-        Wrong(held_out(lambda images, labels, seed: the_split(images, labels, 0)), "M40", "Whatever the seed, the same "
-              "order. Where does the seed go in?", name="seed unused"),
-        Wrong(held_out(accuracy=lambda s, t: 100 * (s.argmax(axis=1) == t).mean()), "M30", "A percentage. A share runs from "
+        Wrong(held_out(lambda images, labels, seed: the_split(images, labels, 0)), "M40", "Every seed gives the same "
+              "order. Where do you use the seed?", name="seed unused"),
+        Wrong(held_out(accuracy=lambda s, t: 100 * (s.argmax(axis=1) == t).mean()), "M30", "This is a percentage. Return a "
+              "fraction from "
               "0 to 1.", name="percent"),
-        Wrong(held_out(accuracy=lambda s, t: (s.max(axis=1) == t).mean()), "M43", "The largest score, and not its place: "
-              "which *column* won?", name="max"),
+        Wrong(held_out(accuracy=lambda s, t: (s.max(axis=1) == t).mean()), "M43", "This is the largest score and not its "
+              "place. "
+              "Which *column* holds it?", name="max"),
         Wrong(held_out(accuracy=lambda s, t: ((np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)).argmax(axis=1) == t).mean()),
-              "M51", "The scores went through exp first: with scores of a thousand that is inf, or 0. Does a softmax change "
-              "which column is largest?", name="through exp"),
-        Wrong(held_out(accuracy=lambda s, t: (s.argmin(axis=1) == t).mean()), "", "The least likely class is compared.",
+              "M51", "With scores of a thousand exp gives inf or 0. A softmax does not change "
+              "which column is largest, so you do not need it.", name="through exp"),
+        Wrong(held_out(accuracy=lambda s, t: (s.argmin(axis=1) == t).mean()), "", "This compares the smallest score.",
               name="argmin"),
     ],
     alternatives=[
@@ -527,9 +547,11 @@ EXERCISE_12_3 = function(
         held_out(with_parts(lambda *parts: list(parts)),
                  lambda s, t: np.array(np.count_nonzero(s[np.arange(len(t)), t] == s.max(axis=1)) / t.size)),
     ],
-    hints=["One permutation, used for images and labels alike; the first four fifths for learning.",
-           "np.random.default_rng(5).permutation(10) is an array of ten places; x[order] and y[order] go together.",
-           "Flatten each image to one row, divide by 16, index with the order, cut. Accuracy: argmax along a row."],
+    hints=["Make one permutation and use it for the images and for the labels. The first four fifths are for training.",
+           "np.random.default_rng(5).permutation(10) is an array of the numbers 0 to 9 in a random order. Use it as an "
+           "index: x[order], y[order].",
+           "Flatten each image to one row, divide by 16, index with the order, and cut. For the accuracy, take argmax along "
+           "each row."],
     worked="order = np.random.default_rng(seed).permutation(len(images)); x = images.reshape(len(images), -1)[order] / "
            "16; cut = len(images) * 4 // 5. accuracy: (scores.argmax(axis=1) == labels).mean().",
 )  # fmt: skip
@@ -685,39 +707,45 @@ EXERCISE_12_4 = program(
     title="twenty losses, to the ninth digit",
     minutes=16, prelude=PRELUDE, probes=probes_12_4, seconds=2.0,
     wrong=[
-        Wrong(loops(lambda s, t: the_loss(s, t) * len(t)), "M30", "The loss is a sum over the batch. PyTorch takes the "
-              "mean: what would change when the batch doubles?", name="sum"),
+        Wrong(loops(lambda s, t: the_loss(s, t) * len(t)), "M30", "The loss is a sum over the batch, and PyTorch takes the "
+              "mean. What would change if the batch were twice as large?", name="sum"),
         Wrong(loops(lambda s, t: -torch.log(torch.softmax(s, 1)[torch.arange(len(t)), t] + 1e-8).mean()), "M51", "A "
-              "small number inside the logarithm: nearly right, and twenty steps later it shows. Which form needs "
-              "none?", name="epsilon"),
-        Wrong(loops(lambda s, t: the_loss(torch.softmax(s, dim=1), t)), "M39", "Softmax twice: the loss cannot get near "
-              "0 any more.", name="softmax twice"),
+              "small number is added inside the logarithm, so the losses are only nearly right. Which form of the loss does "
+              "not need "
+              "it?", name="epsilon"),
+        Wrong(loops(lambda s, t: the_loss(torch.softmax(s, dim=1), t)), "M39", "The softmax is applied twice, so the loss "
+              "cannot get near "
+              "0.", name="softmax twice"),
         Wrong(loops(lambda s, t: -torch.log(torch.softmax(s, 1)[torch.arange(len(t)), t]).mean()), "M51", "Scores of "
-              "900 give inf: the logarithm comes too late.", name="log of softmax"),
-        Wrong(loops(order="bs"), "M01", "Nothing is cleared between two steps.", name="no zero_grad"),
-        Wrong(loops(order="zsb"), "M40", "step() comes before backward(): it finds no gradient, and the weights never "
+              "900 give inf, because the small probability is rounded to 0 before the logarithm.", name="log of softmax"),
+        Wrong(loops(order="bs"), "M01", "The gradients are not cleared between two steps.", name="no zero_grad"),
+        Wrong(loops(order="zsb"), "M40", "step() comes before backward(), so it finds no gradient, and the weights never "
               "move.", name="step first"),
-        Wrong(loops(order="szb"), "M40", "Each step uses the gradient of the batch before.", name="one late"),
-        Wrong(loops(first=True), "", "Every step sees the first batch again.", name="first batch"),
+        Wrong(loops(order="szb"), "M40", "Each step uses the gradient of the previous batch.", name="one late"),
+        Wrong(loops(first=True), "", "Every step uses the first batch.", name="first batch"),
         Wrong(loops(drop=True), "", "The last, smaller batch is left out.", name="drops the rest"),
-        Wrong(loops(last=True), "", "Only the last loss is left. One number for each step was asked for.", name="last"),
-        Wrong(loops(order="zbss"), "", "Two steps with one gradient.", name="two steps"),
-        Wrong(loops(item=False), "M18", "The losses are tensors: each keeps the whole graph of its step alive. Which method "
-              "gives the bare number?", name="tensors"),
-        Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "That is the library's loss under your name: "
-              "with it switched off, nothing is left. Lesson 11 has what you need to write it.", name="the library's"),
-        Wrong(loops(lazy=True), "", "All losses are right, and the last step was never made: the weights are those of one "
+        Wrong(loops(last=True), "", "The list holds only the last losses. Return one number for each step.", name="last"),
+        Wrong(loops(order="zbss"), "", "The loop takes two steps with each gradient.", name="two steps"),
+        Wrong(loops(item=False), "M18", "The losses are tensors, and each of them keeps the graph of its step in memory. "
+              "Which method "
+              "gives the number?", name="tensors"),
+        Wrong(loops(lambda s, t: torch.nn.functional.cross_entropy(s, t)), "", "This is the library's loss, which the "
+              "check switches off. Lesson 11 has what you need to write it yourself.", name="the library's"),
+        Wrong(loops(lazy=True), "", "All losses are right, but the last step is missing, so the weights are those of one "
               "batch earlier. How many steps belong to n losses?", name="last step missing"),
-        Wrong(loops(half_a_loss), "M12", "The loss is right, and its gradient is not: a part of the formula was cut out of the "
-              "history. Only the maximum may be, because it cancels."),
-        Wrong(loops(lambda s, t: the_loss(s.float(), t)), "M40", "Computed in float32: right to seven digits. How many were "
-              "asked for?", name="float32"),
+        Wrong(loops(half_a_loss), "M12", "The loss is right, but its gradient is not, because a part of the formula is "
+              "detached from the "
+              "graph. Only the maximum may be detached, because it cancels."),
+        Wrong(loops(lambda s, t: the_loss(s.float(), t)), "M40", "The loss is computed in float32, so only about seven "
+              "digits are right. "
+              "Compute it in float64.", name="float32"),
     ],
     alternatives=[loops(), loops(other_loss, "bsz"), loops(by_rows), loops(through_logsumexp)],
-    hints=["A round: some rows, their scores, their loss; clear, backward, step; note the number.",
-           "range(0, 10, 4) gives 0, 4, 8; x[8:12] of ten rows holds the last two.",
-           "The losses are numbers: loss.item(). In the loss, take the row's maximum away before exp, and log before "
-           "anything is rounded."],
+    hints=["In each round, take some rows, compute their scores and their loss, then clear, backward, step, and append the "
+           "loss.",
+           "range(0, 10, 4) gives 0, 4, 8, and x[8:12] of ten rows holds the last two.",
+           "loss.item() gives the number. In the loss, subtract each row's maximum before exp, and work the logarithm into the "
+           "formula, so that nothing is rounded to 0."],
     worked="for each epoch, for i in range(0, len(x), batch): loss = cross_entropy(model(x[i:i+batch]), "
            "labels[i:i+batch]); zero_grad, backward, step; append loss.item().",
 )  # fmt: skip
@@ -726,20 +754,20 @@ EXERCISE_12_4 = program(
 
 PREDICTION_12_0 = prediction(
     "12.0", 2410, points=0, rtol=1e-9,
-    title="how many numbers the net may turn",
+    title="how many numbers training can change",
     wrong=[
-        Wrong(2368, "", "64 * 32 + 32 * 10: the weights. What else does a layer own?"),
-        Wrong(106, "", "The units, added up. How many lines join them?"),
+        Wrong(2368, "", "64 * 32 + 32 * 10 counts the weights. What else does a layer own?"),
+        Wrong(106, "", "This adds up the units. Each unit of a layer has one weight for each input."),
     ],
 )  # fmt: skip
 
 PREDICTION_12_2A = prediction(
     "12.2a", "c", points=0,
     title="labels left in the old order",
-    options={"a": "an error", "b": "about 90 % read, as before", "c": "about 10 % read"},
+    options={"a": "an error", "b": "about 90 % read correctly, as before", "c": "about 10 % read correctly"},
     wrong=[
-        Wrong("a", "M53", "As many images as labels, of the right kinds. What would there be to complain about?"),
-        Wrong("b", "M53", "Each image now stands beside somebody else's label. What is there to learn?"),
+        Wrong("a", "M53", "There are as many images as labels, and the dtypes are right. Nothing can raise an error."),
+        Wrong("b", "M53", "Each image is now next to the label of a different image. What can the net learn from that?"),
     ],
 )  # fmt: skip
 
@@ -748,13 +776,24 @@ PREDICTION_12_3A = prediction(
     title="the first loss of an untrained net",
     options={"a": "about 2.3", "b": "about 0.5", "c": "about 10"},
     wrong=[
-        Wrong("b", "", "That would be a probability of 0.6 for the right one of ten, untrained."),
-        Wrong("c", "", "It is not that sure of anything yet. Ten classes, one guess: minus the log of 1/10."),
+        Wrong("b", "", "This would mean a probability of 0.6 for the right digit, and the net is untrained."),
+        Wrong("c", "", "An untrained net gives each digit about the probability 1/10. Compute -log(1/10)."),
+    ],
+)  # fmt: skip
+
+PREDICTION_12_4A = prediction(
+    "12.4a", "a", points=0,
+    title="how many digits survive random changes",
+    options={"a": "more than 300", "b": "between 100 and 300", "c": "fewer than 100"},
+    wrong=[
+        Wrong("b", "", "Each score is a sum over all pixels. What happens to 64 small effects of random sign?"),
+        Wrong("c", "", "That is what the signs of the gradient do. Random signs do not know which way the loss grows."),
     ],
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_12_0, PREDICTION_12_2A, PREDICTION_12_3A, EXERCISE_12_1, EXERCISE_12_2, EXERCISE_12_3, EXERCISE_12_4,
+    PREDICTION_12_0, PREDICTION_12_2A, PREDICTION_12_3A, PREDICTION_12_4A,
+    EXERCISE_12_1, EXERCISE_12_2, EXERCISE_12_3, EXERCISE_12_4,
 )  # fmt: skip
 
 LESSON = Lesson(
@@ -762,7 +801,7 @@ LESSON = Lesson(
     slug="12_digits",
     title="A digit classifier",
     after=(10, 11),
-    idea="A net from layers of your own that loses, step by step, exactly what PyTorch loses.",
+    idea="A net that reads handwritten digits, with the same losses as PyTorch, and a digit that fools it.",
     introduces=(
         "layers", "Linear", "parameters", "named_parameters", "optim", "SGD", "lr",
         "importlib.resources", "files", "load", "astype", "int64", "Sequential", "ReLU", "momentum", "permutation",
