@@ -44,7 +44,6 @@ def several(names: str, *row: Any, **kinds: Any) -> Any:
     """Operations that differ in the names of their nodes alone."""
     return (operation(name, *row, **kinds) for name in names.split())
 
-
 # ------------------------------------------------------------ arithmetic
 
 add = operation("Add", operator.add, lambda g: g, lambda g: g)
@@ -63,15 +62,8 @@ power_tensor, power_base = several(
 )
 remainder = operation("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"))
 fmod = operation("Fmod", np.fmod, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
-div_rounded = operation(
-    "DivBackward2", kernels.divide_rounded,
-    lambda g, y: zeros(g), lambda g, x, y: zeros(g),
-)
-floor_divide = operation(
-    "NotImplemented", lambda x, y: kernels.divide_rounded(x, y, "floor"),
-    lambda g: no_derivative("floor_divide"),
-    lambda g: no_derivative("floor_divide"),
-)
+div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
+floor_divide = operation("NotImplemented", np.floor_divide, lambda g: zeros(g), lambda g: zeros(g))
 
 # ----------------------------------------------------------- elementwise
 
@@ -145,16 +137,11 @@ masked_fill = operation(  # z is the mask
     None,
 )
 
-# What is written over, or drawn at random, does not follow what was there.
+# What is written over does not follow what was there.
 
 fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
 zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
 copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
-drawn_bernoulli, drawn_normal_mean, drawn_normal_std = several(
-    "Bernoulli NormalBackward1 NormalBackward2", lambda x, value: value,
-    lambda g: zeros(g),
-)
-drawn_normal = operation("NormalBackward3", lambda x, y, value: value, lambda g: zeros(g), lambda g: zeros(g))
 
 # ------------------------------------------------------------ reductions
 
@@ -216,7 +203,6 @@ max_dim, min_dim, median_dim, sort, topk = several(  # y is the index of what is
     None,
 )
 cumsum = operation("Cumsum", kernels.cumsum, lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)))
-cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
 
 # ---------------------------------------------------- softmax and losses
 
@@ -258,14 +244,16 @@ bce_with_logits_loss = operation(  # z is the weight, u that of the 1s in y
 )
 nll_loss, nll_loss2d = several(  # y are the classes, z the weight of each
     "NllLoss NllLoss2D", kernels.nll_loss,
-    lambda g, x, y, z, total: put_along(-column(g * z / (total or 1)), column(y), x.shape, 1),
+    lambda g, x, y, z, total: put_along(-column(weighted(g, z) / (total or 1)), column(y), x.shape, 1),
     None, None,
 )
 
 # -------------------------------------------------------------- matrices
 
-mm = operation("Mm", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
-bmm = operation("Bmm", operator.matmul, lambda g, y: bmm(g, y.mT), lambda g, x: bmm(x.mT, g))
+mm, bmm, batch_mm = several(
+    "Mm Bmm UnsafeViewBackward0", operator.matmul,
+    lambda g, y: g @ y.mT, lambda g, x: x.mT @ g,
+)
 mv = operation("Mv", operator.matmul, lambda g, y: g.reshape((-1, 1)) * y, lambda g, x: x.mT @ g)
 dot = operation("Dot", operator.matmul, lambda g, y: g * y, lambda g, x: g * x)
 rows_mm = operation(  # x has any number of leading dimensions
@@ -273,7 +261,6 @@ rows_mm = operation(  # x has any number of leading dimensions
     lambda g, y: rows_mm(g, y.mT),
     lambda g, x: fold_rows(x).mT @ fold_rows(g),
 )
-batch_mm = operation("UnsafeViewBackward0", operator.matmul, lambda g, y: g @ y.mT, lambda g, x: x.mT @ g)
 linear, linear_nd = several(  # x is the bias, y the input, z the weight (out, in)
     "Addmm View", kernels.linear,
     lambda g: g, lambda g, z: rows_mm(g, z),
@@ -287,6 +274,7 @@ solve = operation(
     lambda g, x, out: -(solve(x.mT, g) @ out.mT),
     lambda g, x, out: solve(x.mT, g),
 )
+
 # ----------------------------------------------------------------- shape
 
 clone = operation("Clone", lambda x: x.copy(), lambda g: g)
@@ -351,14 +339,9 @@ place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
 # What index tensors and masks pick is a copy; y is the index, at dimensions `dims`.
 
-pick, index_select = several(
-    "Index IndexSelect", kernels.pick,
+pick, index_select, masked_select, max_pool2d = several(
+    "Index IndexSelect MaskedSelect MaxPool2DWithIndices", kernels.pick,
     lambda g, x_shape, y, dims: put(g, y, x_shape, dims),
-    None,
-)
-masked_select, max_pool2d = several(
-    "MaskedSelect MaxPool2DWithIndices", kernels.pick,
-    lambda g, x, y, dims: put(g, y, x.shape, dims),
     None,
 )
 embedding = operation(  # the row `padding` gets no gradient
@@ -414,13 +397,6 @@ layer_norm, batch_norm = several(
     lambda g, x, dims, eps: g * standard(x, dims, eps),
     lambda g: g,
 )
-batch_norm_eval = operation(  # u is the running mean, v the running variance
-    "NativeBatchNorm", lambda x, y, z, u, v, eps: (x - u) * rsqrt(v + eps) * y + z,
-    lambda g, y, v, eps: g * y * rsqrt(v + eps),
-    lambda g, x, u, v, eps: g * (x - u) * rsqrt(v + eps),
-    lambda g: g,
-    None, None,
-)
 conv2d = operation(
     "Convolution", kernels.conv2d,
     lambda g, x, y, windows, groups: conv_input(g, x.shape, y, windows, groups),
@@ -444,13 +420,6 @@ def zeros(g: Any) -> Any:
     if isinstance(g, Tensor):
         return wrap(np.zeros_like(g._data))
     return np.zeros_like(g)
-
-
-def no_derivative(name: str) -> Any:
-    """Raises, as PyTorch does for this function."""
-    if name == "floor_divide":
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 def unreduce(g: Any, x_shape: Shape, dims: Shape, keepdim: bool) -> Any:
@@ -571,19 +540,6 @@ def each_one(x: Any) -> Any:
 def to_last(x: Any, dim: int) -> Any:
     """This dimension and the last one exchanged."""
     return swap(x, dim, x.ndim - 1)
-
-
-def cumprod_gradient(g: Any, x: Any, out: Any, dim: int) -> Any:
-    """For each element the sum of what follows of g * out / x."""
-    if x.ndim == 0:
-        return g
-    if not kernels.has_zero(x):
-        rest = flip(cumsum(flip(g * out, (dim,)), dim), (dim,))
-        return rest / x
-    rows = triu(cumprod(each_one(to_last(x, dim)), x.ndim), 0)
-    g = to_last(g, dim)
-    g = g.reshape((*g.shape[:-1], 1, g.shape[-1]))
-    return to_last(sum_dims(rows * g, (x.ndim,), False), dim)
 
 
 def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:

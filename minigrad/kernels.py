@@ -452,10 +452,6 @@ def cumsum(x: Array, dim: int) -> Array:
     return np.add.accumulate(x, dim)
 
 
-def cumprod(x: Array, dim: int) -> Array:
-    return np.multiply.accumulate(x, dim)
-
-
 def has_zero(x: Any) -> bool:
     """Whether a factor is 0; for arrays and Tensors."""
     return not np.all(getattr(x, "_data", x))
@@ -464,10 +460,15 @@ def has_zero(x: Any) -> bool:
 # ------------------------------------------------------------------------------------------- layers of networks
 
 
-def nll_loss(x: Array, classes: Array, share: Any, total: Any) -> Array:
-    """-x of each class times its share; with a total their sum divided by it, which is never -0."""
-    rows, *others = own_places(classes.shape)
-    losses = x[(rows, classes, *others)] * share
+def nll_loss(x: Array, classes: Array, weight: Any, total: Any) -> Array:
+    """-x of each class times its weight; with a total their sum divided by it, which is never -0."""
+    if classes.ndim == 1:
+        losses = x[np.arange(len(classes)), classes]
+    else:
+        rows, *others = own_places(classes.shape)
+        losses = x[(rows, classes, *others)]
+    if weight is not None:
+        losses = losses * weight
     return -losses if total is None else 0.0 - np.add.reduce(losses, None) / total
 
 

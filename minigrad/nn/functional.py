@@ -24,6 +24,7 @@ from minigrad.ops import random
 from minigrad.ops.creation import ones
 from minigrad.ops.elementwise import sigmoid as sigmoid
 from minigrad.ops.elementwise import tanh as tanh
+from minigrad.ops.reductions import soft
 from minigrad.ops.shapes import broadcast_tensors
 from minigrad.tensor import Tensor, wrap
 from minigrad.views import in_place
@@ -74,22 +75,18 @@ def logsigmoid(input: Tensor) -> Tensor:
 def softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along a dimension."""
     dim = _chosen_dim("softmax", input) if dim is None else dim
-    return input.softmax(dim, dtype=dtype)
+    return soft("softmax", table.softmax, input, dim, dtype)
 
 
 @public
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without overflow."""
     dim = _chosen_dim("log_softmax", input) if dim is None else dim
-    return input.log_softmax(dim, dtype=dtype)
+    return soft("log_softmax", table.log_softmax, input, dim, dtype)
 
 
 def _chosen_dim(name: str, input: Tensor) -> int:
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change "
-        "the call to include dim=X as an argument.",
-        stacklevel=4,
-    )
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated.", stacklevel=4)
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
@@ -124,8 +121,6 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
             f"got torch.{input.dtype.tensor_name}Tensor instead (while checking arguments for embedding)"
         )
-    if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
     if index.size and not 0 <= index.min() <= index.max() < rows:
         raise IndexError("index out of range in self")
     padding = -1 if padding_idx is None else padding_idx % rows
@@ -190,27 +185,21 @@ def batch_norm(
     towards those of the batch.  Else with the running statistics.
     """
     _check_types(input, weight, bias, running_mean, running_var)
-    named = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
-    for name, given in named.items():
-        if given is not None and given.numel() != input.shape[1]:
-            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {given.numel()}")
+    for name, t in (("running_mean", running_mean), ("weight", weight)):
+        if t is not None and t.numel() != input.shape[1]:
+            raise RuntimeError(f"{name} should contain {input.shape[1]} elements not {t.numel()}")
     shape = (-1,) + (1,) * (input.ndim - 2)
-    y, z, u, v = (
-        t if t is None or input.ndim == 2 else t.reshape(shape) for t in (weight, bias, running_mean, running_var)
-    )
+    given: tuple[Any, ...] = weight, bias, running_mean, running_var
+    y, z, u, v = (t if t is None or input.ndim == 2 else t.reshape(shape) for t in given)
     y, z = _or(y, 1.0), _or(z, 0.0)
     if not training:
-        if u is None or v is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
-        return table.batch_norm_eval(input, y, z, u, v, eps)
+        return (input - u) * (v + eps).rsqrt() * y + z
     dims = (0, *range(2, input.ndim))
-    count = math.prod(input.shape[d] for d in dims)
-    if count == 1:
+    if math.prod(input.shape[d] for d in dims) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
     x = input._data
-    if running_mean is not None and count:
+    if running_mean is not None and running_var is not None:
         _move(running_mean, x.mean(dims), momentum)
-    if running_var is not None and count:
         _move(running_var, x.var(dims, ddof=1), momentum)
     return table.batch_norm(input, y, z, dims, eps)
 
@@ -227,13 +216,8 @@ def _or(tensor: Any, number: float) -> Any:
 
 
 def _check_types(input: Tensor, *parameters: Tensor | None) -> None:
-    kinds = {p.dtype for p in parameters if p is not None}
-    if kinds - {input.dtype}:
-        raise RuntimeError(
-            "mixed dtype (CPU): expect parameter to have scalar type of Float"
-            if input.dtype is dtypes.float32
-            else "mixed dtype (CPU): all inputs must share same datatype."
-        )
+    if any(p.dtype is not input.dtype for p in parameters if p is not None):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
 
 
 @public
@@ -252,13 +236,11 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = np.asarray(tensor._data)
-    if not index.size and num_classes <= 0:
-        raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    if index.size and index.min() < 0:
+    if index.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(index.max()) + 1
-    if index.size and index.max() >= num_classes:
+    if index.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return wrap(np.eye(num_classes, dtype=np.int64)[index])
 
@@ -280,10 +262,6 @@ def scaled_dot_product_attention(
     says what may be looked at, another one is added to the scores.
     `is_causal`: position i looks at 0 ... i.
     """
-    if is_causal and attn_mask is not None:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
-        )
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
@@ -293,11 +271,7 @@ def scaled_dot_product_attention(
         scores = scores.masked_fill(~attn_mask, -math.inf)
     elif attn_mask is not None:
         scores = scores + attn_mask
-    weights = scores.softmax(-1)
-    blind = (scores == -math.inf).all(-1, keepdim=True)
-    if blind.any():  # what may look at nothing gets zeros
-        weights = weights.masked_fill(blind, 0.0)
-    return dropout(weights, dropout_p) @ value
+    return dropout(scores.softmax(-1), dropout_p) @ value
 
 
 # ---------------------------------------------------------------------- images
@@ -305,10 +279,8 @@ def scaled_dot_product_attention(
 
 def _pair(value: Any) -> tuple[int, int]:
     """One number for both dimensions, or one for each."""
-    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(pair) != 2:
-        raise RuntimeError(f"expected a single int, or a tuple of two ints, but got {value}")
-    return pair
+    first, second = value if isinstance(value, (tuple, list)) else (value, value)
+    return first, second
 
 
 def _windows(kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> Windows:
@@ -362,13 +334,8 @@ def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: 
             f"Given groups={groups}, weight of size {size}, expected input{given} to have {size[1] * groups} "
             f"channels, but got {given[1]} channels instead"
         )
-    other = weight if bias is None else bias
-    if {weight.dtype, other.dtype} != {x.dtype}:
-        raise RuntimeError(
-            f"expected scalar type {x.dtype.tensor_name} but found {weight.dtype.tensor_name}"
-            if bias is None
-            else f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name}) should be the same"
-        )
+    if bias is not None and bias.dtype is not x.dtype:
+        raise RuntimeError(f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name}) should be the same")
     if min(windows.counts(x.shape[2:])) < 1:
         edges = zip(x.shape[2:], windows.padding, strict=True)
         padded = " x ".join(str(n + 2 * p) for n, p in edges)
@@ -380,18 +347,9 @@ def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: 
         )
 
 
-def _pooled(name: str, input: Tensor, windows: Windows) -> Tensor:
+def _pooled(input: Tensor, windows: Windows) -> Tensor:
     """The input of pooling with a batch dimension, checked."""
-    refusal = "non-empty 3D or 4D (batch mode) tensor expected for input"
-    if name == "avg_pool2d":
-        refusal = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}"
-    x = _batched(input, refusal)
-    for k, p in zip(windows.kernel, windows.padding, strict=True):
-        if 2 * p > k:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and "
-                f"dilation={windows.dilation[0]}"
-            )
+    x = _batched(input, "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{}")
     counts = windows.counts(x.shape[2:])
     if min(counts) < 1:
         channels = x.shape[1]
@@ -404,7 +362,7 @@ def _pooled(name: str, input: Tensor, windows: Windows) -> Tensor:
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1) -> Tensor:
     """The largest element of each window; stride None is the kernel's size."""
     windows = _windows(kernel_size, stride, padding, dilation)
-    x = _pooled("max_pool2d", input, windows)
+    x = _pooled(input, windows)
     places = kernels.largest_places(x._data, windows)
     out = table.max_pool2d(x, places, (0, 1, 2, 3))
     return out if input.ndim == 4 else out.squeeze(0)
@@ -414,7 +372,7 @@ def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0) -> Tensor:
     """The mean of each window; stride None is the kernel's size."""
     windows = _windows(kernel_size, stride, padding)
-    x = _pooled("avg_pool2d", input, windows)
+    x = _pooled(input, windows)
     out = table.avg_pool2d(x, windows)
     return out if input.ndim == 4 else out.squeeze(0)
 
@@ -423,7 +381,7 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Each window as a column: (N, C, H, W) to (N, C * kh * kw, windows)."""
     windows = _windows(kernel_size, stride, padding, dilation)
-    x = _pooled("unfold", input, windows)
+    x = _pooled(input, windows)
     out = table.unfold(x, windows)
     return out if input.ndim == 4 else out.squeeze(0)
 
@@ -437,14 +395,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     if mode != "constant":
         raise NotImplementedError(f"minigrad leaves out mode={mode!r}")
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
     n = len(pad) // 2
-    if n > input.ndim:
-        raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got padding length "
-            f"{len(pad)} and input of dimension {input.ndim}"
-        )
     pairs = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n))]
     widths = ((0, 0),) * (input.ndim - n) + tuple(pairs)
     return table.pad(input, widths, 0.0 if value is None else value)
@@ -562,9 +513,7 @@ def cross_entropy(
     return loss * (1 - label_smoothing) + smooth * part
 
 
-def _soft(
-    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int
-) -> Tensor:
+def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int) -> Tensor:
     """`cross_entropy` with the probabilities of the classes as targets."""
     if not target.is_floating_point():
         raise RuntimeError(
@@ -607,53 +556,42 @@ def nll_loss(
 
 
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
-    _check_classes(input, target)
-    rows, index = input, target
-    if input._data.ndim == 1:
-        rows, index = input.unsqueeze(0), target.reshape(1)
-    classes, number = index._data, rows._data.shape[1]
-    share: Any = 1
-    unsigned = classes.astype(np.int64, copy=False).view(np.uint64)  # so that negative numbers are too large
-    outside = np.maximum.reduce(unsigned, None, initial=0) >= number
-    if weight is not None or 0 <= ignore_index < number or outside:
-        counted = classes != ignore_index
-        wrong = classes[((classes < 0) | (classes >= number)) & counted]
-        if wrong.size:
-            raise IndexError(f"Target {wrong[0]} is out of bounds.")
-        classes = np.where(counted, classes, 0)
-        index = wrap(classes)
-        share = counted.astype(rows._data.dtype)
+    have, want = input._data.shape, target._data.shape
+    fitting = have[:1] + have[2:] if len(have) > 1 else ()
+    if want != fitting or target._data.dtype != np.int64:
+        raise _wrong_target(have, want, target)
+    if len(have) == 1:
+        loss = _nll(input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
+        return loss.squeeze(0) if reduction == "none" else loss
+    classes, number = target._data, have[1]
+    row = table.nll_loss if classes.ndim == 1 else table.nll_loss2d
+    largest = np.maximum.reduce(classes.view(np.uint64), None, initial=0)  # of these, negative numbers are the largest
+    if weight is None and largest < number and not 0 <= ignore_index < number:
+        return row(input, target, None, {"mean": classes.size, "sum": 1, "none": None}[reduction])
+    counted = classes != ignore_index
+    wrong = classes[((classes < 0) | (classes >= number)) & counted]
+    if wrong.size:
+        raise IndexError(f"Target {wrong[0]} is out of bounds.")
+    classes = np.where(counted, classes, 0)
+    weights = counted.astype(input._data.dtype)
     if weight is not None:
         if weight.shape != (number,):
-            raise RuntimeError(
-                f"weight tensor should be defined either for all {number} classes or no classes but got weight "
-                f"tensor of shape: {list(weight.shape)}"
-            )
-        share = share * weight._data[classes]
-    total: Any = None if reduction == "none" else 1
-    if reduction == "mean":
-        total = classes.size if isinstance(share, int) else share.sum()
-    row = table.nll_loss if classes.ndim == 1 else table.nll_loss2d
-    loss = row(rows, index, share, total)
-    single = input._data.ndim == 1 and reduction == "none"
-    return loss.squeeze(0) if single else loss
+            raise RuntimeError(f"weight tensor should be defined either for all {number} classes or no classes")
+        weights *= weight._data[classes]
+    total = {"mean": weights.sum(), "sum": 1, "none": None}[reduction]
+    return row(input, wrap(classes), weights, total)
 
 
-def _check_classes(input: Tensor, target: Tensor) -> None:
-    """The shape and the type of the targets of a classifier."""
-    have, want = input._data.shape, target._data.shape
-    if len(have) > 1 and have[0] != (want[0] if want else 0):
+def _wrong_target(have: Any, want: Any, target: Tensor) -> Exception:
+    """What does not fit in a target for an input of the shape `have`."""
+    if have[:1] != want[:1] and len(have) > 1:
         batch = want[0] if want else 0
-        raise ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
+        return ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
     if len(have) <= 2 and len(want) > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if target._data.dtype not in (np.int64, np.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
-    if len(have) == 1 and want not in ((), (1,)):
-        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {want[0]}")
-    if len(have) > 1 and want[1:] != have[2:]:
-        expected = [have[0], *have[2:]]
-        raise RuntimeError(f"Expected target size {expected}, got {list(want)}")
+        return RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if target._data.dtype != np.int64:
+        return RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
+    return RuntimeError(f"Expected target size {[*have[:1], *have[2:]]}, got {list(want)}")
 
 
 @public
@@ -696,8 +634,7 @@ def binary_cross_entropy_with_logits(
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     if input.is_floating_point() and not target.is_floating_point():
         raise RuntimeError(
-            f"result type {input.dtype.tensor_name} can't be cast to the desired output type "
-            f"{target.dtype.tensor_name}"
+            f"result type {input.dtype.tensor_name} can't be cast to the desired output type {target.dtype.tensor_name}"
         )
     row = table.bce_with_logits_loss
     return row(input, target, weight, pos_weight, reduction)

@@ -13,6 +13,7 @@ import functools
 import math
 from collections import namedtuple
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from minigrad.errors import check_dim, check_dims
 from minigrad.operation import attach, public
 from minigrad.ops import elementwise
 from minigrad.ops.elementwise import typed
-from minigrad.ops.shapes import along, cat
+from minigrad.ops.shapes import along, cat, stack
 from minigrad.tensor import Array, Tensor, wrap
 
 Dims = int | Sequence[int]
@@ -142,16 +143,17 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 @public
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """exp(input) / sum(exp(input)) along `dim`: positive numbers whose sum is 1. Without overflow."""
-    return _soft("softmax", table.softmax, input, dim, dtype)
+    return soft("softmax", table.softmax, input, dim, dtype)
 
 
 @public
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """log(softmax(input)) along `dim`, more accurate than the two one after the other."""
-    return _soft("log_softmax", table.log_softmax, input, dim, dtype)
+    return soft("log_softmax", table.log_softmax, input, dim, dtype)
 
 
-def _soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
+def soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
+    """A softmax along `dim`, of floats."""
     x = input if dtype is None else typed(input, dtypes.resolve(dtype))
     if x._data.dtype.kind != "f":
         raise errors.not_implemented(f"{name}_lastdim_kernel_impl", x.dtype.tensor_name)
@@ -300,8 +302,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @public
 def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """The product up to each place, along `dim`."""
-    result = table.cumprod(_of_type(input, dtype), check_dim(dim, input.ndim))
-    return result if dtype is None else typed(result, dtypes.resolve(dtype))
+    parts = _of_type(input, dtype).unbind(dim)
+    return stack(list(accumulate(parts, table.mul)), dim)
 
 
 @public

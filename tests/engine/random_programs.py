@@ -33,7 +33,7 @@ OTHER_NAMES = (  # one node there; another, or several, here
     "AsStridedBackward0", "UnsafeViewBackward0", "SqueezeBackward4", "FillBackward3", "CopyBackwards",
     "ReshapeAliasBackward0", "DivBackward1", "LeakyReluBackward1",
     "RemainderBackward1", "FmodBackward1", "ClampBackward0", "ClampMinBackward1", "ClampMaxBackward1", "LerpBackward0",
-    "LerpBackward1", "MaskedFillBackward1", "TraceBackward0", "DiagonalBackward0_copy", "MedianBackward0",
+    "LerpBackward1", "MaskedFillBackward1", "TraceBackward0", "DiagonalBackward0_copy", "MedianBackward0", "CumprodBackward0",
 )  # fmt: skip
 FOLDED = "UnsafeViewBackward0", "ReshapeAliasBackward0"  # products of more dimensions are folded another way
 OVERLAP = "some elements of the input tensor and the written-to tensor refer to a single memory"
