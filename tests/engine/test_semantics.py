@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
@@ -79,6 +80,13 @@ def test_booleans_cannot_be_subtracted() -> None:
     for operands in ((mg.ones(2), mask), (mask, mg.ones(2)), (mask, 1), (1, mask)):
         with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
             operands[0] - operands[1]
+
+
+def test_a_numpy_integer_is_an_index() -> None:
+    x = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert x[np.int64(1), np.int32(0)].item() == 3
+    with pytest.raises(IndexError, match="got numpy.float64"):
+        _ = x[np.float64(1)]
 
 
 def test_masked_fill_gives_a_contiguous_result() -> None:
