@@ -189,20 +189,19 @@ std = operation(
 )
 vector_norm = operation(
     "LinalgVectorNorm", kernels.vector_norm,
-    lambda g, x, out, order, dims, keepdim: norm_gradient(
-        unreduce(g, x.shape, dims, keepdim), x, unreduce(out, x.shape, dims, keepdim), order, dims),
+    lambda g, x, out, dims, keepdim: unreduce(g, x.shape, dims, keepdim) * direction(
+        x, unreduce(out, x.shape, dims, keepdim)),
 )
 logsumexp = operation(
     "Logsumexp", kernels.logsumexp,
     lambda g, x, out, dims, keepdim: (
         unreduce(g, x.shape, dims, keepdim) * exp(x - unreduce(out, x.shape, dims, keepdim))),
 )
-max_all, min_all, median_all = (
+max_all, min_all = (
     operation(name, forward, lambda g, x, out: where(attained(x, out), g / attained(x, out).sum(), 0.0))
     for name, forward in (
         ("MaxBackward1", kernels.max_all),
         ("MinBackward1", kernels.min_all),
-        ("MedianBackward0", kernels.median_all),
     )
 )
 amax, amin = (
@@ -218,7 +217,6 @@ max_dim, min_dim, median_dim, sort, topk = several(  # y is the index of what is
 )
 cumsum = operation("Cumsum", kernels.cumsum, lambda g, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)))
 cumprod = operation("Cumprod", kernels.cumprod, lambda g, x, out, dim: cumprod_gradient(g, x, out, dim))
-unique = operation("Unique2", lambda x, values: values, lambda g: no_derivative("_unique2"))
 
 # ---------------------------------------------------- softmax and losses
 
@@ -282,19 +280,13 @@ linear, linear_nd = several(  # x is the bias, y the input, z the weight (out, i
     lambda g, y: fold_rows(g).mT @ fold_rows(y),
 )
 addmm = operation("Addmm", lambda x, y, z: x + y @ z, lambda g: g, lambda g, z: g @ z.mT, lambda g, y: y.mT @ g)
-det = operation("LinalgDet", kernels.det, lambda g, x, out: (g * out)[..., None, None] * inv(x).mT)
+det = operation("LinalgDet", np.linalg.det, lambda g, x, out: (g * out)[..., None, None] * inv(x).mT)
 inv = operation("LinalgInvEx", kernels.inverse, lambda g, out: -(out.mT @ g @ out.mT))
 solve = operation(
     "LinalgSolveEx", kernels.solve,
     lambda g, x, out: -(solve(x.mT, g) @ out.mT),
     lambda g, x, out: solve(x.mT, g),
 )
-solve_vector = operation(
-    "LinalgSolveEx", kernels.solve_vector,
-    lambda g, x, out: -solve_vector(x.mT, g)[..., None] * out[..., None, :],
-    lambda g, x: solve_vector(x.mT, g),
-)
-
 # ----------------------------------------------------------------- shape
 
 clone = operation("Clone", lambda x: x.copy(), lambda g: g)
@@ -325,8 +317,11 @@ put_diagonal, diag_embed = several(
     "DiagonalBackward DiagEmbed", kernels.put_diagonal,
     lambda g, offset, i, j: diagonal(g, offset, i, j),
 )
-flip = operation("Flip", kernels.flip, lambda g, dims: flip(g, dims))
-roll = operation("Roll", kernels.roll, lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims))
+flip = operation("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, dims: flip(g, dims))
+roll = operation(
+    "Roll", lambda x, shifts, dims: np.roll(x, shifts, dims),
+    lambda g, shifts, dims: roll(g, kernels.negated(shifts), dims),
+)
 repeat = operation(
     "Repeat", lambda x, repeats: np.tile(x, repeats),
     lambda g, x_shape, repeats: unrepeat(g, x_shape, repeats),
@@ -337,8 +332,11 @@ pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, kernels.n
 
 # Of any number of tensors; the rule takes the number i of the input.
 
-cat = joined("Cat", kernels.cat, lambda g, i, dim, bounds: part(g, dim, slice(*bounds[i : i + 2])))
-stack = joined("Stack", kernels.stack, lambda g, i, dim: part(g, dim, i))
+cat = joined(
+    "Cat", lambda arrays, dim, bounds: np.concatenate(arrays, dim),
+    lambda g, i, dim, bounds: part(g, dim, slice(*bounds[i : i + 2])),
+)
+stack = joined("Stack", np.stack, lambda g, i, dim: part(g, dim, i))
 
 # -------------------------------------------------------------- indexing
 
@@ -547,18 +545,9 @@ def var_gradient(g: Any, x: Any, dims: Shape, correction: float) -> Any:
     return 2 * g * (x - mean_dims(x, dims, True)) / (n - correction)
 
 
-def norm_gradient(g: Any, x: Any, out: Any, order: float, dims: Shape) -> Any:
-    """The gradient of the norm of this order, and 0 where that is 0."""
-    if order == 0:
-        return None
-    if order == 1:
-        return g * sign(x)
-    if order == 2:
-        return g * where(out == 0, 0.0, x / out)
-    if math.isinf(order):
-        return among_equals(g * sign(x), abs(x) == out, dims)
-    slope = sign(x) * abs(x) ** (order - 1) / out ** (order - 1)
-    return g * where((out == 0) | (x == 0), 0.0, slope)
+def direction(x: Any, norm: Any) -> Any:
+    """x / norm, and 0 where that is 0."""
+    return where(norm == 0, 0.0, x / norm)
 
 
 def product_of_others(x: Any, out: Any, dim: int | None) -> Any:

@@ -58,14 +58,14 @@ class FunctionNode(Node):
     function: ClassVar[type[Function]]
 
     def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
-        return self.ctx.run_backward(self, g if isinstance(g, Gradients) else (g,), create_graph)
+        return self.ctx._run(self, g if isinstance(g, Gradients) else (g,), create_graph)
 
     def output(self, i: int) -> Node:
         """The node of output number i."""
-        several = len(self.ctx.outputs)
+        several = len(self.ctx._outputs)
         if several == 1:
             return self
-        shape, dtype = self.ctx.outputs[i]
+        shape, dtype = self.ctx._outputs[i]
         out = record(Output, (self,), ((),), None, np.empty(shape, dtype))
         out.output_nr, out.count = i, several  # type: ignore[attr-defined]
         return out
@@ -83,46 +83,46 @@ class FunctionCtx:
     """What `forward` and `backward` call ctx: notes of the user's own, and what only a custom Function has to say."""
 
     needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply: does it want a gradient?
-    tensors: tuple[bool, ...] = ()  # for each argument of apply: is it a tensor?
-    call: tuple[Any, ...] = ()  # the arguments, a tensor's shape and dtype in its place (for check_graph)
-    to_save: tuple[Any, ...] = ()
-    dirty: tuple[Tensor, ...] = ()
-    constant: tuple[Tensor, ...] = ()
-    materialize = True
-    outputs: tuple[Any, ...] = ()  # each output's shape and dtype, None for what is no tensor
-    node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)  # weak: the node holds the ctx
+    _tensors: tuple[bool, ...] = ()  # for each argument of apply: is it a tensor?
+    _call: tuple[Any, ...] = ()  # the arguments, a tensor's shape and dtype in its place (for check_graph)
+    _to_save: tuple[Any, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _constant: tuple[Tensor, ...] = ()
+    _materialize = True
+    _outputs: tuple[Any, ...] = ()  # each output's shape and dtype, None for what is no tensor
+    _node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)  # weak: the node holds the ctx
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors for backward: checked against in-place changes, and freed with the graph."""
-        self.to_save = tensors
+        self._to_save = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say that forward changed these inputs in place; they must be returned."""
-        self.dirty = tensors
+        self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say that these outputs have no gradient."""
-        self.constant = tensors
+        self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
         """False: backward gets None instead of zeros for outputs to which no gradient came."""
-        self.materialize = value
+        self._materialize = value
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` was given.  RuntimeError once freed, or if one of them was changed in place."""
-        node = self.node()
+        node = self._node()
         if node is None:
-            return self.to_save
+            return self._to_save
         if node.saved is None:
             raise freed(node)
         return tuple(None if entry is None else restored(node, *entry) for entry in node.saved)
 
-    def run_backward(self, node: FunctionNode, given: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
+    def _run(self, node: FunctionNode, given: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
         """Call the user's backward, and check what it returns: one gradient for each argument of forward."""
         gradients = [
-            np.zeros(*like) if g is None and like is not None and self.materialize else g
-            for g, like in zip(given, self.outputs)
+            np.zeros(*like) if g is None and like is not None and self._materialize else g
+            for g, like in zip(given, self._outputs)
         ]
         gradients = [g if g is None or isinstance(g, Tensor) else wrap(g) for g in gradients]
         answer = type(node).function.backward(self, *gradients)
@@ -132,13 +132,13 @@ class FunctionCtx:
             found.pop()
         if len(found) != n:
             raise RuntimeError(errors.GRADIENT_COUNT.format(node.name(), n, len(found)))
-        return tuple(self.checked(node, i, g, create_graph) for i, g in enumerate(found))
+        return tuple(self._checked(node, i, g, create_graph) for i, g in enumerate(found))
 
-    def checked(self, node: FunctionNode, i: int, g: Any, create_graph: bool) -> Any:
+    def _checked(self, node: FunctionNode, i: int, g: Any, create_graph: bool) -> Any:
         parent = node.parents[i]
         if g is None:
             return None
-        if not self.tensors[i]:
+        if not self._tensors[i]:
             raise RuntimeError(errors.NOT_A_VARIABLE.format(node.name(), i + 1))
         if not isinstance(g, Tensor):
             raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
@@ -233,8 +233,8 @@ class Function:
             bound.apply_defaults()
             args = bound.args[len(first) :]
         ctx = FunctionCtx()
-        ctx.tensors = tuple(isinstance(a, Tensor) for a in args)
-        ctx.call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)
+        ctx._tensors = tuple(isinstance(a, Tensor) for a in args)
+        ctx._call = tuple((a._data.shape, a._data.dtype) if isinstance(a, Tensor) else a for a in args)
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         recording = is_grad_enabled() and any(ctx.needs_input_grad)
         with no_grad():
@@ -251,7 +251,7 @@ class Function:
 
 def written(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
     """Note that forward wrote into what it marked dirty.  RuntimeError where that is forbidden, or not returned."""
-    for t in ctx.dirty:
+    for t in ctx._dirty:
         bump_version(t)
         if not among(t, outputs):
             raise RuntimeError(errors.DIRTY_NOT_RETURNED)
@@ -263,13 +263,13 @@ def written(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
 
 def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
     """An output that can have the Function's node: not an input as it came, and not a view with a node of its own."""
-    if not isinstance(t, Tensor) or among(t, ctx.dirty):
+    if not isinstance(t, Tensor) or among(t, ctx._dirty):
         return t
     if among(t, args):
         fresh = t.detach()
         fresh.__dict__["_of_function"] = True
-        if among(t, ctx.constant):
-            ctx.constant += (fresh,)
+        if among(t, ctx._constant):
+            ctx._constant += (fresh,)
         return fresh
     if t._view is not None:  # it shares an input's memory, of which the Function's node knows nothing
         t.__dict__["_of_function"] = True
@@ -283,22 +283,22 @@ def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
 
 def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], outputs: Sequence[Any]) -> None:
     """Record the Function's node, give it to the outputs that have a gradient, and save what backward needs."""
-    ctx.outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
+    ctx._outputs = tuple((t._data.shape, t._data.dtype) if isinstance(t, Tensor) else None for t in outputs)
     parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     first = next(t for t in outputs if isinstance(t, Tensor))
     node = record(kind, parents, (), (), first._data)
     ctx.__dict__.update(node.__dict__)
-    node.ctx, node.__dict__, ctx.node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined]
+    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined]
     if len(outputs) > 1:
         node.shape = node.dtype = None
     for i, t in enumerate(outputs):
-        if isinstance(t, Tensor) and t.is_floating_point() and not among(t, ctx.constant):
-            if among(t, ctx.dirty):
+        if isinstance(t, Tensor) and t.is_floating_point() and not among(t, ctx._constant):
+            if among(t, ctx._dirty):
                 rewrite_history(t, node.output(i))  # type: ignore[attr-defined]
             else:
                 t._node = node.output(i)  # type: ignore[attr-defined]
-    node.saved = tuple(entry(node, i, t, outputs) for i, t in enumerate(ctx.to_save))
-    ctx.to_save = ()
+    node.saved = tuple(entry(node, i, t, outputs) for i, t in enumerate(ctx._to_save))
+    ctx._to_save = ()
 
 
 def entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:

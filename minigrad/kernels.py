@@ -31,11 +31,6 @@ def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
     return math.prod(shape if dims is None else [shape[d] for d in dims])
 
 
-def in_order(x: Array) -> Array:
-    """x, its elements in order in memory."""
-    return x if x.flags.c_contiguous else x.copy()
-
-
 def copied(x: Array, y: Array) -> Array:
     """y in the shape and type of x."""
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
@@ -84,22 +79,6 @@ def put_diagonal(g: Array, shape: Shape, offset: int, i: int, j: int) -> Array:
     return out
 
 
-def flip(x: Array, dims: Shape) -> Array:
-    return np.flip(x, dims).copy()
-
-
-def roll(x: Array, shifts: Shape, dims: Shape | None) -> Array:
-    return in_order(np.roll(x, shifts, dims))
-
-
-def cat(arrays: list[Array], dim: int, bounds: Shape) -> Array:
-    return in_order(np.concatenate(arrays, dim))
-
-
-def stack(arrays: list[Array], dim: int) -> Array:
-    return in_order(np.stack(arrays, dim))
-
-
 # ------------------------------------------------------------ division and powers
 
 
@@ -119,9 +98,7 @@ def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     if mode == "floor":
         return np.floor_divide(x, y)
     if mode != "trunc":
-        raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'"
-        )
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
     return np.trunc(x / y).astype(np.result_type(x, y))
 
 
@@ -166,11 +143,14 @@ def relu(x: Array) -> Array:
 
 def where(condition: Array, x: Any, y: Any) -> Array:
     if type(y) is float and y == 0.0 and x.shape == condition.shape and x.dtype.itemsize in BITS:
-        return (x.view(BITS[x.dtype.itemsize]) * condition).view(x.dtype)  # four times as fast; x * condition has inf * 0
+        return (x.view(BITS[x.dtype.itemsize]) * condition).view(
+            x.dtype
+        )  # four times as fast; x * condition has inf * 0
     return np.where(condition, x, y)[()]
 
 
 BITS = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+
 
 def masked_fill(x: Array, y: Any, mask: Array) -> Array:
     return np.asarray(np.where(mask, y, x), order="C")
@@ -296,7 +276,7 @@ def at(index: Array, dims: Shape) -> tuple[Any, ...]:
 
 
 def pick(x: Array, index: Array, dims: Shape) -> Array:
-    return in_order(x[at(index, dims)])
+    return np.ascontiguousarray(x[at(index, dims)])
 
 
 def put(g: Array, index: Array, shape: Shape, dims: Shape) -> Array:
@@ -335,25 +315,25 @@ def along(index: Array, dim: int) -> tuple[Any, ...]:
 
 
 def gather(x: Array, index: Array, dim: int) -> Array:
-    return in_order(np.atleast_1d(x)[along(index, dim)])
+    return x[along(index, dim)]
 
 
 def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:
     """The transpose of `gather`: g added into zeros."""
     out = np.zeros(shape, g.dtype)
-    np.add.at(np.atleast_1d(out), along(index, dim), g)
+    np.add.at(out, along(index, dim), g)
     return out
 
 
 def scatter(x: Array, index: Array, source: Any, dim: int) -> Array:
     out = np.array(x, order="C")
-    np.atleast_1d(out)[along(index, dim)] = source
+    out[along(index, dim)] = source
     return out
 
 
 def scatter_add(x: Array, index: Array, source: Array, dim: int) -> Array:
     out = np.array(x, order="C")
-    np.add.at(np.atleast_1d(out), along(index, dim), source)
+    np.add.at(out, along(index, dim), source)
     return out
 
 
@@ -385,50 +365,20 @@ class LinAlgError(RuntimeError):
 LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
 
 
-def pivots(matrix: Array) -> list[Any]:
-    """The pivots of Gaussian elimination, negative after an exchange of rows, up to the first 0."""
-    a, found = matrix.copy(), []
-    for k in range(len(a)):
-        best = k + int(np.absolute(a[k:, k]).argmax())
-        a[[k, best]] = a[[best, k]]
-        found.append(a[k, k] if best == k else -a[k, k])
-        if not found[-1]:
-            break
-        a[k + 1 :, k:] -= np.outer(a[k + 1 :, k] / a[k, k], a[k, k:])
-    return found
-
-
-def det(x: Array) -> Array:
-    """numpy's goes by logarithms, and is 5.000000000000001 for [[2, 1], [1, 3]]."""
-    lead, n = x.shape[:-2], x.shape[-1]
-    flat = x.reshape((math.prod(lead), n, n))
-    return np.array([math.prod(pivots(a)) for a in flat], x.dtype).reshape(lead)[()]
-
-
 def inverse(x: Array) -> Array:
     try:
         return np.linalg.inv(x)
     except np.linalg.LinAlgError:
-        every = [pivots(a) for a in x.reshape((-1, *x.shape[-2:]))]
-    place = next((i for i, found in enumerate(every) if not found[-1]), 0)
-    batch = "" if x.ndim == 2 else f"(Batch element {place}): "
-    raise LinAlgError(
-        f"linalg.inv: {batch}The diagonal element {len(every[place])} is zero, the "
-        "inversion could not be completed because the input matrix is singular."
-    )
+        text = "linalg.inv: The inversion could not be completed because the input matrix is singular."
+        raise LinAlgError(text) from None
 
 
 def solve(x: Array, y: Array) -> Array:
     try:
         return np.linalg.solve(x, y)
     except np.linalg.LinAlgError:
-        raise LinAlgError(
-            "torch.linalg.solve: The solver failed because the input matrix is singular."
-        ) from None
-
-
-def solve_vector(x: Array, y: Array) -> Array:
-    return solve(x, y[..., None])[..., 0]
+        text = "torch.linalg.solve: The solver failed because the input matrix is singular."
+        raise LinAlgError(text) from None
 
 
 # ------------------------------------------------------------ reductions
@@ -439,7 +389,7 @@ def sum_all(x: Array) -> Array:
 
 
 def sum_dims(x: Array, dims: Shape | None, keepdim: bool) -> Array:
-    return in_order(total(x, dims, None, None, keepdim))
+    return total(x, dims, None, None, keepdim)
 
 
 def mean_all(x: Array) -> Array:
@@ -459,7 +409,7 @@ def prod_all(x: Array) -> Array:
 
 
 def prod_dim(x: Array, dim: int, keepdim: bool) -> Array:
-    return product(x, dim, None, None, keepdim) if x.ndim else x[()]
+    return product(x, dim, None, None, keepdim)
 
 
 def max_all(x: Array) -> Array:
@@ -471,11 +421,11 @@ def min_all(x: Array) -> Array:
 
 
 def amax(x: Array, dims: Shape, keepdim: bool) -> Array:
-    return in_order(largest(x, dims, None, None, keepdim))
+    return largest(x, dims, None, None, keepdim)
 
 
 def amin(x: Array, dims: Shape, keepdim: bool) -> Array:
-    return in_order(smallest(x, dims, None, None, keepdim))
+    return smallest(x, dims, None, None, keepdim)
 
 
 def var(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
@@ -488,41 +438,22 @@ def std(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
     return np.sqrt(var(x, dims, correction, keepdim))
 
 
-def vector_norm(x: Array, order: float, dims: Shape, keepdim: bool) -> Array:
-    size = np.absolute(x)
-    if order == 2:
-        return np.sqrt(sum_dims(size * size, dims, keepdim))
-    if order == 1:
-        return sum_dims(size, dims, keepdim)
-    if order == 0:
-        return sum_dims((x != 0).astype(x.dtype), dims, keepdim)
-    if math.isinf(order):
-        return (amax if order > 0 else amin)(size, dims, keepdim)
-    return sum_dims(size**order, dims, keepdim) ** (1 / order)
-
-
-def median_all(x: Array) -> Array:
-    """The lower of the two middle elements; nan if there is one, or nothing."""
-    flat = np.ravel(x)
-    if x.dtype.kind == "f" and (not flat.size or np.isnan(flat).any()):
-        return x.dtype.type(np.nan)
-    return np.partition(flat, (flat.size - 1) // 2)[(flat.size - 1) // 2]
+def vector_norm(x: Array, dims: Shape, keepdim: bool) -> Array:
+    return np.sqrt(sum_dims(x * x, dims, keepdim))
 
 
 def picked(x: Array, index: Array, dim: int, keepdim: bool) -> Array:
     """The element of each row whose place `index` names."""
-    if not x.ndim:
-        return x[()]
     out = np.take_along_axis(x, index, dim)
     return out if keepdim else out.squeeze(dim)[()]
 
 
 def cumsum(x: Array, dim: int) -> Array:
-    return in_order(np.add.accumulate(x, dim)) if x.ndim else x.copy()
+    return np.add.accumulate(x, dim)
 
 
 def cumprod(x: Array, dim: int) -> Array:
-    return in_order(np.multiply.accumulate(x, dim)) if x.ndim else x.copy()
+    return np.multiply.accumulate(x, dim)
 
 
 def has_zero(x: Any) -> bool:
@@ -550,10 +481,7 @@ class Windows(NamedTuple):
 
     def counts(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """How many windows fit below and beside one another."""
-        return tuple(
-            (n + 2 * p - d * (k - 1) - 1) // s + 1
-            for n, k, s, p, d in zip(sizes, *self, strict=True)
-        )
+        return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(sizes, *self, strict=True))
 
     def of(self, x: Array, border: float = 0.0) -> Array:
         """Every window of x, as a view: (batch, channels, *kernel, *counts)."""

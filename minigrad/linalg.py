@@ -8,13 +8,12 @@ Matrices are the last two dimensions; those before are a batch.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad.errors import check_dim, namespace
+from minigrad.errors import namespace
 from minigrad.kernels import LinAlgError as LinAlgError
 from minigrad.operation import public
 from minigrad.ops.reductions import vector_norm as vector_norm
@@ -45,17 +44,9 @@ def _check_square(name: str, x: Tensor) -> None:
 def det(A: Tensor) -> Tensor:
     """The determinant of square matrices."""
     _check_square("det", A)
-    if A.requires_grad and not _invertible(A._data):
+    if A.requires_grad and not np.all(np.linalg.det(A._data)):
         return _by_cofactors(A)
     return table.det(A)
-
-
-def _invertible(array: Any) -> bool:
-    try:
-        np.linalg.inv(array)
-    except np.linalg.LinAlgError:
-        return False
-    return True
 
 
 def _by_cofactors(x: Tensor) -> Tensor:
@@ -100,7 +91,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
             "linalg.solve: Incompatible shapes of A and B for the equation AX = B "
             f"({A.shape[-1]}x{A.shape[-1]} and {rows}x{columns})"
         )
-    return (table.solve_vector if vector else table.solve)(A, B)
+    return table.solve(A, B.unsqueeze(-1)).squeeze(-1) if vector else table.solve(A, B)
 
 
 @public
@@ -112,32 +103,12 @@ def norm(
     *,
     dtype: Any = None,
 ) -> Tensor:
-    """The norm of vectors, or of matrices where `dim` has two dimensions or A is one.
-
-    `ord` None is the root of the sum of squares. Of matrices it may be "fro", the same,
-    1 or -1 (the largest or smallest sum of a column) and inf or -inf (of a row).
-    """
-    dims = (dim,) if isinstance(dim, int) else dim
-    if dims is not None and len(dims) not in (1, 2):
-        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
-    if ord is None or (len(dims) if dims else A.ndim) == 1:
-        return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
-    if dims is None and A.ndim != 2:
-        raise RuntimeError(
-            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D."
-        )
-    rows, columns = (check_dim(d, A.ndim) for d in dims or (0, 1))
-    if ord == "fro":
-        return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
-    if ord in ("nuc", 2, -2):
-        raise NotImplementedError(f"linalg.norm: minigrad leaves out the order {ord!r}")
-    if ord not in (1, -1, math.inf, -math.inf):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    inner, outer = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = vector_norm(A, 1, inner, keepdim, dtype=dtype)
-    if not keepdim and outer > inner:
-        outer -= 1
-    return sums.amax(outer, keepdim) if ord > 0 else sums.amin(outer, keepdim)
+    """The norm of vectors: `ord` None is the root of the sum of squares. Of matrices only that, "fro"."""
+    if ord is None or ord == "fro":
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    if A.ndim > 1 and not isinstance(dim, int):
+        raise NotImplementedError(f"linalg.norm: minigrad leaves out the order {ord!r} of matrices")
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 namespace(__name__, "vector_norm")

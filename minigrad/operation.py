@@ -182,7 +182,7 @@ def unwritten(row: Operation) -> Any:
         "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
         "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
         "outsiders": outsiders, "shares_memory": shares_memory, "link_view": link_view, "counter": counter,
-        "with_number": with_number, "refused": errors.refused, "shape": np.shape,
+        "with_number": with_number, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(first_call.__code__, names, row.node_name)
     names["call"], function.operation = function, row

@@ -216,7 +216,7 @@ def of_function(node: Any, rng: Any, eps: float) -> Iterator[tuple[int, Any, Any
     """A custom Function's gradients: by finite differences, by its backward."""
     args = [
         wrap(rng.uniform(0.5, 1.5, like[0])) if tensor else like
-        for like, tensor in zip(node.ctx.call, node.ctx.tensors, strict=True)
+        for like, tensor in zip(node.ctx._call, node.ctx._tensors, strict=True)
     ]
     wanted = [i for i, parent in enumerate(node.parents) if parent is not None]
     for i in wanted:

@@ -122,7 +122,7 @@ def _item(item: Any) -> Any:
     """One item as an int, a slice, None, Ellipsis, or a tensor with dimensions."""
     if item is None or item is Ellipsis or isinstance(item, (int, slice)):
         return item
-    if isinstance(item, (list, tuple, range, np.ndarray)):
+    if isinstance(item, (list, tuple, range, np.ndarray, np.integer)):
         array = np.asarray(item)
         item = wrap(array if array.size else array.astype(np.int64))
     if not isinstance(item, Tensor):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
@@ -21,11 +20,10 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check_dim, check_dims
-from minigrad.kernels import count
 from minigrad.operation import attach, public
 from minigrad.ops import elementwise
 from minigrad.ops.elementwise import typed
-from minigrad.ops.shapes import cat
+from minigrad.ops.shapes import along, cat
 from minigrad.tensor import Array, Tensor, wrap
 
 Dims = int | Sequence[int]
@@ -38,11 +36,6 @@ def _of_type(input: Tensor, dtype: Any) -> Tensor:
     if dtype is not None:
         return typed(input, dtypes.resolve(dtype))
     return input if input._data.dtype.kind == "f" else typed(input, dtypes.int64)
-
-
-def _floats(name: str, input: Tensor) -> None:
-    if input._data.dtype.kind != "f":
-        raise RuntimeError(f"{name} only support floating point and complex dtypes")
 
 
 @public
@@ -90,7 +83,7 @@ def var(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """The variance: squared distances from the mean over the number of elements less `correction`, which is 1."""
-    return table.var(input, *_spread("var", input, dim, unbiased, correction), keepdim)
+    return table.var(input, *_spread(input, dim, unbiased, correction), keepdim)
 
 
 @public
@@ -98,25 +91,18 @@ def std(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
 ) -> Tensor:
     """The standard deviation: the square root of the variance."""
-    return table.std(input, *_spread("std", input, dim, unbiased, correction), keepdim)
+    return table.std(input, *_spread(input, dim, unbiased, correction), keepdim)
 
 
-def _spread(name: str, input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
+def _spread(input: Tensor, dim: Any, unbiased: Any, correction: Any) -> tuple[Any, float]:
     """The dimensions, and what the number of elements is lessened by."""
     if isinstance(dim, bool):  # var(x, False) means unbiased=False
         dim, unbiased = None, dim
-    _floats("std and var", input)
-    dims = check_dims(dim, input.ndim)
+    if input._data.dtype.kind != "f":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
     if correction is None:
         correction = 0 if unbiased is False else 1
-    if input.numel() and count(input.shape, dims) <= correction:
-        warnings.warn(
-            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
-            "(input numel divided by output numel).",
-            UserWarning,
-            stacklevel=4,
-        )
-    return dims, float(correction)
+    return check_dims(dim, input.ndim), float(correction)
 
 
 @public
@@ -136,12 +122,14 @@ def vector_norm(
         kind = x.dtype.tensor_name
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
     dims = check_dims(dim, x.ndim)
-    if (ord < 0 or math.isinf(ord)) and not x.numel():
-        raise RuntimeError(
-            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have "
-            "an identity"
-        )
-    return table.vector_norm(x, float(ord), dims, keepdim)
+    if ord == 2:
+        return table.vector_norm(x, dims, keepdim)
+    size = x.abs()
+    if math.isinf(ord):
+        return (table.amax if ord > 0 else table.amin)(size, dims, keepdim)
+    if ord == 0:
+        return typed(x != 0, x.dtype).sum(dims, keepdim)
+    return (size**ord).sum(dims, keepdim) ** (1 / ord) if ord != 1 else size.sum(dims, keepdim)
 
 
 @public
@@ -165,11 +153,9 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 def _soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     x = input if dtype is None else typed(input, dtypes.resolve(dtype))
-    dim = check_dim(dim, x._data.ndim)
     if x._data.dtype.kind != "f":
-        last = "lastdim_" if dim == x.ndim - 1 else ""
-        raise errors.not_implemented(f"{name}_{last}kernel_impl", x.dtype.tensor_name)
-    return row(x, (dim,) if x._data.ndim else ())
+        raise errors.not_implemented(f"{name}_lastdim_kernel_impl", x.dtype.tensor_name)
+    return row(x, (check_dim(dim, x._data.ndim),))
 
 
 # -------------------------------------------------------------- extremes
@@ -192,35 +178,16 @@ def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bo
     index = wrap(places)
     values = row(x, index, dim, keepdim)
     indices = index
-    if x.ndim and not keepdim:
+    if not keepdim:
         indices = wrap(places.squeeze(dim))
         indices._counter = index._counter  # the same memory: the node saved it, and notices a write
     return return_type(name)(values, indices)
 
 
-def _sized(name: str, x: Tensor, dim: int) -> int:
-    """The dimension, counted from the left; IndexError where it has no elements to choose from."""
+def _extreme(name: str, row: Any, find: Any, x: Tensor, dim: int, keepdim: bool) -> Any:
     dim = check_dim(dim, x.ndim)
-    if x.ndim and not x.shape[dim]:
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-    return dim
-
-
-def _something(name: str, x: Tensor) -> None:
-    if not x.numel():
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
-
-
-def _extreme(name: str, rows: Any, find: Any, x: Tensor, dim: Any, keepdim: bool) -> Any:
-    if dim is None:
-        _something(name, x)
-        return rows[0](x)
-    dim = _sized(name, x, dim)
-    places = np.expand_dims(find(x._data, dim), dim) if x.ndim else np.zeros((), np.int64)
-    return _picked(name, rows[1], x, dim, places, keepdim)
+    places = np.expand_dims(find(x._data, dim), dim)
+    return _picked(name, row, x, dim, places, keepdim)
 
 
 @public
@@ -232,7 +199,9 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
         return elementwise.maximum(input, other)
-    return _extreme("max", (table.max_all, table.max_dim), np.argmax, input, dim, keepdim)
+    if dim is None:
+        return table.max_all(input)
+    return _extreme("max", table.max_dim, np.argmax, input, dim, keepdim)
 
 
 @public
@@ -241,15 +210,17 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
         return elementwise.minimum(input, other)
-    return _extreme("min", (table.min_all, table.min_dim), np.argmin, input, dim, keepdim)
+    if dim is None:
+        return table.min_all(input)
+    return _extreme("min", table.min_dim, np.argmin, input, dim, keepdim)
 
 
 @public
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median, of an even number of elements the lower one; with `dim`, values and indices."""
     if dim is None:
-        return table.median_all(input)
-    return _extreme("median", (None, table.median_dim), _median_places, input, dim, keepdim)
+        return median(input.reshape(-1), 0).values
+    return _extreme("median", table.median_dim, _median_places, input, dim, keepdim)
 
 
 def _median_places(x: Array, dim: int) -> Array:
@@ -258,46 +229,28 @@ def _median_places(x: Array, dim: int) -> Array:
     return np.where(nans.any(dim), nans.argmax(dim), places)
 
 
-def _reduced(name: str, row: Any, x: Tensor, dim: Any, keepdim: bool) -> Tensor:
-    if dim is None or dim == ():
-        _something(name, x)
-    for each in dim if isinstance(dim, (tuple, list)) else () if dim is None else (dim,):
-        _sized(name, x, each)
-    return row(x, check_dims(dim, x.ndim), keepdim)
-
-
 @public
 def amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element along `dim`; equal ones divide the gradient evenly."""
-    return _reduced("amax", table.amax, input, dim, keepdim)
+    return table.amax(input, check_dims(dim, input.ndim), keepdim)
 
 
 @public
 def amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element along `dim`; equal ones divide the gradient evenly."""
-    return _reduced("amin", table.amin, input, dim, keepdim)
+    return table.amin(input, check_dims(dim, input.ndim), keepdim)
 
 
 @public
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first maximum: in the flattened tensor, or along `dim`."""
-    return _place("argmax", np.argmax, input, dim, keepdim)
+    return wrap(np.argmax(input._data, dim, keepdims=keepdim))
 
 
 @public
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first minimum: in the flattened tensor, or along `dim`."""
-    return _place("argmin", np.argmin, input, dim, keepdim)
-
-
-def _place(name: str, find: Any, input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    if input.dtype is dtypes.bool_:
-        raise RuntimeError(f"{name}(): does not support bool input")
-    if dim is not None:
-        dim = _sized(name, input, dim)
-    elif not input.numel():
-        raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
-    return wrap(find(input._data, dim, keepdims=keepdim))
+    return wrap(np.argmin(input._data, dim, keepdims=keepdim))
 
 
 # -------------------------------------------------------------- order
@@ -305,8 +258,6 @@ def _place(name: str, find: Any, input: Tensor, dim: int | None, keepdim: bool) 
 
 def _order(x: Array, dim: int, descending: bool) -> Array:
     """Where the sorted elements come from; equal ones keep their order, and nan counts as the largest."""
-    if not x.ndim:
-        return np.zeros((), np.int64)
     if not descending:
         return np.argsort(x, dim, kind="stable")
     backwards = np.argsort(np.flip(x, dim), dim, kind="stable")
@@ -330,10 +281,10 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, in order, and their indices."""
     dim = check_dim(dim, input.ndim)
-    if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
+    if not 0 <= k <= input.shape[dim]:
         raise RuntimeError("selected index k out of range")
     places = _order(input._data, dim, largest)
-    return _picked("topk", table.topk, input, dim, places.take(range(k), dim) if input.ndim else places, True)
+    return _picked("topk", table.topk, input, dim, places.take(range(k), dim), True)
 
 
 # -------------------------------------------------------------- running totals
@@ -356,42 +307,28 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 @public
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along `dim`, n times; before that, `prepend` and `append` are joined to it."""
-    if not input.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
     dim = check_dim(dim, input.ndim)
     parts = [part for part in (prepend, input, append) if part is not None]
     x = cat(parts, dim) if parts[1:] else input
     for _ in range(n):
-        size = x.shape[dim]
-        if not size:
-            break
-        after, before = (
-            table.slice_(x, (slice(None),) * dim + (part, ...)) for part in (slice(1, size), slice(0, size - 1))
-        )
-        x = after ^ before if x.dtype is dtypes.bool_ else after - before
-    return x if n else input.clone()
+        after, before = (table.slice_(x, along(dim, part)) for part in (slice(1, None), slice(0, -1)))
+        x = after - before
+    return x
 
 
 # -------------------------------------------------------------- counting
 
 
-def _truth(input: Tensor, answer: Array) -> Tensor:
-    """A bool tensor; of bytes, as in PyTorch, bytes."""
-    return wrap(np.asarray(answer, np.uint8 if input.dtype is dtypes.uint8 else bool))
-
-
 @public
 def any(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor:
     """Whether one element is true (not 0), of all or along `dim`."""
-    return _truth(input, np.any(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
+    return wrap(np.any(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
 
 
 @public
 def all(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true (not 0), of all or along `dim`."""
-    return _truth(input, np.all(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
+    return wrap(np.all(input._data, check_dims(dim, input.ndim), keepdims=keepdim))
 
 
 @public
@@ -408,22 +345,16 @@ def unique(
     axis = None if dim is None else check_dim(dim, input.ndim)
     values, inverse, counts = np.unique(input._data, False, True, True, axis, equal_nan=False)
     inverse = inverse.reshape(input.shape if dim is None else -1)
-    found = (table.unique(input, values), wrap(inverse), wrap(counts))
-    answer = tuple(x for x, asked in zip(found, (True, return_inverse, return_counts), strict=True) if asked)
+    asked = True, return_inverse, return_counts
+    answer = tuple(wrap(x) for x, wanted in zip((values, inverse, counts), asked) if wanted)
     return answer if answer[1:] else answer[0]
 
 
 @public
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2, ... occurs in a vector, or the sum of its weights."""
-    if input._data.dtype.kind in "bf":
-        raise errors.not_implemented("bincount_cpu", input.dtype.tensor_name)
-    if input.ndim != 1 or (input._data < 0).any():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return wrap(np.bincount(input._data, None, minlength))
-    if weights.shape != input.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
     totals = np.bincount(input._data, weights._data, minlength)
     return wrap(totals.astype(weights._data.dtype) if weights.is_floating_point() else totals)
 

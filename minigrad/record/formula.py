@@ -185,6 +185,13 @@ class Settle(ast.NodeTransformer):
         either = isinstance(tree.op, ast.Or) and first is not UNKNOWN
         return tree.values[0 if first else 1] if either else tree
 
+    def visit_Compare(self, tree: ast.Compare) -> Any:
+        self.generic_visit(tree)
+        sides = value_of(tree.left), value_of(tree.comparators[0])
+        if UNKNOWN in sides or not isinstance(tree.ops[0], ast.Eq):
+            return tree
+        return ast.Constant(sides[0] == sides[1])
+
     def visit_BinOp(self, tree: ast.BinOp) -> Any:
         self.generic_visit(tree)
         match tree:  # g * (2 * x) is g * 2 * x

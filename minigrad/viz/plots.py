@@ -6,6 +6,7 @@
     loss_surface                a bowl of two weights, with the path that was taken
     gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
     vector_jacobian             a row of weights times a Jacobian
+    activations                 functions beside their derivatives
     product                     one entry of a matrix product: a row against a column
     line, fit                   a line through points; the line beside the losses of its fit so far
     curve                       numbers over numbers: a loss curve, a function
@@ -530,6 +531,44 @@ def gallery(
     size = " by ".join(map(str, shown.shape[1:]))
     made.alt = f"{len(shown)} images of {size} pixels" + (": " + "; ".join(titles) if titles else "") + "."
     return made
+
+
+def activations(functions: Mapping[str, Callable[[Any], Any]], x: float | None = None, span: float = 6.0) -> Figure:
+    """Functions of tensors on the left, their derivatives (by the engine) on the right, both marked at x.
+
+    functions: by name, at most six. span: both are drawn from -span to span.
+    """
+    made = Figure(figsize=(8.4, 3.6), layout="constrained", facecolor="none")
+    FigureCanvasAgg(made)
+    points = np.linspace(-span, span, 241)
+    said = []
+    left, right = made.subplots(1, 2)
+    for (name, f), (colour, dashes, _) in zip(functions.items(), STYLES, strict=False):
+        value, derivative = with_derivative(f, points)
+        left.plot(points, value, color=colour, linestyle=dashes, linewidth=2, label=name)
+        right.plot(points, derivative, color=colour, linestyle=dashes, linewidth=2, label=name)
+        if x is not None:
+            (here,), (rate,) = with_derivative(f, np.array([x]))
+            left.plot([x], [here], "o", color=colour)
+            right.plot([x], [rate], "o", color=colour)
+            said.append(f"{name} is {number(here)} with derivative {number(rate)}")
+    for axes, title in ((left, "value"), (right, "derivative")):
+        axes.set_facecolor("none")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color=GREY, alpha=0.25, linewidth=0.8)
+        axes.set(title=title, xlabel="x", ylim=(-1.2, 2.2) if axes is left else (-0.1, 1.2))
+        axes.legend(**LEGEND)
+    at = f" At x = {number(x)}, " + ", ".join(said) + "." if x is not None else ""
+    made.alt = f"On the left {', '.join(functions)}, on the right their derivatives.{at}"
+    return made
+
+
+def with_derivative(f: Callable[[Any], Any], points: Any) -> tuple[Any, Any]:
+    """f at each of these points, and its derivative there."""
+    x = wrap(np.asarray(points, np.float64)).requires_grad_()
+    y = f(x)
+    (rate,) = autograd.grad(y.sum(), x)
+    return plain(y), plain(rate)
 
 
 # ---------------------------------------------------------------- sliders

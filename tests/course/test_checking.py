@@ -13,7 +13,6 @@ import pytest
 
 import minigrad as torch
 from minigrad.course import (
-    EDITION,
     check,
     checking,
     forms,
@@ -27,6 +26,7 @@ from minigrad.course import (
 )
 from minigrad.course.checking import NotPassed
 from minigrad.course.child import Watched, can_fork, examine
+from minigrad.course.exercise import EDITION
 from minigrad.course.student import Local
 from minigrad.course.verdict import judge
 from tests.house.test_notebook_style import anchors

@@ -33,7 +33,7 @@ a.clamp(0.3, 0.6); T.where(m, a, b); a.masked_fill(m, 0.0)
 a.masked_fill(m, t); a.masked_select(m); a[m]; a[j]; a[0]; a[:, 1]; a.T; a.reshape(3, 2); a.flip(0)
 a.roll(1, 0); a.repeat(2, 1); a.tril(); a.diagonal(); a.unsqueeze(0); T.cat([a, b]); T.stack([a, b]); a.sum()
 a.sum(0); a.mean(); a.mean(1); a.prod(); a.prod(0); a.var(); a.std(1); a.max(); a.max(0)[0]; a.amax(1); a.norm()
-a.norm(1); a.logsumexp(0); a.cumsum(0); a.cumprod(0); a.sort()[0]; a.topk(2)[0]; a.median(1)[0]; a.gather(0, g)
+a.logsumexp(0); a.cumsum(0); a.cumprod(0); a.sort()[0]; a.topk(2)[0]; a.median(1)[0]; a.gather(0, g)
 a.scatter(0, g, b); a.scatter_add(0, g, b); a.index_select(0, j); a.index_add(0, j, b); a @ b.T; a @ v; v @ w
 v.outer(w); T.addmm(s, a.T, b); T.einsum("ij,ij->i", a, b); T.linalg.det(s); s.trace(); F.softmax(a, 1)
 F.log_softmax(a, 1); F.gelu(a); F.leaky_relu(a); F.softplus(a); F.logsigmoid(a); F.mse_loss(a, b)

@@ -174,10 +174,34 @@ def corners() -> str:
             path(curve((middle + a, 110 - slope * a) for a in (-reach, reach)), RUST, 2.5, "7 5"),
             dot(middle, 110),
             text(middle, 28, name, 15, INK, "middle"),
-            text(middle, 178, f"slope {slope:g}", 15, RUST, "middle"),
+            text(middle, 178, f"derivative {slope:g}", 15, RUST, "middle"),
         ]
-    title = "Four functions with a corner at 0, each with the slope that PyTorch reports there."
+    title = "Four functions with a kink at 0, each with the derivative that PyTorch reports there."
     return picture(720, 190, title, *parts)
+
+
+def net() -> str:
+    """A two-layer net: the arrays of its forward pass, and below them the gradients of the way back."""
+    parts = []
+    row = (("X", "(5, 3)"), ("Z", "(5, 4)"), ("H", "(5, 4)"), ("P", "(5, 1)"), ("loss", "()"))
+    for n, (name, shape) in enumerate(row):
+        left = 20 + 142 * n
+        parts += [box(left, 92, 72, 46, SKY, 6), text(left + 36, 112, name, 15, INK, "middle"),
+                  text(left + 36, 130, shape, 11, GREY, "middle")]  # fmt: skip
+        if n:
+            parts.append(path(f"M{left - 68} 108 H{left - 4}", tip="blue"))
+            parts.append(text(left - 36, 100, ("", "@, +", "tanh", "@, +", "MSE")[n], 12, BLUE, "middle"))
+        if n > 1:
+            parts.append(path(f"M{left - 2} 124 H{left - 66}", RUST, 2.5, "7 5", "rust"))
+    for middle, names in ((198, ("W1", "b1")), (482, ("W2", "b2"))):
+        for name, at in zip(names, (middle - 42, middle + 42), strict=True):
+            parts += [box(at - 26, 18, 52, 32, PALE, 6), text(at, 39, name, 15, INK, "middle"),
+                      path(f"M{at - 7} 52 L{(at + middle) / 2 - 7:g} 88", tip="blue"),
+                      path(f"M{(at + middle) / 2 + 7:g} 90 L{at + 7} 54", RUST, 2.5, "7 5", "rust")]  # fmt: skip
+    for n, name in ((1, "dZ"), (2, "dH"), (3, "dP")):
+        parts.append(text(56 + 142 * n, 160, name, 15, RUST, "middle"))
+    parts += [text(20, 184, "solid: forward", 13, BLUE), text(150, 184, "dashed: the gradients, backward", 13, RUST)]
+    return picture(680, 196, "The arrays of a two-layer net, and the way of the gradients back to the weights.", *parts)
 
 
 # Lesson 13 -----------------------------------------------------------------------------------------------
@@ -314,6 +338,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "08_flat": flat,
     "09_bag": bag,
     "10_corners": corners,
+    "10_net": net,
     "13_waiting_room": waiting_room,
     "14_directions": directions,
     "14_ladder": ladder,

@@ -1,7 +1,7 @@
-"""Lesson 10: activations with corners, and slopes that are computed from the output.
+"""Lesson 10: activations, their derivatives, and the gradients of a whole two-layer net.
 
-Both exercises are judged by calls on numpy arrays, against formulas of another form: a branch for each number,
-hyperbolic cosines.
+All exercises are judged by calls on numpy arrays. The oracles have another form than any expected answer: a branch
+for each number, hyperbolic cosines, sums over one example and one unit at a time.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from ..exercise import ENGINE_OFF, Exercise, Lesson, Probe, Wrong, call, functio
 Array = np.ndarray[Any, Any]
 
 OWN_RULE = (
-    "That is the engine's answer: with the engine switched off, nothing is left. This is yours to write, with numpy "
-    "alone. "
+    "This answer asks the engine for the gradient. The check switches the engine off, and then nothing is left. "
+    "Write the rule with numpy alone. "
 )
 
-# --- 10.1 corners --------------------------------------------------------------------------------------
+# --- 10.1 relu and maximum -----------------------------------------------------------------------------
 
 
 def branches(name: str, *given: Any) -> Any:
-    """The slope of each entry by cases."""
+    """The gradient of each entry by cases."""
     if name == "relu_vjp":
         x, g = given
-        shares = [upstream if value > 0 else 0.0 for value, upstream in zip(x.ravel(), g.ravel(), strict=True)]
-        return np.reshape(shares, x.shape)
+        entries = [upstream if value > 0 else 0.0 for value, upstream in zip(x.ravel(), g.ravel(), strict=True)]
+        return np.reshape(entries, x.shape)
     a, b, g = given
     first = np.zeros(a.shape)
     for i in np.ndindex(a.shape):
@@ -67,58 +67,58 @@ def maximum_rule(a: Any, b: Any, g: Any) -> Any:
     return first, g - first
 
 
-def corners(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
+def kinks(relu: Callable[..., Any] = relu_rule, maximum: Callable[..., Any] = maximum_rule) -> dict[str, Any]:
     return {"relu_vjp": relu, "maximum_vjp": maximum}
 
 
 EXERCISE_10_1 = function(
     "10.1", ("relu_vjp", "maximum_vjp"),
     why="relu passes the gradient where its input was positive; a maximum passes it to the larger operand, or half to each.",
-    title="slopes at a corner",
+    title="the rules of relu and maximum",
     minutes=8,
     oracle=branches,
     probes=probes_10_1,
     prelude=ENGINE_OFF,
     wrong=[
-        Wrong(corners(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp lets the positive part of g "
-              "through. Which of the two arrays decides whether the gate was open: what went in, or what "
-              "comes back?", name="mask on g"),
-        Wrong(corners(relu=lambda x, g: np.maximum(x, 0)), "M43", "relu_vjp returns the value of relu. How "
-              "fast does that value move when x does?", name="value"),
-        Wrong(corners(relu=lambda x, g: np.where(x >= 0, g, 0)), "M35", "Right everywhere but at 0 exactly, "
-              "where your gate is open. PyTorch has chosen a slope for the corner: which?", name="open at 0"),
-        Wrong(corners(relu=lambda x, g: (x > 0) * 1.0), "M23", "relu_vjp returns the slopes 0 and 1 and never "
-              "uses g. What arrives from behind?", name="relu without g"),
-        Wrong(corners(relu=lambda x, g: g * ((x > 0) + 0.5 * (x == 0))), "M35", "Half at the corner: that is "
-              "what maximum(x, 0) does. relu has its own convention.", name="half at 0"),
-        Wrong(corners(relu=lambda x, g: g), "M35", "Everything passes through relu_vjp, also where relu had "
-              "closed the gate. A net that learns like this still reaches 98 %: who would notice?",
-              name="no mask"),
-        Wrong(corners(maximum=lambda a, b, g: (g * (a > b), g * (a < b))), "M35", "Where a and b tie, nobody "
-              "gets anything from maximum_vjp. Both are the greatest there: how would you share?",
-              name="nobody at a tie"),
-        Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (a < b))), "M35", "At a tie, a gets "
-              "everything. Would the answer be the same with a and b swapped?", name="a at a tie"),
-        Wrong(corners(maximum=lambda a, b, g: (g * (a >= b), g * (b >= a))), "M35", "At a tie both get all of "
-              "g: more leaves than arrived.", name="both at a tie"),
-        Wrong(corners(maximum=lambda a, b, g: maximum_rule(np.round(a, 1), np.round(b, 1), g)), "M35", "Nearly equal "
-              "counts as a tie in maximum_vjp. 2.02 is greater than 2: who moves the maximum?", name="near is a tie"),
-        Wrong(corners(maximum=lambda a, b, g: (g, 0 * g) if (a >= b).all() else maximum_rule(a, b, g)), "M35", "As soon "
-              "as a is nowhere smaller, it gets everything, ties included. Each entry decides for itself.",
-              name="decided for all"),
-        Wrong(corners(relu=lambda x, g: np.where(x > 0.1, g, 0)), "M35", "The gate opens too late: 0.02 is above zero. "
-              "Where exactly is the corner?", name="opens late"),
-        Wrong(corners(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison is it?", name="engine"),
+        Wrong(kinks(relu=lambda x, g: np.where(g > 0, g, 0)), "M35", "relu_vjp passes on the positive entries of "
+              "g. Which of the two arrays decides whether an entry passes: the input x, or the upstream gradient g?",
+              name="mask on g"),
+        Wrong(kinks(relu=lambda x, g: np.maximum(x, 0)), "M43", "relu_vjp returns the value of relu. You need its "
+              "derivative: how fast does this value change when x changes?", name="value"),
+        Wrong(kinks(relu=lambda x, g: np.where(x >= 0, g, 0)), "M35", "Your answer is right except where x is "
+              "exactly 0. There, PyTorch takes the derivative of relu to be 0.", name="open at 0"),
+        Wrong(kinks(relu=lambda x, g: (x > 0) * 1.0), "M23", "relu_vjp returns the derivatives 0 and 1 and never "
+              "uses g. Where does the upstream gradient come in?", name="relu without g"),
+        Wrong(kinks(relu=lambda x, g: g * ((x > 0) + 0.5 * (x == 0))), "M35", "You take one half as the derivative "
+              "at 0. This is what maximum(x, 0) does, but relu takes 0 there.", name="half at 0"),
+        Wrong(kinks(relu=lambda x, g: g), "M35", "relu_vjp passes on every entry of g, also where x is negative. "
+              "There, relu is flat. What is its derivative?", name="no mask"),
+        Wrong(kinks(maximum=lambda a, b, g: (g * (a > b), g * (a < b))), "M35", "Where a and b are equal, "
+              "maximum_vjp gives 0 to both of them. PyTorch gives half of g to each.", name="nothing at a tie"),
+        Wrong(kinks(maximum=lambda a, b, g: (g * (a >= b), g * (a < b))), "M35", "Where a and b are equal, a gets "
+              "all of g. Would your answer be the same if a and b were swapped?", name="a at a tie"),
+        Wrong(kinks(maximum=lambda a, b, g: (g * (a >= b), g * (b >= a))), "M35", "Where a and b are equal, both get "
+              "all of g. The two gradients have to add up to g.", name="both at a tie"),
+        Wrong(kinks(maximum=lambda a, b, g: maximum_rule(np.round(a, 1), np.round(b, 1), g)), "M35", "maximum_vjp "
+              "treats nearly equal numbers as equal. 2.02 is larger than 2, so all of g belongs to the 2.02.",
+              name="near is a tie"),
+        Wrong(kinks(maximum=lambda a, b, g: (g, 0 * g) if (a >= b).all() else maximum_rule(a, b, g)), "M35", "If a is "
+              "nowhere smaller than b, your maximum_vjp gives everything to a, even where they are equal. Decide for "
+              "each entry separately.", name="decided for all"),
+        Wrong(kinks(relu=lambda x, g: np.where(x > 0.1, g, 0)), "M35", "relu_vjp gives 0 at x = 0.02, which is a "
+              "positive number. Where exactly does relu start to rise?", name="opens late"),
+        Wrong(kinks(relu=lambda x, g: through(torch.relu, x, g)), "", OWN_RULE + "Which comparison do you need?",
+              name="engine"),
     ],
-    alternatives=[corners(), corners(lambda x, g: g * (x > 0),
+    alternatives=[kinks(), kinks(lambda x, g: g * (x > 0),
                   lambda a, b, g: (g * ((a > b) + 0.5 * (a == b)), g * ((b > a) + 0.5 * (a == b)))),
-                  corners(lambda x, g: np.heaviside(x, 0) * g,
-                          lambda a, b, g: [g * np.heaviside(a - b, 0.5), g * np.heaviside(b - a, 0.5)])],
+                  kinks(lambda x, g: np.heaviside(x, 0) * g,
+                        lambda a, b, g: [g * np.heaviside(a - b, 0.5), g * np.heaviside(b - a, 0.5)])],
     hints=[
-        "A gate: what arrives is either let through or stopped, entry by entry. The input decided which.",
-        "For a gate that opens below 3, g passes where x < 3 and nothing passes elsewhere.",
-        "A comparison of arrays gives True and False, which count as 1 and 0. At a tie of a and b, each gets "
-        "half.",
+        "Each entry of the upstream gradient is either passed on or replaced by 0. The input decides which.",
+        "As an example, take min(x, 3). It passes g on where x < 3, and it gives 0 elsewhere.",
+        "A comparison of arrays gives True and False, and these count as 1 and 0 in a product. Where a and b are "
+        "equal, each of them gets half of g.",
     ],
     worked="relu: g * (x > 0). maximum: tie = 0.5 * (a == b); return g * ((a > b) + tie), g * ((b > a) + tie).",
 )  # fmt: skip
@@ -127,7 +127,7 @@ EXERCISE_10_1 = function(
 
 
 def by_cosh(name: str, out: Array, g: Array) -> Array:
-    """The slopes, from the inputs that gave these outputs."""
+    """The gradients, from the inputs that gave these outputs."""
     if name == "sigmoid_vjp":
         return g / (2 * np.cosh(np.log(out / (1 - out)) / 2)) ** 2  # type: ignore[no-any-return]
     return g / np.cosh(np.arctanh(out)) ** 2  # type: ignore[no-any-return]
@@ -169,70 +169,272 @@ def from_outputs(
 EXERCISE_10_2 = function(
     "10.2", ("sigmoid_vjp", "tanh_vjp"),
     why="Both derivatives can be written with the output alone: s(1 − s) for sigmoid, and 1 − t² for tanh.",
-    title="slopes from the output",
-    minutes=8,
+    title="derivatives from the output",
+    minutes=6,
     oracle=by_cosh,
     probes=probes_10_2,
     prelude=ENGINE_OFF,
     rtol=1e-8,
     wrong=[
-        Wrong(from_outputs(sigmoid=lambda s, g: g * squash(s) * (1 - squash(s))), "M43", "sigmoid_vjp "
-              "squashes s once more. s is already what came out: must it be computed again?",
+        Wrong(from_outputs(sigmoid=lambda s, g: g * squash(s) * (1 - squash(s))), "M43", "sigmoid_vjp computes the "
+              "sigmoid of s. But s is already the output of the sigmoid, so you can use it as it is.",
               name="squashes again"),
-        Wrong(from_outputs(sigmoid=lambda s, g: g * s), "M43", "g times s: that would be the slope of exp. At "
-              "s near 1 the sigmoid is flat. Which factor is small there?", name="s only"),
-        Wrong(from_outputs(sigmoid=lambda s, g: g * (1 - s)), "M43", "g times (1 - s): flat at the top, and "
-              "steep at the bottom. The sigmoid is flat at both ends.", name="1 - s only"),
-        Wrong(from_outputs(sigmoid=lambda s, g: s * (1 - s)), "M23", "The slope of the sigmoid, and g is not "
-              "used. What arrives from behind?", name="sigmoid without g"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.tanh(t) ** 2)), "M43", "tanh_vjp takes tanh of t. t "
-              "is already the output: the rule needs no second tanh.", name="tanh again"),
-        Wrong(from_outputs(tanh=lambda t, g: g * t * (1 - t)), "M43", "That is the sigmoid's rule. tanh runs "
-              "from -1 to 1: where does its slope vanish?", name="sigmoid's rule"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 + t * t)), "M30", "With a plus the slope grows where tanh "
-              "goes flat. Look at the sign.", name="plus"),
-        Wrong(from_outputs(tanh=lambda t, g: 1 - t * t), "M23", "The slope of tanh, and g is not used.",
-              name="tanh without g"),
-        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.abs(t))), "M43", "Right at -1, 0 and 1, with straight lines "
-              "between. What is missing from t?", name="not squared"),
+        Wrong(from_outputs(sigmoid=lambda s, g: g * s), "M43", "g times s would be right for exp. Where s is near 1, "
+              "the sigmoid is nearly flat. Which factor is small there?", name="s only"),
+        Wrong(from_outputs(sigmoid=lambda s, g: g * (1 - s)), "M43", "g times (1 - s) is small where s is near 1, but "
+              "not where s is near 0. The sigmoid is flat at both ends.", name="1 - s only"),
+        Wrong(from_outputs(sigmoid=lambda s, g: s * (1 - s)), "M23", "This is the derivative of the sigmoid, and g is "
+              "not used. Where does the upstream gradient come in?", name="sigmoid without g"),
+        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.tanh(t) ** 2)), "M43", "tanh_vjp computes tanh of t. But t is "
+              "already the output of tanh, so you can use it as it is.", name="tanh again"),
+        Wrong(from_outputs(tanh=lambda t, g: g * t * (1 - t)), "M43", "This is the rule of the sigmoid. The values of "
+              "tanh go from -1 to 1. At which values of t is tanh flat?", name="sigmoid's rule"),
+        Wrong(from_outputs(tanh=lambda t, g: g * (1 + t * t)), "M30", "With a plus, the derivative grows where tanh "
+              "becomes flat. Check the sign.", name="plus"),
+        Wrong(from_outputs(tanh=lambda t, g: 1 - t * t), "M23", "This is the derivative of tanh, and g is not used. "
+              "Where does the upstream gradient come in?", name="tanh without g"),
+        Wrong(from_outputs(tanh=lambda t, g: g * (1 - np.abs(t))), "M43", "Your derivative is right for t = -1, 0 and 1, "
+              "but not between them. Which power of t do you need?", name="not squared"),
         Wrong(from_outputs(lambda s, g: through(torch.sigmoid, np.log(s / (1 - s)), g),
-                           lambda t, g: through(torch.tanh, np.arctanh(t), g)), "", OWN_RULE + "The output is all that "
-              "is needed.", name="engine"),
+                           lambda t, g: through(torch.tanh, np.arctanh(t), g)), "", OWN_RULE + "You only need the output.",
+              name="engine"),
     ],
     alternatives=[
         from_outputs(), from_outputs(lambda s, g: g * s * (1 - s), lambda t, g: g * (1 - t) * (1 + t)),
         from_outputs(lambda s, g: g * (0.25 - (s - 0.5) ** 2), lambda t, g: 4 * g * ((1 + t) / 2) * ((1 - t) / 2)),
     ],
     hints=[
-        "Both slopes can be written with the output alone: nothing else needs to be kept.",
-        "For exp the rule from the output is g * out: exp is its own slope.",
-        "sigmoid: a product of three, zero where s is 0 and where s is 1. tanh: zero where t is 1 and -1.",
+        "Both derivatives can be written with the output alone. You do not need the input.",
+        "For y = exp(x), the rule written with the output is g * y, because exp is its own derivative.",
+        "sigmoid: a product of three factors, which is zero where s is 0 and where s is 1. tanh: zero where t is 1 and "
+        "where t is -1.",
     ],
     worked="sigmoid: g * s * (1 - s). tanh: g * (1 - t * t).",
+)  # fmt: skip
+
+# --- 10.3 a whole net ----------------------------------------------------------------------------------
+
+
+def one_at_a_time(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> tuple[Any, ...]:
+    """The oracle: every derivative as a sum over examples, hidden units and outputs; no matrix product."""
+    loss, dW1, db1, dW2, db2 = 0.0, *(np.zeros(each.shape) for each in (W1, b1, W2, b2))
+    for x, target in zip(X, t, strict=True):
+        z = [b1[j] + sum(x[i] * W1[i, j] for i in range(len(x))) for j in range(len(b1))]
+        for k in range(len(b2)):
+            error = b2[k] + sum(max(z[j], 0.0) * W2[j, k] for j in range(len(z))) - target[k]
+            loss += error**2 / t.size
+            db2[k] += 2 * error / t.size
+            for j in range(len(z)):
+                dW2[j, k] += 2 * error * max(z[j], 0.0) / t.size
+                if z[j] > 0:
+                    db1[j] += 2 * error * W2[j, k] / t.size
+                    dW1[:, j] += 2 * error * W2[j, k] * x / t.size
+    return loss, dW1, db1, dW2, db2
+
+
+def sizes(rng: np.random.Generator, examples: int, inputs: int, hidden: int, outputs: int) -> list[Array]:
+    """X, t, W1, b1, W2, b2 for a net of these sizes."""
+    shapes = [(examples, inputs), (examples, outputs), (inputs, hidden), (hidden,), (hidden, outputs), (outputs,)]
+    return [numbers(rng, *shape) for shape in shapes]
+
+
+X_TEXT = np.array([[2.0, -1.0], [0.5, 3.0], [-1.5, 2.0]])
+W1_TEXT = np.array([[1.5, -2.0], [0.5, 3.0]])
+W2_TEXT = np.array([[2.0], [-1.5]])
+SMALL = [X_TEXT, np.array([[3.0], [-2.0], [0.5]]), W1_TEXT, np.array([0.5, -1.0]), W2_TEXT, np.array([0.7])]
+# the first hidden unit of the first example is exactly 0: 0.5 * 2 + 1 * -1
+AT_THE_KINK = [X_TEXT, SMALL[1], np.array([[0.5, -2.0], [1.0, 3.0]]), np.array([0.0, 0.4]), W2_TEXT, SMALL[5]]
+
+
+def probes_10_3(rng: np.random.Generator) -> Iterator[Probe]:
+    yield call(*SMALL)
+    yield call(*sizes(rng, 4, 3, 5, 2))
+    yield call(*sizes(rng, 5, 2, 4, 1))
+    yield call(*sizes(rng, 3, 3, 3, 3))
+    yield call(*sizes(rng, 1, 2, 3, 2))
+    yield call(*AT_THE_KINK)
+    X, t, W1, b1, W2, b2 = SMALL
+    yield unaided("two_layer", one_at_a_time(*SMALL), X=X, t=t, W1=W1, b1=b1, W2=W2, b2=b2)
+
+
+Step = Callable[..., Any]
+
+
+def by_hand(
+    error: Step = lambda P, t: 2 * (P - t) / P.size,
+    W2_from: Step = lambda X, Z, H, dP: H.T @ dP,
+    bias: Step = lambda d: d.sum(axis=0),
+    hidden: Step = lambda dP, W2: dP @ W2.T,
+    gate: Step = lambda dH, Z: dH * (Z > 0),
+    W1_from: Step = lambda X, dZ: X.T @ dZ,
+    order: Step = lambda dW1, db1, dW2, db2: (dW1, db1, dW2, db2),
+) -> Step:
+    """The net with each step of its backward pass given: the wrong answers change one of them."""
+
+    def two_layer(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> tuple[Any, ...]:
+        Z = X @ W1 + b1
+        H = np.maximum(Z, 0)
+        P = H @ W2 + b2
+        dP = error(P, t)
+        dZ = gate(hidden(dP, W2), Z)
+        return ((P - t) ** 2).mean(), *order(W1_from(X, dZ), bias(dZ), W2_from(X, Z, H, dP), bias(dP))
+
+    return two_layer
+
+
+def with_einsum(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> list[Any]:
+    H = np.clip(np.dot(X, W1) + b1, 0, None)
+    E = np.dot(H, W2) + b2 - t
+    G = E * 2 / E.size
+    D = np.where(H > 0, np.einsum("nk,jk->nj", G, W2), 0)
+    return [(E**2).sum() / E.size, np.einsum("ni,nj->ij", X, D), np.add.reduce(D), np.einsum("nj,nk->jk", H, G),
+            np.add.reduce(G)]  # fmt: skip
+
+
+def with_bias_as_weight(X: Array, t: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> tuple[Any, ...]:
+    one = np.ones((len(X), 1))
+    X1 = np.concatenate([X, one], axis=1)
+    H1 = np.concatenate([np.maximum(X1 @ np.vstack([W1, b1]), 0), one], axis=1)
+    E = H1 @ np.vstack([W2, b2]) - t
+    second = H1.T @ (2 * E / E.size)
+    first = X1.T @ ((2 * E / E.size) @ W2.T * (H1[:, :-1] > 0))
+    return np.mean(E * E), first[:-1], first[-1], second[:-1], second[-1]
+
+
+def net_by_engine(X: Array, t: Array, *parameters: Array) -> tuple[Any, ...]:
+    W1, b1, W2, b2 = leaves = [torch.tensor(each, requires_grad=True) for each in parameters]
+    error = torch.relu(torch.tensor(X) @ W1 + b1) @ W2 + b2 - torch.tensor(t)
+    loss = (error * error).mean()
+    loss.backward()
+    return loss.item(), *(leaf.grad.numpy() for leaf in leaves if leaf.grad is not None)
+
+
+EXERCISE_10_3 = function(
+    "10.3", "two_layer",
+    why="The backward pass takes the rules of the forward pass in reverse, and each gradient has the shape of its array.",
+    title="a two-layer net by hand",
+    minutes=25,
+    oracle=one_at_a_time,
+    probes=probes_10_3,
+    prelude=ENGINE_OFF,
+    wrong=[
+        Wrong(by_hand(W2_from=lambda X, Z, H, dP: dP.T @ H), "M29", "dW2 is transposed. It has to have the shape of "
+              "W2. In which order do you multiply H and dP?", name="dW2 transposed"),
+        Wrong(by_hand(W1_from=lambda X, dZ: dZ.T @ X), "M29", "dW1 is transposed. It has to have the shape of W1. In "
+              "which order do you multiply X and dZ?", name="dW1 transposed"),
+        Wrong(by_hand(gate=lambda dH, Z: dH), "M35", "The gradient passes through relu without any change. Where Z is "
+              "negative, relu is flat. What arrives at Z there?", name="no mask"),
+        Wrong(by_hand(gate=lambda dH, Z: np.maximum(dH, 0)), "M35", "Your mask keeps the positive entries of the "
+              "gradient. The sign of Z decides what passes through relu, not the sign of the gradient.", name="mask on g"),
+        Wrong(by_hand(gate=lambda dH, Z: dH * (Z < 0)), "M35", "Your mask is the wrong way round: it passes the "
+              "gradient on where relu is flat.", name="mask the wrong way round"),
+        Wrong(by_hand(gate=lambda dH, Z: dH * np.maximum(Z, 0)), "M43", "You multiply by the value of relu. The chain "
+              "rule asks for its derivative, which is 0 or 1.", name="value for derivative"),
+        Wrong(by_hand(gate=lambda dH, Z: dH * (Z >= 0)), "M35", "Your answer is right except where an entry of Z is "
+              "exactly 0. There, PyTorch takes the derivative of relu to be 0.", name="open at 0"),
+        Wrong(by_hand(error=lambda P, t: 2 * (P - t)), "M30", "All your gradients are too large by the same factor. "
+              "The loss is a mean, not a sum. By which number does a mean divide?", name="no 1/N"),
+        Wrong(by_hand(error=lambda P, t: 2 * (P - t) / len(P)), "M30", "Your gradients are right for one output, and "
+              "too large for several. The mean divides by the number of all entries of P, not by the number of its "
+              "rows.", name="divides by the rows"),
+        Wrong(by_hand(error=lambda P, t: (P - t) / P.size), "M30", "All your gradients are half of the right ones. "
+              "What is the derivative of a square?", name="no 2"),
+        Wrong(by_hand(error=lambda P, t: 2 * (t - P) / P.size), "M30", "All your gradients have the wrong sign. The "
+              "error is P minus t. A step against your gradients would make the loss larger.", name="t - P"),
+        Wrong(by_hand(bias=lambda d: d), "M28", "The gradient of a bias has one row for each example. The bias was "
+              "used for every example, so what has to be done with the rows?", name="bias not summed"),
+        Wrong(by_hand(bias=lambda d: d.mean(axis=0)), "M28", "The gradient of a bias is divided by the number of "
+              "examples once too often. The loss has already divided. Add the rows.", name="mean over the rows"),
+        Wrong(by_hand(bias=lambda d: d.sum(axis=1)), "M42", "The gradient of a bias has one number for each example. "
+              "It needs one number for each column. Which axis has to go?", name="sum over the columns"),
+        Wrong(by_hand(W2_from=lambda X, Z, H, dP: X.T @ dP), "M29", "You compute dW2 from X. But W2 was multiplied "
+              "with another array in the forward pass. Which one?", name="X for H"),
+        Wrong(by_hand(W2_from=lambda X, Z, H, dP: Z.T @ dP), "M43", "You compute dW2 from Z, the array before relu. "
+              "But W2 was multiplied with the array after relu.", name="Z for H"),
+        Wrong(by_hand(W2_from=lambda X, Z, H, dP: H.T @ np.ones_like(dP)), "M23", "dW2 does not depend on the errors. "
+              "Which upstream gradient arrives at H @ W2?", name="ones for dP"),
+        Wrong(by_hand(hidden=lambda dP, W2: dP.sum(axis=1, keepdims=True)), "M29", "The gradient of H is computed "
+              "without W2. Each hidden unit was multiplied with a row of W2, so its gradient has to be, too.",
+              name="no W2"),
+        Wrong(by_hand(hidden=lambda dP, W2: dP @ np.linalg.pinv(W2)), "M29", "The gradient of H uses the inverse of W2. "
+              "A backward pass undoes nothing: it multiplies by derivatives. The rule needs the transpose.",
+              name="inverse of W2"),
+        Wrong(by_hand(order=lambda dW1, db1, dW2, db2: (dW2, db2, dW1, db1)), "", "The gradients are right, but they "
+              "come in the wrong order. Return those of the first layer first.", name="second layer first"),
+        Wrong(net_by_engine, "", OWN_RULE + "Begin with the gradient of P.", name="engine"),
+    ],
+    alternatives=[by_hand(), with_einsum, with_bias_as_weight],
+    hints=[
+        "Write the forward pass first, one line for each array: Z, H, P, loss. Then go through these lines in reverse "
+        "order, and write one gradient for each array.",
+        "Begin with dP, the rule of the mean squared error from lesson 08. The rules for dW2, db2 and dH follow from it: "
+        "they are matmul_backward of lesson 07, and the sum over the rows of lesson 06.",
+        "In the lesson's net with tanh, only one line is different: dZ = dH * (1 - H**2). For relu the second factor "
+        "is a comparison.",
+        "Compare the shape of each gradient with the shape of its array. If they differ, a transpose or a sum is "
+        "missing.",
+    ],
+    worked="dP = 2 * (P - t) / P.size, then dW2 = H.T @ dP, db2 = dP.sum(axis=0), dZ = (dP @ W2.T) * (Z > 0), "
+    "dW1 = X.T @ dZ, db1 = dZ.sum(axis=0).",
 )  # fmt: skip
 
 # --- predictions of the reading notebook ---------------------------------------------------------------
 
 PREDICTION_10_0 = prediction(
-    "10.0", [0, 0.5, 1, 0], points=0,
-    title="four slopes at a corner",
+    "10.0", [10, 11], points=0,
+    title="two layers as one line",
     wrong=[
-        Wrong([0, 0, 0, 0], "M35", "Flat for all four would be one convention. Do you believe they agree?"),
-        Wrong([1, 1, 1, 1], "M35", "Open for all four would be one convention. Do you believe they agree?"),
-        Wrong([0.5, 0.5, 0.5, 0], "M35", "Half would be fair, and two of them are not."),
+        Wrong([10, -1], "", "The 3 goes through the second layer, too, and the second layer multiplies it."),
+        Wrong([7, -1], "M22", "The second layer multiplies the result of the first one. It does not add to it."),
+        Wrong([10, -4], "", "The second layer multiplies the whole 2x + 3, not only the 2x."),
+        Wrong([10, 3], "", "The second layer multiplies the 3 and then subtracts 4."),
     ],
 )  # fmt: skip
 
-EXERCISES: tuple[Exercise, ...] = (PREDICTION_10_0, EXERCISE_10_1, EXERCISE_10_2)
+PREDICTION_10_0A = prediction(
+    "10.0a", [10, 0, 0, -40], points=0,
+    title="the gradient of relu",
+    wrong=[
+        Wrong([10, 20, 30, 0], "M35", "Here the sign of the upstream gradient decides. But relu only looks at its input."),
+        Wrong([10, 20, 30, -40], "M35", "relu is flat for negative inputs, so not every entry can pass."),
+        Wrong([20, 0, 0, -20], "M43", "These are products with the values of relu. The derivative is 0 or 1."),
+        Wrong([10, 0, 30, -40], "M35", "At 0 there is a choice, and PyTorch takes the derivative 0."),
+    ],
+)  # fmt: skip
+
+PREDICTION_10_0B = prediction(
+    "10.0b", "c", points=0,
+    title="ten sigmoids",
+    options={"a": "about a tenth", "b": "about a thousandth", "c": "less than a millionth"},
+    wrong=[
+        Wrong("a", "M22", "Ten factors are multiplied, not added, and each of them is at most a quarter."),
+        Wrong("b", "M22", "Five factors of a quarter give a thousandth. Here are ten of them."),
+    ],
+)  # fmt: skip
+
+PREDICTION_10_0C = prediction(
+    "10.0c", "b", points=0,
+    title="what the gradient of W2 needs",
+    options={"a": "X", "b": "H", "c": "Z", "d": "W1"},
+    wrong=[
+        Wrong("a", "M29", "X was multiplied with W1. With which array was W2 multiplied?"),
+        Wrong("c", "M43", "Z is the array before tanh. With which array was W2 multiplied?"),
+        Wrong("d", "M29", "W1 belongs to the first layer. With which array was W2 multiplied?"),
+    ],
+)  # fmt: skip
+
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_10_0, PREDICTION_10_0A, PREDICTION_10_0B, PREDICTION_10_0C, EXERCISE_10_1, EXERCISE_10_2, EXERCISE_10_3,
+)  # fmt: skip
 
 LESSON = Lesson(
     number=10,
     slug="10_activations",
     title="Activations, and a two-layer net by hand",
-    after=(6, 8, 9),
-    idea="At a corner a convention decides, and a slope can be read off the output.",
+    after=(6, 7, 8),
+    idea="Without activations many layers are one; with them, six short lines compute all gradients of a net.",
     introduces=(
-        "relu", "maximum", "clamp", "abs", "sigmoid", "relu_vjp", "maximum_vjp", "sigmoid_vjp", "tanh_vjp",
+        "relu", "maximum", "sigmoid", "relu_vjp", "maximum_vjp", "sigmoid_vjp", "tanh_vjp", "two_layer", "train_net",
     ),
     misconceptions=("M35",),
     exercises=EXERCISES,
