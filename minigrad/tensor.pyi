@@ -570,7 +570,7 @@ class Tensor:
         """The indices of the elements that are not 0: a row for each, or a tensor for each dimension."""
     def norm(self, p: Any = 'fro', dim: builtins.int | Sequence[builtins.int] | None = None, keepdim: builtins.bool = False, dtype: Any = None) -> Tensor:
         """The p-norm of all elements or along `dim`: the square root of the sum of squares, unless p is another number."""
-    def normal_(self, mean: builtins.float = 0.0, std: builtins.float = 1.0, *, generator: Any = None) -> Tensor:
+    def normal_(self, mean: builtins.float = 0, std: builtins.float = 1, *, generator: Any = None) -> Tensor:
         """Fill with normal numbers of this mean and standard deviation."""
     def numpy(self, *, force: builtins.bool = False) -> Array:
         """The numbers as an ndarray that shares this tensor's memory."""
@@ -708,7 +708,7 @@ class Tensor:
         """The tensor in the number type of another; itself if it has that."""
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """The slices along `dim`, as views."""
-    def uniform_(self, a: builtins.float = 0.0, b: builtins.float = 1.0, *, generator: Any = None) -> Tensor:
+    def uniform_(self, a: builtins.float = 0, b: builtins.float = 1, *, generator: Any = None) -> Tensor:
         """Fill with uniform numbers in [a, b)."""
     def unique(self, sorted: builtins.bool = True, return_inverse: builtins.bool = False, return_counts: builtins.bool = False, dim: Any = None) -> Any:
         """The distinct elements in order; if asked for, also which of them each element is, and how often each occurs."""

@@ -764,7 +764,7 @@ PREDICTION_8_0A = prediction(
 
 PREDICTION_8_3A = prediction(
     "8.3a", "b", points=0,
-    title="a loop that does not clear the gradients",
+    title="six steps of a fit",
     options={"a": "they fall in every step", "b": "they fall and rise again", "c": "they stay the same"},
     wrong=[
         Wrong("a", "M01", "They would fall if each step used only the new gradients. What does .grad hold after the second "
