@@ -208,10 +208,12 @@ EXERCISE_9_1 = program(
               "The first pass is right. A second pass over the same graph gives another result, because "
               "backward has changed ctx. backward should only read it.", name="counts passes"),
         Wrong(squares(asks_the_engine), "",
-              "Your rule lets the engine differentiate x * x. Write the derivative yourself.", name="asks the engine"),
+              "Your rule lets the engine differentiate x * x. Write the derivative yourself.",
+              name="asks the engine"),
         Wrong(squares(straight_into_grad), "M32",
               "backward writes into x.grad and returns nothing. This is right for a leaf that is used once. "
-              "Behind another operation nothing is passed on. What does backward have to return?", name="into x.grad"),
+              "Behind another operation nothing is passed on. What does backward have to return?",
+              name="into x.grad"),
         Wrong(squares(writes_into_g), "M15", IN_PLACE, name="in place"),
         Wrong(squares(square_rule, squares_x_itself), "M15",
               "forward has changed the numbers of x itself. The caller still needs x, so compute a new "
@@ -390,7 +392,8 @@ EXERCISE_9_2 = program(
               "in?",
               name="Hypot without g"),
         Wrong(two_inputs(scale=lambda ctx, g: (ctx.k * torch.ones_like(g), None)), "M23",
-              "Scale.backward returns k and does not use g. Where does the upstream gradient come in?", name="Scale without g"),
+              "Scale.backward returns k and does not use g. Where does the upstream gradient come in?",
+              name="Scale without g"),
         Wrong(two_inputs(hypot=hypot_without_root), "M43",
               "These are the derivatives of half the *squared* length. What does the square root change?",
               name="without the root"),
@@ -412,7 +415,8 @@ EXERCISE_9_2 = program(
               "Scale.backward treats k = 0 as if there were no k. If k is 0, what is the derivative of x * "
               "k?", name="Scale by 0"),
         Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30",
-              "Scale.backward loses the sign of k. If k is -3, does the result grow or fall when x grows?", name="Scale without sign"),
+              "Scale.backward loses the sign of k. If k is -3, does the result grow or fall when x grows?",
+              name="Scale without sign"),
         Wrong({"Scale": made("Scale", scale_shared, lambda ctx, g: (g * Function.k, None)),  # type: ignore[attr-defined]
                "Hypot": made("Hypot", hypot_forward, hypot_rule)}, "M34",
               "Your answer is right for one Scale. With two of them in the graph, the second one overwrites "
@@ -585,12 +589,14 @@ EXERCISE_9_3 = program(
               "it raises an error without a reason. What does the rule really need?",
               name="saved both"),
         Wrong(cube(saves_x, lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2), "M23",
-              "The derivative is right, but g is not used. Where does the upstream gradient come in?", name="no upstream"),
+              "The derivative is right, but g is not used. Where does the upstream gradient come in?",
+              name="no upstream"),
         Wrong(cube(saves_x, lambda ctx, g: g * ctx.saved_tensors[0] ** 2), "M30",
               "The factor 3 is missing. What is the derivative of x to the third?", name="no three"),
         Wrong(cube(guards_itself, guarded_rule), "M34",
               "You compare with a copy. This notices the change, but in every forward pass it takes the "
-              "memory of x once more. The engine counts the changes at no cost. Which call makes it do so?", name="own guard"),
+              "memory of x once more. The engine counts the changes at no cost. Which call makes it do so?",
+              name="own guard"),
         Wrong(cube(saves_a_square, lambda ctx, g: g * 3 * ctx.saved_tensors[1]), "M15",
               "You save two tensors where one is enough, because backward can compute the square again. "
               "What is the least that the rule needs?",
@@ -720,7 +726,8 @@ EXERCISE_9_4 = program(
               "is.",
               name="ones"),
         Wrong(liars(forward=lambda ctx, x: x.clone()), "",
-              "RoundThrough does not round. Its forward should round, and only its gradient is replaced.", name="does not round"),
+              "RoundThrough does not round. Its forward should round, and only its gradient is replaced.",
+              name="does not round"),
         Wrong(liars(forward2=sign_in_forward), "",
               "Reverse changes the numbers in forward. They should stay as they are. In which method is the "
               "sign changed?", name="sign in forward"),
@@ -961,7 +968,8 @@ EXERCISE_9_5 = program(
               "A rule with the wrong sign passes, because you compare only the sizes.",
               name="sizes"),
         Wrong(checker(compare="rows"), "M28",
-              "You compare the sums of whole rows. A rule with wrong entries passes if the sums are right.", name="rows"),
+              "You compare the sums of whole rows. A rule with wrong entries passes if the sums are right.",
+              name="rows"),
         Wrong(checker(compare="relative"), "M40",
               "Your check refuses a right rule where the derivative is close to 0, because your tolerance is close to "
               "0 there, too. Add a small fixed amount to it.", name="relative only"),
