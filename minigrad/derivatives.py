@@ -51,7 +51,7 @@ sub = operation("Sub", operator.sub, lambda g: g, lambda g: -g, promote=dtypes.p
 rsub = operation("RsubBackward1", lambda x, number: number - x, lambda g: -g)
 mul = operation("Mul", operator.mul, lambda g, y: g * y, lambda g, x: g * x)
 div = operation("Div", kernels.true_divide, lambda g, y: g / y, lambda g, x, y: -g * ((x / y) / y))
-neg = operation("Neg", operator.neg, lambda g: -g)
+neg = operation("Neg", kernels.negative, lambda g: -g)
 reciprocal = operation("Reciprocal", floating(np.reciprocal), lambda g, out: -g * out * out)
 power = operation("PowBackward0", kernels.power, lambda g, x, exponent: g * exponent * x ** (exponent - 1))
 power_zero = operation("PowBackward0", kernels.power, lambda g, x: zeros(g))
@@ -60,10 +60,13 @@ power_tensor, power_base = several(
     lambda g, x, y, out: where(y == 0, 0.0, g * y * x ** (y - 1)),
     lambda g, x, y, out: g * where((x == 0) & (y >= 0), 0.0, out * log(x)),
 )
-remainder = operation("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"))
+remainder, remainder_tensor = several(
+    "RemainderBackward0 RemainderBackward1", np.remainder,
+    lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "floor"),
+)
 fmod = operation("Fmod", np.fmod, lambda g: g, lambda g, x, y: -g * div_rounded(x, y, "trunc"))
 div_rounded = operation("DivBackward2", kernels.divide_rounded, lambda g: zeros(g), lambda g: zeros(g))
-floor_divide = operation("NotImplemented", np.floor_divide, lambda g: zeros(g), lambda g: zeros(g))
+floor_divide = operation("NotImplemented", kernels.floor_divide, lambda g: zeros(g), lambda g: zeros(g))
 
 # ----------------------------------------------------------- elementwise
 
@@ -178,6 +181,11 @@ vector_norm = operation(
     "LinalgVectorNorm", kernels.vector_norm,
     lambda g, x, out, dims, keepdim: unreduce(g, x.shape, dims, keepdim) * direction(
         x, unreduce(out, x.shape, dims, keepdim)),
+)
+order_norm = operation(
+    "LinalgVectorNorm", kernels.order_norm,
+    lambda g, x, out, order, dims, keepdim: None if order == 0 else unreduce(g, x.shape, dims, keepdim) * sign(x) * (
+        direction(abs(x), unreduce(out, x.shape, dims, keepdim)) ** (order - 1)),
 )
 logsumexp = operation(
     "Logsumexp", kernels.logsumexp,

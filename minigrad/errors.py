@@ -39,7 +39,9 @@ FREED = (
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. "
     "Please do not use Tensors created in inference mode "
-    "in computation tracked by autograd."
+    "in computation tracked by autograd. "
+    "To work around this, you can make a clone to get a normal tensor and use it in autograd, "
+    "or use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle "
@@ -279,6 +281,7 @@ OUTPUT_DTYPE = "result type {} can't be cast to the desired output type {}"
 INFERENCE_WRITTEN = (
     "Inplace update to inference tensor outside InferenceMode is not allowed."
     "You can make a clone to get a normal tensor before doing inplace update."
+    "See https://github.com/pytorch/rfcs/pull/17 for more details."
 )
 INFERENCE_REQUIRES = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 CLONE = (
@@ -295,10 +298,13 @@ PARTIAL_OVERLAP = (
 )
 MADE_IN_MODE = {
     mode: f"A view was created in {mode} mode and is being modified inplace {now}. "
-    "Given that this use case is ambiguous and error-prone, it is forbidden."
-    for mode, now in (
-        ("no_grad", "with grad mode enabled"),
-        ("inference", "in normal mode"),
+    "Given that this use case is ambiguous and error-prone, it is forbidden. "
+    "You can clarify your code by moving both the view and the inplace "
+    f"either both inside the {block} block (if you don't want the inplace to be tracked) "
+    "or both outside (if you want the inplace to be tracked)."
+    for mode, now, block in (
+        ("no_grad", "with grad mode enabled", "no_grad"),
+        ("inference", "in normal mode", "inference_mode"),
     )
 }
 ONE_OF_SEVERAL = (
@@ -343,7 +349,11 @@ def grad_of_shape(given: Shape, own: Shape) -> str:
 def grad_of_dtype(given: Any, own: Any) -> str:
     return (
         f"attempting to assign a gradient with dtype '{given.c_name}' "
-        f"to a tensor with grad_dtype '{own.tensor_name}'."
+        f"to a tensor with grad_dtype '{own.tensor_name}'. "
+        "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+        "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
+        "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
+        "may break downstream systems that assume they match."
     )
 
 

@@ -7,6 +7,7 @@ other.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -93,10 +94,25 @@ def true_divide(x: Array, y: Array) -> Array:
 FLOAT64 = np.dtype(np.float64)
 
 
+def negative(x: Array) -> Array:
+    if x.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return -x
+
+
+def floor_divide(x: Array, y: Array) -> Array:
+    if np.result_type(x, y).kind in "iu" and not np.all(y):
+        raise RuntimeError("ZeroDivisionError")
+    return np.floor_divide(x, y)
+
+
 def divide_rounded(x: Array, y: Array, mode: str) -> Array:
     """x / y rounded down ("floor") or towards zero ("trunc")."""
     if mode == "floor":
-        return np.floor_divide(x, y)
+        return floor_divide(x, y)
     if mode != "trunc":
         raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'")
     return np.trunc(x / y).astype(np.result_type(x, y))
@@ -106,6 +122,8 @@ def power(x: Array, exponent: float) -> Array:
     """x ** exponent for a number; a float exponent makes floats of integers."""
     if x.dtype.kind != "f":
         x = dtypes.cast(x, dtypes.result_type(x, exponent))
+    if x.dtype.kind in "iu" and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     return x**exponent
 
 
@@ -434,14 +452,29 @@ def amin(x: Array, dims: Shape, keepdim: bool) -> Array:
     return smallest(x, dims, None, None, keepdim)
 
 
+NO_FREEDOM = (
+    "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
+    "(input numel divided by output numel)."
+)
+
+
 def var(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
     centred = x - mean_dims(x, dims, True)
     free = max(count(x.shape, dims) - correction, 0)
+    if not free:
+        warnings.warn(NO_FREEDOM, UserWarning, stacklevel=5)
     return sum_dims(centred * centred, dims, keepdim) / x.dtype.type(free)
 
 
 def std(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
     return np.sqrt(var(x, dims, correction, keepdim))
+
+
+def order_norm(x: Array, order: float, dims: Shape, keepdim: bool) -> Array:
+    size = np.absolute(x)
+    if order == 0:
+        return sum_dims((size != 0).astype(x.dtype), dims, keepdim)
+    return sum_dims(size**order, dims, keepdim) ** x.dtype.type(1 / order)
 
 
 def vector_norm(x: Array, dims: Shape, keepdim: bool) -> Array:

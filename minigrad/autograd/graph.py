@@ -18,6 +18,14 @@ __all__ = ["Node", "saved_tensors_hooks"]
 errors.namespace(__name__)
 
 
+PACKED_IN_PLACE = (
+    "A saved tensor pack hook is modifying its input in place. "
+    "Tensors provided as input to pack hook cannot be modified by in-place operations "
+    "as this can lead to unexpected side-effects. "
+    "Please open an issue if you need to perform in-place operations on the input to a pack hook."
+)
+
+
 class Packed:
     """What a pack hook returned, in place of the array that a node would have saved."""
 
@@ -57,6 +65,8 @@ class saved_tensors_hooks:
         tensor = wrap(array, maker)
         with no_grad():
             content = self.pack_hook(tensor)
+        if tensor._counter[0]:
+            raise RuntimeError(PACKED_IN_PLACE)
         if content is tensor and own and maker is not None:  # a node that holds its own result would never be freed
             made_by, unpack = weakref.ref(maker), self.unpack_hook
             return Packed(array, lambda array: unpack(wrap(array, made_by())))

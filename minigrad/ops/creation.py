@@ -135,7 +135,8 @@ def _type(cells: Array) -> DType:
         elif kind is str:
             raise ValueError("too many dimensions 'str'")
         else:
-            raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+            complexes = ": minigrad leaves out complex numbers" * (kind is complex)
+            raise RuntimeError(f"Could not infer dtype of {kind.__name__}{complexes}")
     return reduce(dtypes.promote_types, found) if found else dtypes.get_default_dtype()
 
 
@@ -455,7 +456,9 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) "
-            "support the deepcopy protocol at the moment."
+            "support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of "
+            "a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     if id(self) not in memo:
         memo[id(self)] = made = rebuild(type(self), self._data.copy(), self.requires_grad)

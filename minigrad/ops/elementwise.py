@@ -127,10 +127,14 @@ def of_tensors(row: Any) -> Any:
     return lambda x, y: row(x, y) if isinstance(y, Tensor) else NotImplemented
 
 
+def modulo(x: Any, y: Any) -> Any:
+    return (table.remainder_tensor if isinstance(y, Tensor) else table.remainder)(x, y)
+
+
 mul = of_two(table.mul, "mul", "input * other.")
 true_divide = of_two(table.div, "true_divide", "input / other, as `div`.")
 floor_divide = of_two(table.floor_divide, "floor_divide", "input / other rounded down; it has no gradient.")
-remainder = of_two(table.remainder, "remainder", "The rest of a division with the sign of `other`, as Python's %.")
+remainder = of_two(modulo, "remainder", "The rest of a division with the sign of `other`, as Python's %.")
 fmod = of_two(table.fmod, "fmod", "The rest of a division with the sign of `input`, as C's fmod.")
 atan2 = of_two(of_tensors(table.atan2), "atan2", "The angle in radians of the points (other, input).")
 maximum = of_two(of_tensors(table.maximum), "maximum", "The larger of two; of equal ones each gets half the gradient.")
@@ -368,7 +372,7 @@ attach(*in_place(square, round, nan_to_num, add, sub, mul, div, pow, remainder, 
 attach(__add__=table.add, __radd__=table.add, __sub__=table.sub, __rsub__=__rsub__)
 attach(__mul__=table.mul, __rmul__=table.mul, __truediv__=table.div, __rtruediv__=__rtruediv__)
 attach(__floordiv__=table.floor_divide, __rfloordiv__=reflected(table.floor_divide))
-attach(__mod__=table.remainder, __rmod__=reflected(table.remainder))
+attach(__mod__=modulo, __rmod__=reflected(table.remainder_tensor))
 attach(__pow__=__pow__, __rpow__=__rpow__)
 attach(__neg__=table.neg, __pos__=__pos__, __abs__=table.abs, __invert__=__invert__)
 attach(__eq__=compared(np.equal), __ne__=compared(np.not_equal), __lt__=compared(np.less))

@@ -128,9 +128,7 @@ def vector_norm(
     size = x.abs()
     if math.isinf(ord):
         return (table.amax if ord > 0 else table.amin)(size, dims, keepdim)
-    if ord == 0:
-        return typed(x != 0, x.dtype).sum(dims, keepdim)
-    return (size**ord).sum(dims, keepdim) ** (1 / ord) if ord != 1 else size.sum(dims, keepdim)
+    return table.order_norm(x, ord, dims, keepdim) if ord != 1 else size.sum(dims, keepdim)
 
 
 @public
@@ -192,6 +190,14 @@ def _extreme(name: str, row: Any, find: Any, x: Tensor, dim: int, keepdim: bool)
     return _picked(name, row, x, dim, places, keepdim)
 
 
+def some(name: str, kind: type[Exception], input: Tensor, dim: Any = None) -> Any:
+    """The array, which must not be empty where no dimension says what is left of it."""
+    if dim is None and not input._data.size:
+        more = " Specify the reduction dim with the 'dim' argument." * (kind is RuntimeError)
+        raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}")
+    return input._data
+
+
 @public
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The largest element; with `dim`, values and indices (values, indices); of two tensors, elementwise.
@@ -202,6 +208,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     if other is not None:
         return elementwise.maximum(input, other)
     if dim is None:
+        some("max", RuntimeError, input)
         return table.max_all(input)
     return _extreme("max", table.max_dim, np.argmax, input, dim, keepdim)
 
@@ -213,6 +220,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     if other is not None:
         return elementwise.minimum(input, other)
     if dim is None:
+        some("min", RuntimeError, input)
         return table.min_all(input)
     return _extreme("min", table.min_dim, np.argmin, input, dim, keepdim)
 
@@ -246,13 +254,13 @@ def amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 @public
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first maximum: in the flattened tensor, or along `dim`."""
-    return wrap(np.argmax(input._data, dim, keepdims=keepdim))
+    return wrap(np.argmax(some("argmax", IndexError, input, dim), dim, keepdims=keepdim))
 
 
 @public
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first minimum: in the flattened tensor, or along `dim`."""
-    return wrap(np.argmin(input._data, dim, keepdims=keepdim))
+    return wrap(np.argmin(some("argmin", IndexError, input, dim), dim, keepdims=keepdim))
 
 
 # -------------------------------------------------------------- order

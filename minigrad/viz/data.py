@@ -16,9 +16,11 @@ from typing import Any
 
 from ..record.formula import without_g
 from ..record.moves import Contribution, Step
+from ..record.names import term
 from ..record.numbers import number
 from ..record.recorder import record
 from ..record.recording import SAMPLE, Recording
+from ..record.words import substituted
 from . import foreign, quiz
 from .code import code_of
 from .forward import forward_moves
@@ -30,7 +32,7 @@ BUDGET = 480_000  # bytes of JSON: samples shrink until it fits
 MOST_MOVES = 3_000  # more are never shown
 LONG = 400  # moves from which on the sentences are short
 BEATS = ("focus", "rule", "product", "sum", "collect")
-LABEL = 11  # letters of an edge's label
+LABEL = 9  # letters of an edge's label
 
 
 def namespace(frame: FrameType) -> dict[str, Any]:
@@ -139,7 +141,9 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
         if sent is not None and sent.skipped:
             note_cut(data["nodes"][sent.parent], sent.reason)
         elif sent is not None:
-            move["edge"] = edge_label(sent, data["nodes"][step.node]["symbol"])
+            node, target = (data["nodes"][i] for i in (step.node, sent.parent))
+            move["edge"] = edge_label(sent, node["symbol"])
+            move["sub"], move["partial"] = substituted(step, sent), partial(node["name"], target["name"], sent)
     data["steps"][0]["beats"] = ["seed"]
     data["code"], spans = code_of(recording)
     for node, span in zip(data["nodes"], spans, strict=True):
@@ -181,6 +185,12 @@ def note_cut(node: dict[str, Any], reason: str) -> None:
     for how in ("detach", "no_grad"):
         if how in reason:
             node["cut"] = how
+
+
+def partial(name: str, target: str, sent: Contribution) -> str:
+    """The local derivative as a formula, `∂c/∂a = b`; nothing where a rule does not multiply."""
+    factor = "" if sent.how not in ("elementwise", "copy") else without_g(sent.rule)
+    return f"∂{term(name)}/∂{term(target)} = {sent.renamed(factor)}" if factor else ""
 
 
 def edge_label(sent: Contribution, symbol: str) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from .folding import Group, folded, loops, modules
+
 Key = Hashable
 Edge = tuple[int, int, int]
 
@@ -26,7 +28,7 @@ LETTER = 7.0  # pixels of a letter, at most
 ROWS = (150, 300, 480, 640, 860, 1150, 1600)  # pixels in a row before the picture wraps: a drawing for each width of page
 FEW_ROWS = (480, 1150)  # of a graph of many boxes, whose drawings are long
 MANY = 60
-FOLD_ABOVE = 24  # boxes before repeated patterns start folded
+ROOM = (1130, 560)  # width and height in which a picture starts unfolded: a notebook shows it there in readable size
 MOST_BOXES = 300  # boxes that are ever drawn at once
 
 
@@ -51,39 +53,47 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
     width = {n["id"]: box_width(n, data["vals"]) for n in data["nodes"]}
     gap = label_room(data)
     views: dict[str, Any] = {}
+    runs, groups = loops(data), modules(data)
     if len(ids) <= MOST_BOXES:
         views["full"] = {"drawings": drawings(Graph(ids, edges, width, height, gap))}
-    folding = fold(data)
-    if folding is not None:
-        rep, turn, group, groups = folding
-        standing = [i for i in ids if rep[i] == i]
-    if folding is not None and len(standing) <= MOST_BOXES:
-        lines: dict[Edge, int] = {}
-        which: list[int] = []
-        for a, b, s in edges:
-            line = (rep[a], rep[b], s)
-            if rep[a] >= rep[b] and (rep[a] != a or rep[b] != b):
-                which.append(-1)  # from one turn of the loop to the next: left out
-            else:
-                which.append(lines.setdefault(line, len(lines)))
-        wide = {i: max(width[j] for j in ids if rep[j] == i) for i in standing}
-        views["folded"] = {
-            "drawings": drawings(Graph(standing, list(lines), wide, height, gap)),
-            "rep": [rep[i] for i in ids],
-            "line": which,
-            "turn": [[group[i], turn[i]] if i in turn else None for i in ids],
-            "turns": [n for n, _ in groups],
-            "stacked": sorted(m for _, members in groups for m in members),
-        }
+        for drawing in views["full"]["drawings"]:
+            drawing["frames"] = frames(drawing, groups)
+    view = folded(data, runs, groups)
+    standing = sorted(set(view["rep"])) if view else []
+    if view and len(standing) <= MOST_BOXES:
+        lines = view.pop("lines")
+        wide = {i: max(width[j] for j in ids if view["rep"][j] == i) for i in standing}
+        for i, group in view["groups"].items():
+            wide[i] = max(wide[i], min(200.0, LETTER * (1.15 * len(group["label"]) + 9) + 20))
+        views["folded"] = {"drawings": drawings(Graph(standing, lines, wide, height, gap)), **view}
     start = "full" if "full" in views else None
-    if "folded" in views and (len(ids) > FOLD_ABOVE or start is None):
+    if "folded" in views and (start is None or not fits(views["full"]["drawings"])):
         start = "folded"
     return {"views": views, "start": start}
 
 
+def fits(drawings: list[dict[str, Any]]) -> bool:
+    """Whether one of the drawings is seen whole in a notebook."""
+    return any(d["w"] <= ROOM[0] and d["h"] <= ROOM[1] for d in drawings)
+
+
+def frames(drawing: dict[str, Any], groups: list[Group]) -> list[list[Any]]:
+    """A frame around what one call made, where nothing else stands inside: x, y, width, height, the call."""
+    found: list[list[Any]] = []
+    boxes: dict[int, list[float]] = drawing["nodes"]
+    for group in groups:
+        inside = [boxes[i] for i in group.members]
+        x, y = min(b[0] for b in inside) - 8, min(b[1] for b in inside) - 20
+        right, low = max(b[0] + b[2] for b in inside) + 8, max(b[1] + b[3] for b in inside) + 8
+        others = (b for i, b in boxes.items() if i not in group.members)
+        if not any(b[0] < right and x < b[0] + b[2] and b[1] < low and y < b[1] + b[3] for b in others):
+            found.append([x, y, right - x, low - y, group.label])
+    return found
+
+
 def box_width(node: dict[str, Any], vals: list[Any]) -> float:
     """Wide enough for the name and the operation, the value and the gradient, within limits."""
-    tag = "data" if not node["rg"] else "leaf" if node["leaf"] else node["symbol"] * (node["symbol"] != node["name"])
+    tag = "data" if not node["rg"] else "leaf" if node["leaf"] else node["symbol"] * (node["symbol"] != node["name"].partition(" (")[0])
     longest = max(1.15 * len(label(node)) + min(9, len(tag)) + 1, 13)
     value = None if node["val"] is None else vals[node["val"]]
     if isinstance(value, dict):
@@ -432,74 +442,3 @@ def path(points: Sequence[tuple[float, float]]) -> str:
             bend = min(40.0, (x1 - x0) / 2)
             text.append(f"C{x0 + bend:.1f} {y0:.1f} {x1 - bend:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
     return "".join(text)
-
-
-# ---------------------------------------------------------------- folding
-def fold(
-    data: dict[str, Any],
-) -> tuple[dict[int, int], dict[int, int], dict[int, int], list[tuple[int, list[int]]]] | None:
-    """Find the longest runs of a repeated pattern (three turns or more).
-
-    Gives for each node the one that stands for it; for each node of a run its turn (counted from 1) and the
-    number of its run; and for each run how many turns it has and the standing nodes. None where nothing
-    repeats.
-    """
-    made = [n for n in data["nodes"] if n["rg"] and not n["leaf"]]
-    signs = [(n["op"], n.get("spot") or n["line"], len(n["shape"])) for n in made]
-    parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for a, b, s in data["edges"]:
-        parents[b].append((s, a))
-    position = {n["id"]: i for i, n in enumerate(made)}
-
-    def alike(i: int, j: int) -> bool:
-        """Whether j does what i does, one turn later: same operation, same line of source, as many inputs."""
-        if signs[i] != signs[j]:
-            return False
-        return len(parents[made[i]["id"]]) == len(parents[made[j]["id"]])
-
-    runs: list[tuple[int, int, int]] = []  # start, period, turns
-    i = 0
-    while i < len(made):
-        best: tuple[int, int, int] | None = None
-        for period in range(1, min(24, (len(made) - i) // 3) + 1):
-            length = 0
-            while i + period + length < len(made) and alike(i + length, i + period + length):
-                length += 1
-            turns = length // period + 1
-            if turns >= 3 and (best is None or turns * period > best[1] * best[2]):
-                best = (i, period, turns)
-        if best is None:
-            i += 1
-        else:
-            runs.append(best)
-            i += best[1] * best[2]
-    if not runs:
-        return None
-    rep = {n["id"]: n["id"] for n in data["nodes"]}
-    turn: dict[int, int] = {}
-    standing: dict[int, list[int]] = {}
-    for start, period, turns in runs:
-        standing[start] = [made[start + j]["id"] for j in range(period)]
-        for k in range(period * turns):
-            node = made[start + k]["id"]
-            rep[node] = standing[start][k % period]
-            turn[node] = k // period + 1
-    owner = {made[s + k]["id"]: s for s, p, t in runs for k in range(p * t)}
-    users: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for a, b, s in data["edges"]:
-        users[a].append((b, s))
-    inputs: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for node in data["nodes"]:
-        uses = users[node["id"]]
-        inside = node["id"] not in position and uses and all(b in owner for b, _ in uses)
-        if inside and len({(owner[b], turn[b]) for b, _ in uses}) == 1:
-            b, s = uses[0]
-            inputs[rep[b], s].append(node["id"])
-    turns_of = {start: turns for start, _, turns in runs}
-    for (b, _), alike_inputs in inputs.items():
-        if len(alike_inputs) == turns_of[owner[b]]:  # one for each turn: parameters of the layers
-            standing[owner[b]].append(alike_inputs[0])
-            for node_id, k in zip(alike_inputs, range(1, len(alike_inputs) + 1)):
-                rep[node_id], turn[node_id], owner[node_id] = alike_inputs[0], k, owner[b]
-    number = {start: i for i, (start, _, _) in enumerate(runs)}
-    return rep, turn, {i: number[owner[i]] for i in turn}, [(t, standing[s]) for s, p, t in runs]

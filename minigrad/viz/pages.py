@@ -18,7 +18,7 @@ from .data import as_json, dress
 from .svg import describe, picture
 
 HERE = Path(__file__).parent
-MODULES = ("tools", "numbers", "state", "graph", "panels", "predict", "transport", "inputs", "main")
+MODULES = ("tools", "numbers", "state", "graph", "help", "panels", "beside", "predict", "transport", "inputs", "main")
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

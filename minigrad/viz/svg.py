@@ -20,7 +20,7 @@ STYLE = (
     ".label,.tag{fill:#6b6b6b}.grad{fill:#b34700;font-weight:600}"
     ".page{fill:#fff}.box{fill:#fff;stroke:#1a1a1a;stroke-width:1.5}.leaf{stroke-width:2.5}"
     ".sheet{fill:#f1f1ee;stroke:#6b6b6b}.rim{fill:none;stroke:#8a8a8a}"
-    ".wire{fill:none;stroke:#8a8a8a;stroke-width:1.5}.tip{fill:#8a8a8a}"
+    ".frame{fill:none;stroke:#8a8a8a;stroke-dasharray:5 4}.wire{fill:none;stroke:#8a8a8a;stroke-width:1.5}.tip{fill:#8a8a8a}"
     ".wire.plain{stroke-dasharray:1 4;stroke-linecap:round}.wire.cut{stroke-dasharray:2 4}"
     ".local{fill:#6b6b6b;paint-order:stroke;stroke:#fff;stroke-width:5px}"
     ".scissors{stroke:#1a1a1a;fill:#fff;stroke-width:1.6}"
@@ -48,6 +48,10 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
         f'aria-label="{words}"><title>Graph of {escape(data["nodes"][data["root"]]["name"])}</title><desc>{words}</desc>'
         f'<style>{STYLE}</style><rect class="page" width="{w:g}" height="{h:g}" rx="6"/>'
     ]
+    for x, y, width, height, text in layout.get("frames", ()):
+        out.append(f'<rect class="frame" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="9"/>')
+        out.append(written("label", x + 8, y + 13, text))
+    groups = view.get("groups", {})
     kinds, labels = line_kinds(data, view), line_labels(data, view) if grads else {}
     for i, line in enumerate(layout["edges"]):
         x, y = line["b"]
@@ -62,7 +66,7 @@ def picture(data: dict[str, Any], grads: bool = True) -> str:
         if node["id"] in boxes:
             group = view["turn"][node["id"]] if node["id"] in view.get("stacked", ()) else None
             many = view["turns"][group[0]] if group else 1
-            out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"]), many, grads))
+            out.append(box(node, boxes[node["id"]], data["vals"], final.get(node["id"]), many, grads, groups.get(node["id"])))
     for i, line in enumerate(layout["edges"]):
         if kinds.get(i) == "cut":
             x, y = (line["a"][0] + line["b"][0]) / 2, (line["a"][1] + line["b"][1]) / 2
@@ -81,23 +85,31 @@ def written(style: str, x: float, y: float, text: str, end: bool = False) -> str
 
 
 def box(
-    node: dict[str, Any], place: list[float], vals: list[Any], grad: int | None, many: int, grads: bool
+    node: dict[str, Any],
+    place: list[float],
+    vals: list[Any],
+    grad: int | None,
+    many: int,
+    grads: bool,
+    group: dict[str, Any] | None,
 ) -> str:
     """One tensor: its name and operation, its value, its gradient. A box that stands for many has others behind it."""
     x, y, w, h = place
     tall = h > LOW
     kind = "box leaf" if node["leaf"] else "box"
     out = [f'<g transform="translate({x:g} {y:g})">']
-    for shift in (6, 3) if many > 1 else ():
+    for shift in (6, 3) if many > 1 or group else ():
         out.append(f'<rect class="{kind}" x="{shift}" y="{shift}" width="{w:g}" height="{h:g}" rx="7"/>')
     if node["rg"]:
         out.append(f'<rect class="{kind}" width="{w:g}" height="{h:g}" rx="7"/>')
     else:
         out.append(f'<path class="sheet" d="M0 0H{w - 12:g}L{w:g} 12V{h:g}H0Z M{w - 12:g} 0V12H{w:g}"/>')
     tag = node.get("cut") or "data" if not node["rg"] else "leaf" if node["leaf"] else node["symbol"]
-    tag = f"\u00d7 {many}" if many > 1 else "" if tag == node["name"] else tag[:9]
+    tag = f"\u00d7 {many}" if many > 1 else "" if tag == node["name"].partition(" (")[0] else tag[:9]
+    name = group["label"] if group else node["name"]
+    tag = f"{len(group['members'])} nodes" if group else tag
     room = max(3, int((w - 24 - 7 * len(tag)) / 8))
-    out.append(written("name", 10, 19, label(node, room)))
+    out.append(written("name", 10, 19, label({"name": name}, room)))
     out.append(written("tag", w - (9 if node["rg"] else 16), 19, tag, end=True))
     if many == 1:
         out.append(row("value", "num", None if node["val"] is None else vals[node["val"]], w, 24 if tall else 37, tall))

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import minigrad as torch
-from minigrad import course
+from minigrad import course, nn
 from minigrad.autograd import Function
 from minigrad.nn import functional as F
 
@@ -121,3 +121,23 @@ def total_loop():
 TEN = [
     polynomial, three_uses, vector_sum, line_mse, plus_row, cube, in_place, second_order, digit_net, forty, total_loop,
 ]  # fmt: skip
+
+
+class TwoLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(4, 3), nn.Linear(3, 2)
+
+    def forward(self, x):
+        h = torch.relu(self.first(x))
+        return self.last(h)
+
+
+def modules():
+    torch.manual_seed(0)
+    body, head = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)), TwoLayers()
+    x, t = torch.randn(5, 4), torch.tensor([0, 1, 0, 1, 1])
+    hidden = body(x)
+    scores = head(hidden)
+    loss = F.cross_entropy(scores, t)
+    return loss, {"names": locals()}

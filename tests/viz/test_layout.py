@@ -14,7 +14,7 @@ from minigrad.viz.data import data_of
 from minigrad.viz.pages import saved_html
 from tests.together import first
 
-from . import cases, graphs
+from . import cases, graphs, ten
 
 
 def fresh(case):
@@ -101,6 +101,23 @@ def test_a_loop_of_layers_folds_with_its_parameters() -> None:
     standing = {made["nodes"][int(i)]["name"].partition(" (")[0] for i in folded["stacked"]}
     assert {"W", "b", "h"} <= standing
     assert set(folded["rep"]) == {int(i) for i in widest(made, "folded")["nodes"]}
+
+
+def test_what_one_call_made_is_a_box_that_opens() -> None:
+    made = data(ten.modules)
+    groups = made["layout"]["views"]["folded"]["groups"].values()
+    assert {g["label"]: len(g["members"]) for g in groups} == {"body(x)": 7, "TwoLayers": 7, "F.cross_entropy(\u2026)": 2}
+    framed = {label for d in made["layout"]["views"]["full"]["drawings"] for *_, label in d["frames"]}
+    assert "F.cross_entropy(\u2026)" in framed
+
+
+@pytest.mark.parametrize("seed", first(10, of=40))
+def test_what_only_looks_alike_is_no_loop(seed: int) -> None:
+    """The nodes of a random graph come from the same few lines, and are wired at random."""
+    loss, leaves = graphs.graph(seed)
+    made = data_of(loss, None, leaves, None)[0]
+    for turns in made["layout"]["views"].get("folded", {}).get("turns", ()):
+        assert turns == 0, "a random graph has no turns"
 
 
 @pytest.mark.slow

@@ -518,15 +518,10 @@ def test_without_scripts_the_picture_and_the_table_remain(chromium, tmp_path) ->
 def test_downloads_are_whole(show, tmp_path) -> None:
     page = show("fan_out")
     page.locator("[data-id=more]").click()
-    saved = {}
-    for kind in ("svg", "html", "md"):
-        with page.expect_download() as caught:
-            page.locator(f"[data-id={kind}]").click()
-        saved[kind] = tmp_path / f"got.{kind}"
-        caught.value.save_as(saved[kind])
-    assert "<svg" in saved["svg"].read_text(encoding="utf-8")
-    assert saved["md"].read_text(encoding="utf-8").count("\n") == len(data("fan_out")["steps"]) + 2
-    page.goto(saved["html"].as_uri())
+    with page.expect_download() as caught:
+        page.locator("[data-id=html]").click()
+    caught.value.save_as(tmp_path / "got.html")
+    page.goto((tmp_path / "got.html").as_uri())
     page.wait_for_selector(".mg svg")
     page.locator("[data-id=next]").click()
     assert at(page) == 1 and page.locator(".mg").count() == 1

@@ -1,6 +1,6 @@
 // The picture of the graph: boxes with values and gradients, edges with local derivatives and what travelled back.
 
-import { KEEP, bad, between, brief, cutText, fmt, h, s, single, sizes } from "./tools.js";
+import { KEEP, bad, between, brief, cutText, fmt, h, reachable, s, single, sizes } from "./tools.js";
 import { thumb } from "./numbers.js";
 
 const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is never shown below 10
@@ -21,10 +21,10 @@ export function makeGraph(S, options, on) {
 	// ---- drawing: once for each view and width
 	function draw() {
 		parts = new Map();
+		const { line: which, stacked, groups = {} } = views[view];
 		svg = s("svg", { viewBox: `0 0 ${drawing.w} ${drawing.h}`, role: "group",
 			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move from box to box, Enter opens one` });
 		const tip = ([x, y], dx, dy) => `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`;
-		const which = views[view].line;
 		lines = drawing.edges.map((e, i) => {
 			const mine = [...edges.keys()].filter((j) => (which?.[j] ?? j) === i);
 			const plain = mine.every((j) => !nodes[edges[j][0]].rg), cut = plain && mine.some((j) => nodes[edges[j][0]].cut);
@@ -38,7 +38,9 @@ export function makeGraph(S, options, on) {
 			return line;
 		});
 		for (const line of lines) svg.append(line.local, line.sent);  // above all lines, below the boxes
-		for (const [id, place] of Object.entries(drawing.nodes)) parts.set(+id, box(+id, place));
+		for (const [x, y, w, hh, label] of drawing.frames || [])
+			svg.prepend(s("rect", { class: "frame", x, y, width: w, height: hh, rx: 9 }), s("text", { class: "label", x: x + 8, y: y + 13 }, label));
+		for (const [id, place] of Object.entries(drawing.nodes)) parts.set(+id, box(+id, place, stacked?.includes(+id), groups[id]));
 		el.replaceChildren(svg);
 		scale();
 	}
@@ -49,13 +51,12 @@ export function makeGraph(S, options, on) {
 			: s("path", { class: "box", d: `M0 0H${w - 12}L${w} 12V${hh}H0Z M${w - 12} 0V12H${w}` });
 	}
 
-	function box(id, [x, y, w, hh]) {
+	function box(id, [x, y, w, hh], many, group) {
 		const n = nodes[id];
 		const g = s("g", { transform: `translate(${x} ${y})`, "data-node": id, role: "button", tabindex: -1, ...KEEP });
-		const many = views[view].stacked?.includes(id);
-		for (const d of many ? [6, 3] : []) g.append(s("rect", { class: "box behind", x: d, y: d, width: w, height: hh, rx: 7 }));
+		for (const d of many || group ? [6, 3] : []) g.append(s("rect", { class: "box behind", x: d, y: d, width: w, height: hh, rx: 7 }));
 		const text = (name, tx, ty, end) => s("text", { class: name, x: tx, y: ty, ...(end && { "text-anchor": "end" }) });
-		const part = { id, g, w, hh, member: id, name: text("name", 10, 19), tag: text("tag", w - (n.rg ? 9 : 16), 19, true),
+		const part = { id, g, w, hh, group, member: id, name: text("name", 10, 19), tag: text("tag", w - (n.rg ? 9 : 16), 19, true),
 			body: s("g"), pill: s("g", { class: "pill" }) };
 		g.append(outline(n, w, hh), part.body, part.name, part.tag, part.pill);
 		on(g, "click", () => { focusBox(id, true); options.pick(part.member); });
@@ -92,12 +93,7 @@ export function makeGraph(S, options, on) {
 	function scale() {
 		svg.setAttribute("width", (drawing.w * zoom).toFixed(1));
 		svg.setAttribute("height", (drawing.h * zoom).toFixed(1));
-		scrollable();
-	}
-	function scrollable() {
-		const over = drawing.w * zoom > el.clientWidth + 1 || drawing.h * zoom > el.clientHeight + 1;
-		if (over) el.tabIndex = 0;
-		else el.removeAttribute("tabindex");
+		reachable(el);
 	}
 	function setZoom(z) {
 		zoom = between(0.4, z, 3);
@@ -109,9 +105,7 @@ export function makeGraph(S, options, on) {
 		if (!b) return;
 		const [x, y, w, hh] = b.map((v) => v * zoom);
 		const inside = (from, to, start, size) => Math.max(0, Math.min(from, Math.max(start, to - size)));
-		const left = inside(x - 24, x + w + 24, el.scrollLeft, el.clientWidth), top = inside(y - 14, y + hh + 10, el.scrollTop, el.clientHeight);
-		if (left !== el.scrollLeft) el.scrollLeft = left;
-		if (top !== el.scrollTop) el.scrollTop = top;
+		el.scrollTo(inside(x - 24, x + w + 24, el.scrollLeft, el.clientWidth), inside(y - 14, y + hh + 10, el.scrollTop, el.clientHeight));
 	}
 
 	// ---- painting: what a position changes
@@ -125,21 +119,20 @@ export function makeGraph(S, options, on) {
 		return [map, now];
 	}
 
-	const WORDS = { current: "current", waiting: "waiting", ready: "ready" };
-
 	function paint(st) {
 		const { f, step } = st;
 		const sending = step?.kind === "send", to = sending ? step.parent : -1;
 		const [members, now] = views[view].rep ? membersOnShow(st) : [null, []];
 		here = { st, members, turns: now.map((turn, i) => `turn ${turn} of ${views[view].turns[i]}`).join(", ") };
 		for (const [id, part] of parts) {
-			const i = members ? members.get(id) ?? id : id, n = nodes[i], what = S.status(st, i);
+			const i = members ? members.get(id) ?? id : id, n = nodes[i], inside = (q) => part.group?.members.includes(q);
+			const what = inside(f.node) && f.phase !== "look" ? "current" : S.status(st, i);
 			const grad = S.val(st.grad[i]), value = S.isMade(st, i) ? S.val(n.val) : undefined;
 			const fresh = grad != null && (step?.kind === "leaf" ? step.node === i : to === i && S.reached(f, "collect"));
-			const aim = to === i && S.reached(f, "rule") && !fresh;
+			const aim = (to === i || inside(to) && !inside(f.node)) && S.reached(f, "rule") && !fresh;
 			const total = i === S.root ? 0 : options.mute("count") ? "?" : S.expected[i];
 			const broken = value != null && bad(value) || grad != null && bad(grad);
-			const pill = aim ? "receives" : what === "waiting" ? `waiting: ${st.got[i]} of ${total}` : options.mute("next") ? "" : WORDS[what] || "";
+			const pill = aim ? "receives" : what === "waiting" ? `waiting: ${st.got[i]} of ${total}` : !options.mute("next") && ["current", "ready"].includes(what) ? what : "";
 			const style = [what, fresh && "got", aim && "target", broken && "broken", n.leaf && "leaf", chosen === i && "chosen",
 				options.asks(i) && "asked"].filter(Boolean).join(" ");
 			const key = [i, style, pill, st.grad[i], st.stored[i], value === undefined].join();
@@ -149,10 +142,11 @@ export function makeGraph(S, options, on) {
 		}
 		const edge = sending ? S.incoming.get(step.node + ":" + step.slot) : -1;
 		for (const line of lines) {
-			const mine = members ? line.mine.filter((j) => members.get(shown(edges[j][1])) === edges[j][1]) : line.mine;
+			const group = views[view].groups?.[shown(edges[line.mine[0]][1])];
+			const mine = members && !group ? line.mine.filter((j) => members.get(shown(edges[j][1])) === edges[j][1]) : line.mine;
 			const flowing = line.mine.includes(edge) && S.reached(f, "rule"), spent = mine.some((j) => st.spent.has(j));
 			const what = line.cut ? "cutline" : line.plain ? "plainline" : flowing ? "flowing" : spent ? "spent" : "";
-			const j = mine[0], hidden = line.plain || j === undefined || options.mute("local") && !spent || !S.isMade(st, edges[j][1]);
+			const j = mine[0], hidden = line.plain || group || j === undefined || options.mute("local") && !spent || !S.isMade(st, edges[j][1]);
 			const local = hidden ? "" : S.localText(j), sent = spent && !line.plain ? S.sentText(mine.findLast((q) => st.spent.has(q))) : "";
 			const key = what + "|" + local + "|" + sent;
 			if (key === line.was) continue;
@@ -171,41 +165,34 @@ export function makeGraph(S, options, on) {
 	function fill(part, n, { value, grad, style, pill, what, stored, fresh, step }) {
 		const { w, hh } = part, tall = hh > 70;
 		part.g.setAttribute("class", style);
-		const tag = !n.rg ? n.cut || "data" : n.leaf ? "leaf" : n.symbol === n.name ? "" : n.symbol;
+		const group = part.group, named = group?.label || n.name, size = group?.members.length;
+		const tag = group ? `${size} nodes` : !n.rg ? n.cut || "data" : n.leaf ? "leaf" : n.symbol === n.name.split(" (")[0] ? "" : n.symbol;
 		part.tag.textContent = cutText(tag, 9);
-		part.name.textContent = cutText(n.name, Math.max(3, Math.floor((w - (n.rg ? 24 : 32) - Math.min(9, tag.length) * LETTER) / BOLD)));
-		const one = value == null ? undefined : single(value);
-		const room = Math.floor((w - 52) / LETTER);
-		const out = [];
-		const line = (name, x, y, text) => out.push(`<text class="${name}" x="${x}" y="${y}">${text}</text>`);
-		const row = (label, v, y, empty, name) => {
-			const now = v == null ? undefined : single(v);
-			if (v == null || now !== undefined) {
-				if (v != null || empty.length < 3) line("label", 10, tall ? y + 18 : y, label);
-				out.push(`<text class="${v == null ? "label" : "num"} ${name}" text-anchor="end" x="${w - 10}" y="${tall ? y + 18 : y}">${v == null ? empty : fmt(now)}</text>`);
-				return;
+		part.name.textContent = cutText(named, Math.max(3, Math.floor((w - (n.rg ? 24 : 32) - Math.min(9, tag.length) * LETTER) / BOLD)));
+		const out = [], room = Math.floor((w - 52) / LETTER);
+		const put = (style, x, y, text, end) => out.push(`<text class="${style}" x="${x}" y="${y}"${end ? ' text-anchor="end"' : ""}>${text}</text>`);
+		const row = (label, v, y, empty, style) => {
+			const known = v != null, one = known ? single(v) : empty, list = known ? brief(v, Math.floor((w - 20) / LETTER)) : "", middle = tall ? y + 18 : y;
+			if (one !== undefined) {
+				if (known || empty.length < 3) put("label", 10, middle, label);
+				put((known ? "num " : "label ") + style, w - 10, middle, fmt(one), true);
+			} else if (list[0] === "[") {
+				put("label", 10, y + 10, label);
+				put("num " + style, 10, y + 24, list);
+			} else {
+				out.push(thumb(v, 10, y + 1, 34, 25));
+				put(style || "num", 50, y + 11, style ? label : sizes(v.s));
+				put("num " + style, 50, y + 24, cutText(`|${fmt(v.norm)}|`, room));
 			}
-			const list = brief(v, Math.floor((w - 20) / LETTER));
-			if (list.startsWith("[")) {
-				line("label", 10, y + 10, label);
-				out.push(`<text class="num ${name}" x="10" y="${y + 24}">${list}</text>`);
-				return;
-			}
-			out.push(thumb(v, 10, y + 1, 34, 25));
-			line(name || "num", 50, y + 11, name ? label : sizes(v.s));
-			line("num " + name, 50, y + 24, cutText("|" + fmt(v.norm) + "|", room));
 		};
 		if (fresh) out.push(`<rect class="fresh" x="5" y="${tall ? 54 : 43}" width="${w - 10}" height="${tall ? 29 : 16}" rx="3"/>`);
 		row("value", value, tall ? 24 : 37, value === undefined ? "?" : "not saved", "");
-		if (n.rg) row(n.leaf && stored ? ".grad" : "grad", grad, tall ? 55 : 55, "", "grad");
+		if (n.rg) row(stored ? ".grad" : "grad", grad, 55, "", "grad");
 		part.body.innerHTML = out.join("");
-		const said = part.pill;
-		if (!pill) said.replaceChildren();
-		else {
-			const wide = pill.length * 6.4 + 14;
-			said.replaceChildren(s("rect", { x: 7, y: -14, width: wide, height: 17, rx: 8.5 }), s("text", { x: 7 + wide / 2, y: -1, "text-anchor": "middle" }, pill));
-		}
-		part.g.setAttribute("aria-label", [n.name, n.expr && n.expr !== n.name ? "= " + n.expr : "", !n.rg ? "needs no gradient" : n.leaf ? "leaf" : "",
+		const wide = pill.length * 6.4 + 14;
+		part.pill.replaceChildren(...(pill ? [s("rect", { x: 7, y: -14, width: wide, height: 17, rx: 8.5 }),
+			s("text", { x: 7 + wide / 2, y: -1, "text-anchor": "middle" }, pill)] : []));
+		part.g.setAttribute("aria-label", [named, n.expr && n.expr !== n.name ? "= " + n.expr : "", !n.rg ? "needs no gradient" : n.leaf ? "leaf" : "",
 			value != null ? "value " + brief(value) : "", grad != null ? "gradient " + brief(grad) : "", pill || (what === "done" ? "done" : "")]
 			.filter(Boolean).join(", "));
 	}
@@ -253,8 +240,9 @@ export function makeGraph(S, options, on) {
 		get folded() { return view !== "full"; },
 		get parts() { return parts; },
 		holds: (e) => svg.contains(e),
-		/** The height that the graph would take in a width, and whether it would have to be scrolled there. */
-		heightIn: (W) => best(W),
+		best,
+		/** Whether the box of a node stands for several and can be opened. */
+		closed: (i) => view !== "full" && !!views.full && (views[view].groups?.[shown(i)] || views[view].stacked.includes(shown(i))),
 		zoomBy: (by) => setZoom(zoom * by),
 		fit() { byHand = false; choose(); },
 		show(other) {

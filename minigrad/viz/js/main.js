@@ -4,10 +4,12 @@
 // of its own. The model holds one JSON value, `data`: the recording with its layout, questions and code. What is on
 // screen is a pure function of a position on the time line.
 
-import { KEEP, escape, h, s } from "./tools.js";
+import { KEEP, escape, h, reachable } from "./tools.js";
 import { makeState } from "./state.js";
 import { makeGraph } from "./graph.js";
-import { help, makeCard, makeCode, makePanels, markdown, transcript } from "./panels.js";
+import { makeCard, makeCode } from "./beside.js";
+import { help, transcript } from "./help.js";
+import { makePanels } from "./panels.js";
 import { makePredict } from "./predict.js";
 import { makeTransport } from "./transport.js";
 import { makeInputs } from "./inputs.js";
@@ -30,10 +32,10 @@ export function render({ model, el, signal }) {
 }
 
 function draw({ model, el, signal, strip }) {
-	const data = model.get("data"), S = makeState(data), { frames, nodes } = S;
+	const data = model.get("data"), S = makeState(data), { frames } = S;
 	const on = (target, name, fn) => target.addEventListener(name, fn, { signal });
 	const heading = data.title, spoken = h("div.mg-live", { "aria-live": "polite" });
-	let theme = model.get("theme") || "auto", said = "", painted = null;
+	let said = "", painted = null;
 
 	// ---- the parts
 	const say = (text) => { spoken.textContent = said = text; };
@@ -43,23 +45,22 @@ function draw({ model, el, signal, strip }) {
 	const mute = (what) => predict.mute(what);
 	const graph = makeGraph(S, { mute, asks: predict.asks, pick: (i) => { if (!predict.click(i)) pick(i); } }, on);
 	const code = makeCode(S, (i) => pick(i), on);
-	const card = makeCard(S, { close: () => pick(null), live, around: (n) => { model.set("around", n); model.save_changes(); } }, on);
+	const card = makeCard(S, { close: () => pick(null), live, closed: graph.closed, open: () => { pick(null); press.fold(); }, around: (n) => { model.set("around", n); model.save_changes(); } }, on);
 	const panels = makePanels(S, { mute, turns: () => graph.turns }, on);
 	const more = h("div.mg-more", { hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
 	const press = {
 		fit: graph.fit, zoomin: () => graph.zoomBy(1.2), zoomout: () => graph.zoomBy(1 / 1.2), help: () => toggle("help"), words: () => toggle("transcript"),
-		theme: () => { theme = { auto: "light", light: "dark", dark: "auto" }[theme]; paintTheme(); }, cell: () => { const text = panels.nextCell(); if (text) say(text); },
-		fold: () => { graph.show(graph.folded ? "full" : "folded"); show(bar.at); }, cuts: () => { box.classList.toggle("mg-nocuts"); paintKnobs(); },
-		svg: () => save("backward.svg", "image/svg+xml", picture()), html: () => save("backward.html", "text/html", page()),
-		md: () => save("backward.md", "text/markdown", markdown(S)), leave,
+		cell: () => { const text = panels.nextCell(); if (text) say(text); },
+		fold: () => { graph.show(graph.folded ? "full" : "folded"); show(bar.at); },
+		html: () => save("backward.html", page()),
+		leave,
 	};
 	const bar = makeTransport(S, { predict, graph, press, say, show, where, sync, more: [
-		["words", "Transcript of all steps (T)", "transcript"], S.expected.some((n) => n > 1) && ["fan", "Next tensor with several contributions (N)", "next fan-in"],
+		["words", "Transcript of all steps (T)", "transcript"],
 		["zoomout", "Smaller (-)", "−"], ["zoomin", "Larger (+)", "+"], ["fit", "Fit the whole graph (F)", "fit"],
 		data.layout.views.folded && data.layout.views.full && ["fold", "Fold loops and modules", "fold"],
-		nodes.some((n) => !n.rg) && ["cuts", "Show or hide what needs no gradient", "plain data"],
-		S.firstBad >= 0 && ["bad", "First number not finite", "first nan"], ["theme", "Theme: auto, light, dark", "theme"],
-		["svg", "Download the graph as SVG", "svg"], ["html", "Download as a page", "html"], ["md", "Download the transcript", "md"]].filter(Boolean) }, on);
+		S.firstBad >= 0 && ["bad", "First number not finite", "first nan"],
+		["html", "Download as a page", "download"]].filter(Boolean) }, on);
 	const pos = h("span.mg-pos");
 	const view = h("div.mg-view" + (code.el ? "" : " alone"), graph.el, code.el || "", card.el);
 	const stage = h("div.mg-stage", panels.math, panels.ledger, panels.queue, predict.el);
@@ -81,15 +82,12 @@ function draw({ model, el, signal, strip }) {
 		panels.paint(st);
 		code.paint(st);
 		card.paint(st);
-		stage.classList.toggle("asking", !!predict.asked);
+		stage.classList.toggle("ahead", st.k < 0);
 		const text = panels.sentence(st);
 		if (!bar?.playing && said !== text && !(predict.asked && painted === p)) say(text);
 		if (onward && painted !== p && st.f.name === "product") graph.travel(st);
 		painted = p;
-		paintKnobs();
-	}
-	function paintKnobs() {
-		for (const [id, yes] of [["fold", graph.folded], ["cuts", !box.classList.contains("mg-nocuts")]]) bar.knob[id]?.setAttribute("aria-pressed", yes);
+		bar.knob.fold?.setAttribute("aria-pressed", graph.folded);
 	}
 	function sync(p) {
 		if (model.get("step") !== p) { model.set("step", p); model.save_changes(); }
@@ -109,14 +107,26 @@ function draw({ model, el, signal, strip }) {
 		place();
 		const places = [[panels.words, 150], [panels.math, 290], [panels.ledger, 240], [panels.queue, 80]];
 		for (const [e] of places) e.style.height = "";
-		let most = places.map(() => 0);
-		for (const p of candidates()) {
-			panels.paint(S.stateAt(p));
-			box.dataset.phase = frames[p].phase;
-			most = places.map(([e], i) => Math.max(most[i], e.scrollHeight));
+		let most;
+		const measure = () => {
+			let wide = 0;
+			most = places.map(() => 0);
+			for (const p of candidates()) {
+				panels.paint(S.stateAt(p));
+				stage.classList.toggle("ahead", frames[p].k < 0);
+				most = places.map(([e], i) => Math.max(most[i], e.scrollHeight));
+				const row = panels.math.querySelector(".mg-figures")?.children || [];
+				wide = Math.max(wide, [...row].reduce((sum, e) => sum + e.offsetWidth + 10, 14));
+			}
+			return wide;
+		};
+		stage.classList.toggle("rows", box.clientWidth < 620);  // the ledger below the equation, where that needs the width
+		if (measure() > panels.math.clientWidth && box.clientWidth >= 620) {
+			stage.classList.add("rows");
+			measure();
 		}
 		most = most.map((size, i) => Math.min(size, places[i][1]));
-		if (panels.ledger.offsetTop === panels.math.offsetTop) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
+		if (!stage.classList.contains("rows")) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
 		places.forEach(([e], i) => { e.style.height = most[i] + 1 + "px"; });
 		show(bar.at);
 	}
@@ -125,12 +135,13 @@ function draw({ model, el, signal, strip }) {
 		const W = el.clientWidth - 4;
 		if (code.el) {
 			view.classList.remove("stacked");
-			const beside = graph.heightIn(W - code.el.offsetWidth), alone = graph.heightIn(W), tall = Math.min(150, code.el.scrollHeight);
+			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(150, code.el.scrollHeight);
 			view.classList.toggle("stacked", beside.cost > alone.cost + 0.5 * tall);
 		}
 		graph.choose();
-		if (code.el) code.el.style.maxHeight = graph.el.style.height;
-		code.settle?.();
+		if (!code.el) return;
+		code.el.style.maxHeight = graph.el.style.height;
+		reachable(code.el);
 	}
 	/** A few frames that may need most room: the longest sentences, the largest tables of each kind, the longest ledger. */
 	function candidates() {
@@ -139,12 +150,12 @@ function draw({ model, el, signal, strip }) {
 		frames.forEach((f, p) => {
 			take("text", p, f.text.length);
 			if (f.phase === "look") { take("look", p, 1); return; }
-			const move = S.steps[f.k] || S.forward[f.i], sizes = ["up", "raw", "local", "contrib", "after"].map((k) => rows(S.val(move[k])));
-			const ins = (move.parts || []).map(([, v]) => rows(S.val(v)));
-			take(f.phase + (f.name || "") + (move.how || ""), p, Math.max(...sizes, ...ins) + (move.note || "").length / 100 + (move.check ? 9 : 0));
-			take("wide" + f.name, p, sizes.reduce((a, b) => a + b, 0));
-			if (move.arrived && f.name === "collect") take("ledger", p, move.arrived[0]);
-			if (f.phase === "backward") take("last", p, p);
+			const move = S.steps[f.k] || S.forward[f.i], ins = (move.parts || []).map(([, v]) => v);
+			const sizes = [...ins, ...["up", "raw", "local", "contrib", "after"].map((k) => move[k])].map((v) => rows(S.val(v)));
+			take(f.phase + f.name + move.how, p, Math.max(...sizes) + (move.note || "").length / 100 + (move.check ? 9 : 0));
+			take("wide" + f.name, p, sizes.reduce((a, b) => a + b));
+			if (f.name === "collect") take("ledger", p, move.arrived?.[0] || 0);
+			if (p === frames.length - 1) take("last", p, 1);
 		});
 		return new Set([...best.values()].map(([p]) => p));
 	}
@@ -156,19 +167,12 @@ function draw({ model, el, signal, strip }) {
 		more.replaceChildren(...(what === "help" ? help(S) : [transcript(S, heading)]));
 		if (!more.hidden) more.scrollIntoView({ block: "nearest" });
 	}
-	function picture() {
-		const copy = graph.svg.cloneNode(true);
-		copy.setAttribute("class", "mg");
-		copy.setAttribute("data-theme", box.dataset.theme);
-		copy.prepend(s("style", {}, model.get("css") || ""));
-		return new XMLSerializer().serializeToString(copy);
-	}
 	function page() {
 		const parts = { CSS: model.get("css"), ESM: model.get("esm"), TITLE: escape(heading), FRAME: "", DATA: JSON.stringify(data).replace(/</g, "\\u003c") };
 		return model.get("whole") || model.get("page").replace(/%(CSS|ESM|DATA|TITLE|FRAME)%/g, (_, part) => parts[part]);
 	}
-	function save(file, type, text) {
-		const a = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: file });
+	function save(file, text) {
+		const a = h("a", { href: URL.createObjectURL(new Blob([text], { type: "text/html" })), download: file });
 		a.click();
 		setTimeout(() => URL.revokeObjectURL(a.href), 1000);
 	}
@@ -190,13 +194,14 @@ function draw({ model, el, signal, strip }) {
 	}
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	function paintTheme() {
-		strip.el.dataset.theme = box.dataset.theme = theme === "auto" ? (hostIsDark(el, dark.matches, model.get("own")) ? "dark" : "light") : theme;
+		const wanted = model.get("theme") || "auto";
+		strip.el.dataset.theme = box.dataset.theme = wanted !== "auto" ? wanted : hostIsDark(el, dark.matches, model.get("own")) ? "dark" : "light";
 		if (model.get("own")) document.documentElement.dataset.theme = box.dataset.theme;
-		bar.knob.theme.textContent = theme === "auto" ? "theme" : theme;
 	}
 	on(dark, "change", paintTheme);
 	const watch = new MutationObserver(paintTheme), watched = { attributeFilter: ["data-jp-theme-light", "data-theme", "class", "style"] };
-	for (const e of [document.body, ...hostRoots()]) watch.observe(e, watched);
+	const outer = window.frameElement?.ownerDocument;
+	for (const e of [document.body, outer?.body, outer?.documentElement]) if (e) watch.observe(e, watched);
 
 	// ---- life
 	const listen = (what, fn) => {
@@ -216,31 +221,15 @@ function draw({ model, el, signal, strip }) {
 	sizes.observe(el);
 }
 
-/** The pages around this one, as far as this one may look at them: the theme is theirs. */
-function hostRoots() {
-	try {
-		const outer = window.frameElement?.ownerDocument;
-		return outer ? [outer.body, outer.documentElement] : [];
-	} catch {
-		return [];
-	}
-}
-
-/** Whether the page around the stepper is dark: JupyterLab says so, of another page its background tells. */
-function hostIsDark(el, preferred, mine) {
-	let inner = el;
-	for (let depth = 0; depth < 4 && inner; depth++) {
-		const doc = inner.ownerDocument, lab = doc.body.dataset.jpThemeLight;
+/** Whether the page around the stepper is dark: JupyterLab says so, of another page its background tells. A page of our own
+ * takes the theme of the page that it stands in. */
+function hostIsDark(el, preferred, own) {
+	for (let e = own ? window.frameElement : el; e; e = e.ownerDocument.defaultView.frameElement) {
+		const lab = e.ownerDocument.body.dataset.jpThemeLight;
 		if (lab) return lab === "false";
-		for (let e = inner.parentElement; e; e = e.parentElement) {
-			const ours = mine && doc === el.ownerDocument;  // coloured by this stepper
-			const [r, g, b, alpha = 1] = ours ? [0, 0, 0, 0] : (doc.defaultView.getComputedStyle(e).backgroundColor.match(/[\d.]+/g) || []).map(Number);
+		for (let up = e.parentElement; up; up = up.parentElement) {
+			const [r, g, b, alpha = 1] = getComputedStyle(up).backgroundColor.match(/[\d.]+/g).map(Number);
 			if (alpha > 0.5) return 0.3 * r + 0.6 * g + 0.1 * b < 128;
-		}
-		try {
-			inner = doc.defaultView.frameElement;
-		} catch {
-			inner = null;
 		}
 	}
 	return preferred;

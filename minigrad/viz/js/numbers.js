@@ -95,7 +95,7 @@ export function figure(v, caption, o = {}) {
 	}
 	if (o.mark) body.classList.add(o.mark);
 	const below = [caption && h("b", caption), o.small && h("span", o.small), notes.length > 0 && h("span", notes.join(", "))];
-	return h("figure", h("div.mg-body", body), h("figcaption", below));
+	return h("figure", { "data-part": o.part }, h("div.mg-body", body), h("figcaption", below));
 }
 
 /** The cell whose number is largest, as [row, column]. */

@@ -1,14 +1,14 @@
-// The reading place: the sentence, the equation with its numbers, the ledger; the code beside the graph; one node looked at.
+// The reading place: the sentence, the equation with its numbers, the ledger.
 
-import { KEEP, at, bracket, brief, count, cutText, fmt, h, rowsIn, scalar, shapeOf, single } from "./tools.js";
-import { figure, heat, indexOf, strongest, thumb } from "./numbers.js";
+import { KEEP, at, bracket, brief, count, cutText, fmt, h, rowsIn, s, scalar, shapeOf, single, small } from "./tools.js";
+import { figure, indexOf, strongest, thumb } from "./numbers.js";
+import { legend } from "./help.js";
 
-const small = (...content) => h("p.mg-small", ...content);
 const sign = (t) => h("span.mg-sign", t);
 
 /** options: mute(what) whether an answer is hidden, turns() where a loop is. */
 export function makePanels(S, options, on) {
-	const { nodes, edges, steps, val, name } = S;
+	const { nodes, steps, val, name } = S;
 	const words = h("p.mg-words");
 	const math = h("section.mg-math", { "aria-label": "The step in numbers", tabindex: 0, role: "group", ...KEEP });
 	const ledger = h("section.mg-ledger", { "aria-label": "Contributions so far", tabindex: 0, role: "group", ...KEEP });
@@ -60,81 +60,83 @@ export function makePanels(S, options, on) {
 	}
 
 	/** Upstream gradient, local derivative, contribution: the numbers appear beat by beat in places that stay. */
-	function product(st, parts) {
-		const { step, f } = st, g = val(step.up), raw = val(step.raw), local = val(step.local);
-		const target = cutText(name(step.parent), 24), seen = (what) => S.reached(f, what);
-		const kept = step.saved.map(([a, b, v]) => [a, b, val(v)]), row = h("div.mg-figures"), line = h("p.mg-line", h("code"));
-		const rule = seen("rule") && !options.mute("rule"), answer = seen("product"), marked = answer && !scalar(raw) ? cell || strongest(raw) : null;
-		const made = [];  // figures that a hovered cell lights up
-		const add = (v, caption, o = {}, part = "") => made.push([v, caption, o, part]);
-		const holes = step.how === "scatter" || step.how === "elementwise" ? local : null;
+	function product({ step, f }, parts) {
+		const g = val(step.up), raw = val(step.raw), local = val(step.local), summed = step.axes.length > 0;
+		const rule = S.reached(f, "rule") && !options.mute("rule"), answer = S.reached(f, "product"), sum = S.reached(f, "sum");
+		const mine = `contribution to ${cutText(name(step.parent), 24)}`, now = (beat) => (f.name === beat ? "now" : "");
+		const row = h("div.mg-figures"), code = h("code"), made = [];  // signs, and what figures are made from
+		const add = (v, caption, o) => made.push([v, caption, o]);
 		if (step.how === "matmul") {
 			step.terms.forEach(([term, flip], i) => {
-				const [, label, v] = term === "g" ? [0, "upstream gradient", g] : kept.find(([a]) => a === term);
+				const [, label, v] = term === "g" ? [0, "upstream gradient", g] : kept(step, term);
 				if (i) made.push("@");
-				add(v, (label || term) + (flip ? "ᵀ" : ""), { flip, hollow: !rule && term !== "g" }, i ? "right" : "left");
+				add(v, (label || term) + (flip ? "ᵀ" : ""), { flip, hollow: !rule && term !== "g", part: i ? "right" : "left" });
 			});
 		} else {
-			add(g, "upstream gradient", {}, "all");
+			add(g, "upstream gradient", { part: "all" });
 			if (local != null && step.how === "elementwise" || step.how === "copy" && scalar(raw)) {
 				made.push("×");
-				add(local ?? 1, "local derivative", { hollow: !rule, blocked: rule && local, small: rule ? step.partial : "" }, "all");
-			} else if (step.how === "other" || step.how === "function") for (const [a, b, v] of kept) if (!scalar(v)) add(v, b || a, { hollow: !rule });
+				add(local ?? 1, "local derivative", { hollow: !rule, blocked: rule && local, small: rule && step.partial, part: "all" });
+			} else if (step.how === "other" || step.how === "function") {
+				for (const [, label, v] of step.saved) if (label && !scalar(val(v))) add(val(v), label, { hollow: !rule });
+			}
 		}
 		made.push(made.length > 1 ? "=" : "→");
-		add(raw, step.axes.length ? "result of the rule" : `contribution to ${target}`,
-			{ hollow: !answer, blocked: answer && holes, blank: step.how === "scatter", braces: step.axes, mark: f.name === "product" ? "now" : "" }, "result");
-		if (step.axes.length) {
+		const blocked = answer && (step.how === "scatter" || step.how === "elementwise") && local;
+		add(raw, summed ? "result of the rule" : mine, { hollow: !answer, blocked, blank: step.how === "scatter", braces: step.axes, mark: now("product"), part: "result" });
+		if (summed) {
 			made.push("→");
-			add(val(step.contrib), `contribution to ${target}`, { small: `sum over axis ${step.axes.join(", ")}`, hollow: !seen("sum"), mark: f.name === "sum" ? "now" : "" }, "sum");
+			add(val(step.contrib), mine, { small: `sum over axis ${step.axes.join(", ")}`, hollow: !sum, mark: now("sum"), part: "sum" });
 		}
 		const light = (where) => {
-			row.replaceChildren(...made.map((m) => (typeof m === "string" ? sign(m) : figure(m[0], m[1], { ...m[2], ...(where && lit(step, m[3], where)) }))));
-			line.firstChild.textContent = where ? cellText(step, where) : !rule ? "" : numbersOf(step, answer, [g, raw, ...kept.map(([, , v]) => v)].every(scalar));
+			row.replaceChildren(...made.map((m) => (typeof m === "string" ? sign(m) : figure(m[0], m[1], { ...m[2], ...(where && lit(step, m[2].part, where)) }))));
+			code.textContent = where ? cellText(step, where, sum && summed) : rule ? numbersOf(step, answer) : "";
 		};
+		const marked = answer && !scalar(raw) ? cell || strongest(raw) : null;
 		light(marked);
-		cells = answer && !scalar(raw) ? { raw, light, where: marked } : null;
+		cells = marked && { raw, light, where: marked };
 		on(row, "mousemove", (e) => {
-			const where = cells && e.target.dataset?.at && e.target.closest("figure") === row.lastElementChild && e.target.dataset.at.split(",").map(Number);
-			const result = cells && e.target.dataset?.at && [...row.children].filter((c) => c.tagName === "FIGURE");
-			const index = result && made.filter((m) => typeof m !== "string").findIndex((m) => m[3] === "result");
-			if (result && (result[index]?.contains(e.target) || where && !step.axes.length)) {
-				const next = e.target.dataset.at.split(",").map(Number);
-				if (String(next) !== String(cells.where)) light(cells.where = next);
-			}
+			const at = cells && e.target.dataset?.at;
+			if (at && at !== String(cells.where) && e.target.closest("[data-part=result]")) light(cells.where = at.split(",").map(Number));
 		});
-		parts.push(row, line);
-		if (rule) {
-			const notes = [step.note].filter(Boolean);
-			if (notes.length) parts.push(small(notes.join(". ").replaceAll("..", ".")));
-			if (step.jac != null && !answer && val(step.jac).r <= 4 && val(step.jac).c <= 6) row.append(sign(" "), figure(val(step.jac), "full Jacobian", { small: "a row for each output" }));
-			if (step.check?.verdict && answer) parts.push(comparison(step));
-		}
+		parts.push(row, h("p.mg-line", code));
+		if (!rule) return;
+		if (step.note) parts.push(small(step.note));
+		const jac = val(step.jac);
+		if (jac && !answer && jac.r <= 4 && jac.c <= 6) row.append(sign(" "), figure(jac, "full Jacobian", { small: "a row for each output" }));
+		if (step.check && answer) parts.push(comparison(step));
 	}
+	const kept = (step, term) => { const [a, b, v] = step.saved.find(([a]) => a === term); return [a, b, val(v)]; };
 
 	/** What a hovered cell of the result lights up in each figure. */
 	function lit(step, part, [r, c]) {
-		if (part === "result") return { on: [r, c], col: step.axes.length ? c : null };
+		if (part === "result") return { on: [r, c], col: step.axes.includes(0) ? c : null };
 		if (step.how === "matmul") return part === "left" ? { row: r } : { col: c };
 		return part === "all" && step.how === "elementwise" ? { on: [r, c] } : {};
 	}
 
 	/** The rule, and with its numbers: a gets g · b = 0.5 · (-3) = -1.5. */
-	function numbersOf(step, answer, scalars) {
-		const head = `${cutText(name(step.parent), 24)} gets ${step.rule}`;
-		if (!scalars) return head;
-		const sub = step.rule === "g" || step.sub === fmt(val(step.raw)) ? "" : step.sub && step.sub !== step.rule ? " = " + step.sub : "";
-		return answer ? `${head}${sub} = ${fmt(val(step.raw))}` : head + sub;
+	function numbersOf(step, answer) {
+		const result = fmt(val(step.raw)), said = [`${cutText(name(step.parent), 24)} gets ${step.rule}`];
+		if (step.sub && step.sub !== result) said.push(step.sub);
+		if (answer && scalar(val(step.raw))) said.push(result);
+		return said.join(" = ");
 	}
 
 	/** The arithmetic of one cell of a contribution. */
-	function cellText(step, [r, c]) {
-		const g = val(step.up), raw = val(step.raw), x = at(raw, r, c);
+	function cellText(step, [r, c], summed) {
+		const g = val(step.up), raw = val(step.raw), x = at(raw, r, c), cellOf = (v, place) => `cell [${indexOf(v, place).join(", ")}]: `;
+		const total = (list, x) => list.slice(0, 6).join(" + ") + (list.length > 6 ? " + …" : "") + ` = ${fmt(x)}`;
 		if (x === undefined) return "";
-		const head = `cell [${indexOf(raw, [r, c]).join(", ")}]: `;
-		const total = (list) => head + list.slice(0, 6).join(" + ") + (list.length > 6 ? " + …" : "") + ` = ${fmt(x)}`;
+		if (summed && raw.s.length === 2) {  // the numbers that are added up for one cell of the contribution
+			const down = step.axes.includes(0), across = step.axes.includes(1), to = val(step.contrib);
+			const list = raw.d.filter((_, i) => (down || Math.floor(i / raw.c) === r) && (across || i % raw.c === c)).map(bracket);
+			const place = [down ? 0 : r, across ? 0 : c];
+			return raw.d.length < count(raw) ? "" : (scalar(to) ? "" : cellOf(to, place)) + total(list, at(to, ...place));
+		}
+		const head = cellOf(raw, [r, c]);
 		if (step.how === "matmul") {
-			const [A, B] = step.terms.map(([term, flip]) => ({ flip, v: term === "g" ? g : val(step.saved.find(([a]) => a === term)[2]) }));
+			const [A, B] = step.terms.map(([term, flip]) => ({ flip, v: term === "g" ? g : kept(step, term)[2] }));
 			if ([A, B].some(({ v }) => scalar(v) || v.s.length < 2)) return "";
 			const folded = raw.s.length === 2;  // the tables of a batch stand one under another
 			const rows = raw.s.at(-2), batch = Math.floor(r / rows), i = r % rows;
@@ -149,7 +151,7 @@ export function makePanels(S, options, on) {
 				parts.push(`${bracket(a)}·${bracket(b)}`);
 			}
 			if (parts.length < inner && parts.length < 7) parts.push("…");
-			return total(parts);
+			return head + total(parts, x);
 		}
 		if (step.how === "elementwise") {
 			const local = val(step.local), a = at(g, r, c), b = local == null ? undefined : at(local, r, c);
@@ -195,7 +197,7 @@ export function makePanels(S, options, on) {
 		if (n.leaf && n.old != null) row(h("span.mg-old", `${n.name}.grad before, never cleared`), val(n.old));
 		if (st.stored[who]) row(`${cutText(n.name, 22)}.grad`, val(st.grad[who]), "sum" + (step.node === who ? " now" : ""), n.old == null ? `(was ${n.empty || "None"})` : "");
 		const arrived = who === S.root ? "" : got > expected ? `${got} of ${total} arrived, some twice` : `${got} of ${total} arrived`;
-		ledger.replaceChildren(h("h4", title, arrived && h("span", arrived)), h("table.mg-table", h("tbody", rows)));
+		ledger.replaceChildren(h("h4", title, arrived && h("span", arrived)), h("table", h("tbody", rows)));
 	}
 	/** A value in a row: its digits, or a thumbnail and the norm. */
 	function shown(v) {
@@ -203,8 +205,7 @@ export function makePanels(S, options, on) {
 		if (single(v) !== undefined) return h("code", fmt(single(v)));
 		const list = brief(v, 30);
 		if (list.startsWith("[")) return h("code", list);
-		const map = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-		for (const [k, x] of Object.entries({ class: "mg-thumb", width: 38, height: 22, "aria-hidden": "true" })) map.setAttribute(k, x);
+		const map = s("svg", { class: "mg-thumb", width: 38, height: 22, "aria-hidden": "true" });
 		map.innerHTML = thumb(v, 1, 1, 36, 20);
 		return h("span.mg-brief", map, h("code", `${shapeOf(v)} |${fmt(v.norm)}|`));
 	}
@@ -237,139 +238,3 @@ export function makePanels(S, options, on) {
 	}
 	return { words, math, ledger, queue, paint, sentence, nextCell };
 }
-
-// ---- the code beside the graph
-/** The student's lines; the expression of the current node is lit, and a click on an expression chooses its box. */
-export function makeCode(S, pick, on) {
-	const { code, nodes } = S.data, el = h("div.mg-code", { role: "group", "aria-label": "Code", ...KEEP });
-	const spans = new Map();  // place in the code -> element
-	if (!code?.length) return { el: null, paint() {}, mark() {} };
-	const key = (n) => n.span && n.span.join();
-	code.forEach((block, b) => {
-		const places = [...new Map(nodes.filter((n) => n.span?.[0] === b).map((n) => [key(n), n.span])).values()];
-		if (block.title) el.append(h("div.mg-where", block.title));
-		const pre = h("pre");
-		block.lines.forEach(([number, text], l) => {
-			pre.append(h("span.mg-number", { "aria-hidden": "true" }, number ? String(number).padStart(3) : "  ⋯"), written(text, l, places), "\n");
-		});
-		el.append(pre);
-	});
-
-	/** One line with an element for each expression, the longer around the shorter. */
-	function written(text, l, places) {
-		const here = places.filter(([, a, , b]) => a <= l && l <= b).map((p) => ({ p, from: p[1] === l ? p[2] : 0, to: p[3] === l ? p[4] : text.length }))
-			.filter(({ from, to }) => to > from).sort((x, y) => x.from - y.from || y.to - x.to);
-		const line = h("span.mg-row"), stack = [[line, Infinity]];
-		let done = 0;
-		const upTo = (to) => { if (to > done) stack.at(-1)[0].append(text.slice(done, to)); done = Math.max(done, to); };
-		for (const { p, from, to } of here) {
-			while (stack.at(-1)[1] <= from) { upTo(stack.at(-1)[1]); stack.pop(); }
-			if (to > stack.at(-1)[1]) continue;  // crosses its neighbour: cannot be lit on its own
-			upTo(from);
-			const span = h("span", { "data-span": p.join() });
-			spans.set(p.join(), [...(spans.get(p.join()) || []), span]);
-			stack.at(-1)[0].append(span);
-			stack.push([span, to]);
-		}
-		while (stack.length > 1) { upTo(stack.at(-1)[1]); stack.pop(); }
-		upTo(text.length);
-		return line;
-	}
-
-	on(el, "click", (e) => {
-		const span = e.target.closest("[data-span]")?.dataset.span;
-		const all = [...nodes.keys()].filter((i) => key(nodes[i]) === span);
-		if (span && all.length) pick(all.includes(now) ? now : all.at(-1));
-	});
-	let now = null;
-	const light = (i, style) => {
-		el.querySelectorAll("." + style).forEach((e) => e.classList.remove(style));
-		const list = i == null ? [] : spans.get(key(nodes[i])) || [];
-		list.forEach((e) => e.classList.add(style));
-		return list[0];
-	};
-	function paint(st) {
-		now = st.f.node;
-		const first = light(st.f.phase === "look" ? null : now, "lit");
-		if (!first) return;
-		const top = first.offsetTop, size = el.clientHeight;
-		if (top < el.scrollTop + 4 || top + 24 > el.scrollTop + size) el.scrollTop = Math.max(0, top - size / 3);
-	}
-	return { el, paint, mark: (i) => light(i, "chosen"),
-		settle() { if (el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0; else el.removeAttribute("tabindex"); } };
-}
-
-// ---- one node looked at
-/** A card with what is known of one node now; it does not move the time. options: close, live() whether a kernel answers,
- * around(n) asks it for another part of a long pass. */
-export function makeCard(S, options, on) {
-	const { nodes, steps, val } = S, el = h("div.mg-card", { role: "dialog", "aria-label": "One tensor", hidden: true, tabindex: -1, ...KEEP });
-	let who = null;
-	function paint(st) {
-		if (who == null) return;
-		const n = nodes[who], grad = val(st.grad[who]), shut = h("button.mg-close", { type: "button", "aria-label": "Close (Esc)", ...KEEP }, "×");
-		on(shut, "click", options.close);
-		const kept = new Map();
-		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) kept.set(label || "a number", val(v));
-		const kind = !n.rg ? n.cut ? `cut off by ${n.cut}` : "data: it needs no gradient" : n.leaf ? "a leaf" : `made by ${n.symbol || n.op}`;
-		const held = [...kept].slice(0, 4).map(([label, v]) => figure(v, label));
-		el.replaceChildren(shut, h("h4", n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name), small(kind, n.line && `, ${n.line}`),
-			n.src ? small(h("code", n.src)) : "", h("div.mg-figures", figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? "not saved" : "not yet" }),
-				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : ""),
-			held.length ? small(h("b", "Saved for its rule")) : "", held.length ? h("div.mg-figures", held) : "");
-		const around = S.byNode[who].map((k) => steps[k].around).find(Boolean);
-		if (around && options.live()) {
-			const b = h("button", { type: "button", ...KEEP }, "show them");
-			on(b, "click", () => options.around(around));
-			el.append(small(steps[S.byNode[who][0]].note), b);
-		}
-	}
-	return {
-		el, paint,
-		get who() { return who; },
-		show(i, st) {
-			who = i;
-			el.hidden = i == null;
-			paint(st);
-		},
-	};
-}
-
-// ---- legend, keys, transcript
-/** The signs that occur in this graph. */
-export function legend(S) {
-	const { nodes, data } = S, fan = S.expected.some((n) => n > 1), rows = [];
-	const row = (sample, text) => rows.push(h("li", h("span." + sample[0], { "aria-hidden": "true" }, sample[1] || ""), h("span", text)));
-	if (S.forward.length) row(["mg-key current", "6"], "the forward pass computes the values, from the inputs on");
-	row(["mg-key current", "current"], "its gradient is complete: it sends a contribution to each of its inputs");
-	row(["mg-key ready", "ready"], "complete, and current soon");
-	if (fan) row(["mg-key waiting", "waiting: 1 of 2"], "used twice, so two contributions come back; one has arrived");
-	row(["mg-key local", "× -3"], "local derivative: how much the result changes when this input changes");
-	row(["mg-key sent", "6"], "contribution: upstream gradient × local derivative, sent back along the edge");
-	if (nodes.some((n) => !n.rg && !n.cut)) row(["mg-key plain", "data"], "plain data: it needs no gradient");
-	if (nodes.some((n) => n.cut)) row(["mg-key cut", "✂"], "the graph was cut here: nothing is sent further");
-	if (data.vals.some((v) => !scalar(v) && count(v) > 1)) row(["mg-key scale"], "blue: negative, white: 0, orange: positive; |2.1| is the norm");
-	return h("ul.mg-legend", rows);
-}
-
-export function help(S) {
-	const keys = `→ ←|one step on, back|Shift + → ←|one node on, back|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next
-		tensor with several contributions|C|next cell of the contribution|F|fit the graph|+ −|zoom|T|transcript|↑ ↓|from control to control, from box
-		to box|Tab|graph, controls, numbers|Esc|close, leave to the notebook|?|this help`.split("|");
-	const row = (k, i) => (i % 2 ? "" : h("tr", h("th", { scope: "row" }, k), h("td", keys[i + 1])));
-	return [h("h4", "Signs"), legend(S), h("table", h("caption", "Keys"), h("tbody", keys.map(row)))];
-}
-
-const HEAD = ["step", "from", "to", "rule", "in words"];
-export function rowsOf(S, math) {
-	const { steps, name } = S;
-	const ahead = S.forward.map((move) => ["forward", name(move.node), "", move.line || "", move.text]);
-	return ahead.concat(steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
-		math && x.latex ? `$${x.latex}$` : x.rule || x.kind, x.text.join(" ")]));
-}
-export function transcript(S, heading) {
-	return h("table", h("caption", heading + ", all steps"), h("thead", h("tr", HEAD.map((t) => h("th", { scope: "col" }, t)))),
-		h("tbody", rowsOf(S).map((r) => h("tr", r.map((t) => h("td", String(t)))))));
-}
-export const markdown = (S) => [HEAD, HEAD.map(() => "---"), ...rowsOf(S, true)]
-	.map((r) => "| " + r.map((t) => String(t).replaceAll("|", "\\|")).join(" | ") + " |").join("\n") + "\n";

@@ -17,6 +17,8 @@ export function h(tag, attrs, ...children) {
 	return e;
 }
 
+export const small = (...content) => h("p.mg-small", ...content);
+
 /** An element of a picture. */
 export function s(tag, attrs = {}, ...children) {
 	const e = document.createElementNS(SVG, tag);
@@ -26,6 +28,12 @@ export function s(tag, attrs = {}, ...children) {
 }
 
 export const escape = (t) => String(t).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+/** What scrolls takes the focus of the keyboard, and nothing else does. */
+export function reachable(e) {
+	if (e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1) e.tabIndex = 0;
+	else e.removeAttribute("tabindex");
+}
+
 export const cutText = (t, n) => (t.length > n ? t.slice(0, Math.max(1, n - 1)) + "…" : t);
 export const between = (low, x, high) => Math.max(low, Math.min(high, x));
 

@@ -102,7 +102,7 @@ export function makeTransport(S, options, on) {
 	}
 
 	Object.assign(press, options.press, {
-		first: () => go(0), back: () => move(-1), next: () => move(1), last: () => go(frames.length - 1), fan: nextFan,
+		first: () => go(0), back: () => move(-1), next: () => move(1), last: () => go(frames.length - 1),
 		play: () => (playing ? pause() : play()), bad: () => go(startOf[S.firstBad]),
 		by: () => { byNodes = !byNodes; paint(); }, predict: () => { options.predict.on = !options.predict.on; paint(); options.show(p); },
 		more: () => { extra.hidden = !extra.hidden; paint(); },

@@ -1,0 +1,35 @@
+// The legend of signs, the keys, and the transcript.
+
+import { count, h, scalar } from "./tools.js";
+
+/** The signs that occur in this graph. */
+export function legend(S) {
+	const { nodes, data } = S, fan = S.expected.some((n) => n > 1), rows = [];
+	const row = (style, sample, text) => rows.push(h("li", h("span.mg-key " + style, { "aria-hidden": "true" }, sample), h("span", text)));
+	row("current", "current", "its gradient is complete: it sends a contribution to each of its inputs");
+	row("ready", "ready", "complete, and current soon");
+	if (fan) row("waiting", "waiting: 1 of 2", "used twice, so two contributions come back; one has arrived");
+	row("local", "× -3", "local derivative: how much the result changes when this input changes");
+	row("sent", "6", "contribution: upstream gradient × local derivative, sent back along the edge");
+	if (nodes.some((n) => !n.rg && !n.cut)) row("plain", "data", "plain data: it needs no gradient");
+	if (nodes.some((n) => n.cut)) row("cut", "✂", "the graph was cut here: nothing is sent further");
+	if (data.vals.some((v) => !scalar(v) && count(v) > 1)) row("scale", "", "blue: negative, white: 0, orange: positive; |2.1| is the norm");
+	return h("ul.mg-legend", rows);
+}
+
+export function help(S) {
+	const keys = `→ ←|one step on, back|Shift + → ←|one node on, back|Home End|first, last|Space|play, pause|1 to 4, Enter|answer, go on|N|next tensor with
+		several contributions|C|next cell|F|fit the graph|+ −|zoom|T|transcript|↑ ↓|next control or box|Esc|close, leave|?|this help`.split("|");
+	const row = (k, i) => (i % 2 ? "" : h("tr", h("th", { scope: "row" }, k), h("td", keys[i + 1])));
+	return [h("h4", "Signs"), legend(S), h("table", h("caption", "Keys"), h("tbody", keys.map(row)))];
+}
+
+/** Every step as a row of a table. */
+export function transcript(S, heading) {
+	const { steps, name } = S, head = ["step", "from", "to", "rule", "in words"];
+	const ahead = S.forward.map((move) => ["forward", name(move.node), "", move.line, move.text]);
+	const back = steps.map((x, k) => [k, name(x.node), x.parent != null ? name(x.parent) : x.kind === "leaf" ? name(x.node) + ".grad" : "",
+		x.rule || x.kind, x.text.join(" ")]);
+	return h("table", h("caption", heading + ", all steps"), h("thead", h("tr", head.map((t) => h("th", { scope: "col" }, t)))),
+		h("tbody", [...ahead, ...back].map((r) => h("tr", r.map((t) => h("td", String(t)))))));
+}
