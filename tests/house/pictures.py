@@ -136,7 +136,7 @@ def flat() -> str:
 
 def bag() -> str:
     return picture(
-        640, 240, "forward fills the bag; backward takes it, and what arrives, and answers.",
+        640, 240, "forward saves in ctx; backward takes ctx and the upstream gradient, and returns the gradient of x.",
         box(220, 24, 180, 46, round=6), text(310, 52, "forward", 16, INK, "middle"),
         box(220, 170, 180, 46, round=6), text(310, 198, "backward", 16, INK, "middle"),
         box(245, 97, 130, 46, PALE, 20, "4 3"), text(310, 125, "ctx", 16, INK, "middle"),
@@ -146,7 +146,7 @@ def bag() -> str:
         path("M504 193 H406", RUST, 2.5, "7 5", "rust"), path("M220 193 H116", RUST, 2.5, "7 5", "rust"),
         path("M310 70 V93", GREY, tip="grey"), path("M310 143 V166", GREY, tip="grey"),
         text(390, 114, "what the rule needs:", 13), text(390, 132, "save_for_backward", 13),
-        text(525, 222, "what arrives", 13, INK, "middle"),
+        text(525, 222, "upstream gradient", 13, INK, "middle"),
     )  # fmt: skip
 
 

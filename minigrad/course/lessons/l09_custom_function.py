@@ -161,8 +161,8 @@ def keep_slope(ctx: Any, x: Any) -> Any:
 
 
 IN_PLACE = (
-    "Right alone. backward writes its answer into g, and + has sent the same g to both its inputs: the other one finds "
-    "your numbers in it. How do you make a new tensor?"
+    "backward writes its result into g. But + passes the same g to both of its inputs, so the other input gets your "
+    "numbers. Compute a new tensor instead."
 )
 
 EXERCISE_9_1 = program(
@@ -173,41 +173,51 @@ EXERCISE_9_1 = program(
     prelude=ENGINE,
     probes=probes_9_1,
     wrong=[
-        Wrong(squares(no_upstream), "M23", "Your backward gives the slope 2x and never uses what arrives. "
-              "Right when the square is the last thing that happens. Here something comes after it: where "
-              "does it enter?",
+        Wrong(squares(no_upstream), "M23",
+              "Your backward returns the derivative 2x and never uses g. This is right only if the square "
+              "is the last operation. Where does the upstream gradient come in?",
               name="no upstream"),
-        Wrong(squares(no_two), "M30", "g times x: half of what it should be. How far does x*x move when x "
-              "moves by a hair?", name="no two"),
-        Wrong(squares(square_rule, keep_out), "M43", "You saved the output and used it as if it were the "
-              "input. Which of the two stands in the slope of a square?", name="saved the output"),
-        Wrong(squares(only_upstream), "M23", "backward hands on what arrives, unchanged. That is the rule of "
-              "x + 0. What is the slope of a square?", name="only upstream"),
-        Wrong(squares(square_rule, use=lambda Square, x: Square()(x)), "M33", "An object of the class was "
-              "made and called. A Function is never made into an object: which method of the *class* does "
-              "the work and writes the node?", name="object"),
-        Wrong(squares(square_rule, use=lambda Square, x: Square.forward(None, x)), "M33", "forward was "
-              "called by hand, with None in the place of ctx. Who should make the ctx?",
+        Wrong(squares(no_two), "M30",
+              "g times x is half of the right gradient. What is the derivative of x * x?", name="no two"),
+        Wrong(squares(square_rule, keep_out), "M43",
+              "You saved the output and used it as if it were the input. Which of the two is in the "
+              "derivative of a square?", name="saved the output"),
+        Wrong(squares(only_upstream), "M23",
+              "backward passes the upstream gradient on unchanged. This is the rule of x + 0. What is the "
+              "derivative of a square?", name="only upstream"),
+        Wrong(squares(square_rule, use=lambda Square, x: Square()(x)), "M33",
+              "You made an object of the class and called it. A Function is used without an object. Which "
+              "method of the *class* calls forward and records the node?", name="object"),
+        Wrong(squares(square_rule, use=lambda Square, x: Square.forward(None, x)), "M33",
+              "You called forward yourself, with None in the place of ctx. Which method of the class makes "
+              "the ctx for you?",
               name="forward with None"),
-        Wrong(squares(square_rule, use=lambda Square, x: Square.forward(x)), "M33", "forward was called by "
-              "hand, without a ctx. Who should make the ctx, and write the node into the graph?",
+        Wrong(squares(square_rule, use=lambda Square, x: Square.forward(x)), "M33",
+              "You called forward yourself, without a ctx. Which method of the class makes the ctx and "
+              "records the node?",
               name="forward"),
-        Wrong(squares(square_rule, use=lambda Square, x: x * x), "M33", "The numbers are right, but the node "
-              "in the graph is that of *. Your Square has never been used: which call uses it?",
+        Wrong(squares(square_rule, use=lambda Square, x: x * x), "M33",
+              "The numbers are right, but the node in the graph is that of *. Your class Square was never "
+              "used. Which call uses it?",
               name="unused"),
-        Wrong(squares(from_the_class, keep_on_the_class), "M34", "Right for one square. With two in the graph, the second "
-              "call overwrites what the first has kept: a place outside ctx is shared by all calls. Which object belongs "
-              "to one call only?", name="on the class"),
-        Wrong(squares(once_more_each_time), "M34", "Right in the first pass. In a second one over the same graph your backward "
-              "gives something else: ctx has changed in between. What may backward change?", name="counts passes"),
-        Wrong(squares(asks_the_engine), "", "The engine differentiates x * x for you, inside your rule. The rule is what you "
-              "are asked for: what would be left if the engine had no product?", name="asks the engine"),
-        Wrong(squares(straight_into_grad), "M32", "backward writes into x.grad and gives nothing back. Right for a leaf "
-              "that is used once; behind another operation the message never travels on. What does backward hand to "
-              "the engine?", name="into x.grad"),
+        Wrong(squares(from_the_class, keep_on_the_class), "M34",
+              "Your answer is right for one square. With two squares in the graph, the second call "
+              "overwrites what the first one stored, because all calls use the same place. Which object "
+              "belongs to one call only?", name="on the class"),
+        Wrong(squares(once_more_each_time), "M34",
+              "The first pass is right. A second pass over the same graph gives another result, because "
+              "backward has changed ctx. backward should only read it.", name="counts passes"),
+        Wrong(squares(asks_the_engine), "",
+              "Your rule lets the engine differentiate x * x. Write the derivative yourself.",
+              name="asks the engine"),
+        Wrong(squares(straight_into_grad), "M32",
+              "backward writes into x.grad and returns nothing. This is right for a leaf that is used once. "
+              "Behind another operation nothing is passed on. What does backward have to return?",
+              name="into x.grad"),
         Wrong(squares(writes_into_g), "M15", IN_PLACE, name="in place"),
-        Wrong(squares(square_rule, squares_x_itself), "M15", "forward has changed the numbers of x itself. Whose tensor "
-              "is it?", name="changes x"),
+        Wrong(squares(square_rule, squares_x_itself), "M15",
+              "forward has changed the numbers of x itself. The caller still needs x, so compute a new "
+              "tensor.", name="changes x"),
     ],
     alternatives=[
         squares(square_rule),
@@ -217,10 +227,11 @@ EXERCISE_9_1 = program(
         squares(lambda ctx, g: ctx.saved_tensors[0] * g if ctx.needs_input_grad[0] else None, keep_slope),
     ],
     hints=[
-        "forward computes and saves; backward gets g, what arrives, and returns what leaves for x.",
+        "forward computes the result and saves what the rule needs. backward gets the upstream gradient g and "
+        "returns the gradient of x.",
         "For a cube, forward saves x, and backward returns g times three times x squared.",
-        "In backward: unpack ctx.saved_tensors, then multiply three things. In square: ask the class, not an "
-        "object.",
+        "In backward, unpack ctx.saved_tensors, and then multiply three factors. In square, use a method of the "
+        "class, and make no object.",
     ],
     worked="forward: ctx.save_for_backward(x); return x * x. backward: (x,) = ctx.saved_tensors; return g * "
            "2 * x. square: return Square.apply(x).",
@@ -357,58 +368,68 @@ def scale_in_a_list(ctx: Any, g: Any) -> Any:
 EXERCISE_9_2 = program(
     "9.2", ("Scale", "Hypot"),
     why="backward returns one gradient for each input of forward, and None for an input that is not a tensor.",
-    title="two inputs, two answers",
+    title="one gradient for each input",
     minutes=12,
     prelude=ENGINE,
     probes=probes_9_2,
     wrong=[
-        Wrong(two_inputs(scale=lambda ctx, g: g * ctx.k), "M32", "Scale.backward gives back one value, and "
-              "forward took x and k. k is a plain number: what is the answer for something that is no tensor?",
+        Wrong(two_inputs(scale=lambda ctx, g: g * ctx.k), "M32",
+              "Scale.backward returns one value, but forward took x and k. k is a plain number. What do you "
+              "return for an input that is not a tensor?",
               name="one for Scale"),
-        Wrong(two_inputs(hypot=lambda ctx, g: hypot_rule(ctx, g)[0]), "M32", "Hypot.backward gives back one "
-              "value for two tensors. Which one is missing, and in which place does it stand?",
+        Wrong(two_inputs(hypot=lambda ctx, g: hypot_rule(ctx, g)[0]), "M32",
+              "Hypot.backward returns one value for two tensors. Which gradient is missing?",
               name="one for Hypot"),
-        Wrong(two_inputs(hypot=hypot_swapped), "M32", "The gradients of a and b have changed places. Answers "
-              "stand in the order of forward's inputs.",
+        Wrong(two_inputs(hypot=hypot_swapped), "M32",
+              "The gradients of a and b are swapped. Return them in the order of the inputs of forward.",
               name="swapped"),
-        Wrong(two_inputs(hypot=hypot_at_zero), "M35", "At (0, 0) the answer is nan: 0 divided by 0. The "
-              "length has a kink there, any slope between would do, and PyTorch takes 0. How do you keep the "
-              "division safe?",
+        Wrong(two_inputs(hypot=hypot_at_zero), "M35",
+              "At (0, 0) your gradient is nan, because 0 is divided by 0. The length has a kink there, and "
+              "the gradient should be 0. How do you avoid the division by 0?",
               name="nan in the corner"),
-        Wrong(two_inputs(hypot=hypot_slopes), "M23", "Hypot's slopes are right, and g is not used. What if "
-              "the length counts ten times?",
+        Wrong(two_inputs(hypot=hypot_slopes), "M23",
+              "The derivatives of Hypot are right, but g is not used. Where does the upstream gradient come "
+              "in?",
               name="Hypot without g"),
-        Wrong(two_inputs(scale=lambda ctx, g: (ctx.k * torch.ones_like(g), None)), "M23", "Scale.backward "
-              "hands back k, whatever arrives. Where does g enter?", name="Scale without g"),
-        Wrong(two_inputs(hypot=hypot_without_root), "M43", "Those are the slopes of half the *squared* "
-              "length. What does the root add?",
+        Wrong(two_inputs(scale=lambda ctx, g: (ctx.k * torch.ones_like(g), None)), "M23",
+              "Scale.backward returns k and does not use g. Where does the upstream gradient come in?",
+              name="Scale without g"),
+        Wrong(two_inputs(hypot=hypot_without_root), "M43",
+              "These are the derivatives of half the *squared* length. What does the square root change?",
               name="without the root"),
-        Wrong(two_inputs(scale=lambda ctx, g: (g, None)), "", "Scale.backward hands on g as it is. x was "
-              "multiplied by k: how far does the result move when x does?", name="Scale without k"),
-        Wrong(two_inputs(hypot=hypot_nudged), "M51", "A small number under the fraction: no nan any more, and the answers "
-              "are off, most where the length is small. Where exactly is the division unsafe?",
+        Wrong(two_inputs(scale=lambda ctx, g: (g, None)), "",
+              "Scale.backward passes g on unchanged. x was multiplied by k. What is the derivative of x * k "
+              "with respect to x?", name="Scale without k"),
+        Wrong(two_inputs(hypot=hypot_nudged), "M51",
+              "You add a small number to the divisor. Now there is no nan, but the gradients are wrong "
+              "where the length is small. At which value is the division not possible?",
               name="nudged"),
-        Wrong(two_inputs(hypot=hypot_shut_by_a_zero), "M35", "Nothing passes as soon as *one* of the two is 0. A pair (0, "
-              "2) has the length 2 and no kink: where is the only corner?",
+        Wrong(two_inputs(hypot=hypot_shut_by_a_zero), "M35",
+              "Your gradient is 0 as soon as *one* of the two numbers is 0. The pair (0, 2) has the length "
+              "2, and there is no kink. Where is the only kink?",
               name="shut by one zero"),
-        Wrong(two_inputs(hypot=hypot_shut_for_all), "M35", "One pair at (0, 0) silences all the others. The corner is a "
-              "matter of each entry.",
+        Wrong(two_inputs(hypot=hypot_shut_for_all), "M35",
+              "If one pair is (0, 0), all gradients become 0. Decide for each entry separately.",
               name="shut for all"),
-        Wrong(two_inputs(scale=lambda ctx, g: (g * (ctx.k or 1.0), None)), "M05", "Scale.backward takes a k of 0 for none at "
-              "all. If k is 0, how far does the result move when x does?", name="Scale by 0"),
-        Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30", "Scale.backward loses the sign of k. If k is "
-              "-3, which way does the result move when x grows?", name="Scale without sign"),
+        Wrong(two_inputs(scale=lambda ctx, g: (g * (ctx.k or 1.0), None)), "M05",
+              "Scale.backward treats k = 0 as if there were no k. If k is 0, what is the derivative of x * "
+              "k?", name="Scale by 0"),
+        Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30",
+              "Scale.backward loses the sign of k. If k is -3, does the result grow or fall when x grows?",
+              name="Scale without sign"),
         Wrong({"Scale": made("Scale", scale_shared, lambda ctx, g: (g * Function.k, None)),  # type: ignore[attr-defined]
-               "Hypot": made("Hypot", hypot_forward, hypot_rule)}, "M34", "Right for one Scale. With two in the graph, "
-              "the second overwrites the k of the first. Which object belongs to one call only?", name="shared k"),
+               "Hypot": made("Hypot", hypot_forward, hypot_rule)}, "M34",
+              "Your answer is right for one Scale. With two of them in the graph, the second one overwrites "
+              "the k of the first. Which object belongs to one call only?", name="shared k"),
     ],
     alternatives=[two_inputs(), two_inputs(scale_in_a_list, hypot_masked), two_inputs(scale_if_asked, hypot_filled)],
     hints=[
-        "backward returns one answer for each argument of forward after ctx, in that order; None where it is "
-        "no tensor.",
-        "For forward(ctx, a, n, b), with n a number, backward returns three things, the second is None.",
-        "Hypot: the slope for a is a / r. Where r is 0, divide by something else: a is 0 there anyway "
-        "(torch.where).",
+        "backward returns one value for each argument of forward after ctx, in the same order. For an argument that "
+        "is not a tensor it returns None.",
+        "For forward(ctx, a, n, b), where n is a plain number, backward returns three values, and the second one is "
+        "None.",
+        "Hypot: the derivative with respect to a is a / r. Where r is 0, divide by another number (torch.where), "
+        "because a is 0 there anyway.",
     ],
     worked="Scale: ctx.k = k; return g * ctx.k, None. Hypot: save a, b, r; safe = torch.where(r == 0, "
            "torch.ones_like(r), r); return g * a / safe, g * b / safe.",
@@ -508,8 +529,8 @@ def checks_by_hand(ctx: Any, x: Any) -> Any:
 
 
 COPIES = (
-    "Nothing raised: backward used a copy, made in every forward pass, which costs as much memory as x "
-    "itself. The engine can watch x for you. Which call tells it what was saved?"
+    "There was no error, because backward used a copy. The copy is made in every forward pass and takes as much memory "
+    "as x itself. The engine can watch x for you. Which call makes it do so?"
 )
 
 def guards_itself(ctx: Any, x: Any) -> Any:
@@ -553,33 +574,41 @@ EXERCISE_9_3 = program(
     prelude=ENGINE,
     probes=probes_9_3,
     wrong=[
-        Wrong(cube(hangs_x, hung_rule), "M34", "Nothing raised, and the gradient is wrong: it was computed "
-              "with the changed numbers. A tensor hung on ctx is not watched. Which call watches it?",
+        Wrong(cube(hangs_x, hung_rule), "M34",
+              "There was no error, and the gradient is wrong: it was computed with the changed numbers. A "
+              "tensor that is an attribute of ctx is not watched. Which call lets the engine watch it?",
               name="on ctx"),
         Wrong(cube(copies_x, hung_rule), "M34", COPIES, alike="copy", name="copy on ctx"),
         Wrong(cube(saves_a_copy, cube_rule), "M34", COPIES, alike="copy", name="saved copy"),
-        Wrong(cube(saves_out, rule_from_out), "M15", "You saved the output, so a change of the *input* goes "
-              "unseen, and a harmless change of the output raises. Which tensor does the rule need?",
+        Wrong(cube(saves_out, rule_from_out), "M15",
+              "You saved the output. So a change of the *input* is not noticed, and a harmless change of "
+              "the output raises an error. Which tensor does the rule need?",
               name="saved the output"),
-        Wrong(cube(saves_both, rule_from_both), "M15", "The output is saved as well and never used: changing "
-              "it raises for no reason, and it stays in memory. What does the rule really need?",
+        Wrong(cube(saves_both, rule_from_both), "M15",
+              "The output is saved as well, but the rule does not use it. It takes memory, and a change of "
+              "it raises an error without a reason. What does the rule really need?",
               name="saved both"),
-        Wrong(cube(saves_x, lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2), "M23", "The slope is right and g "
-              "is not used. What arrives from behind?", name="no upstream"),
-        Wrong(cube(saves_x, lambda ctx, g: g * ctx.saved_tensors[0] ** 2), "M30", "The power came down by "
-              "one, and the 3 got lost on the way.", name="no three"),
-        Wrong(cube(guards_itself, guarded_rule), "M34", "A copy, compared by hand: it notices the change and costs the "
-              "memory of x once more, in every forward pass. The engine counts changes for nothing: which call asks it "
-              "to?", name="own guard"),
-        Wrong(cube(saves_a_square, lambda ctx, g: g * 3 * ctx.saved_tensors[1]), "M15", "Two tensors are kept where one "
-              "would do: the square can be made again in backward. What is the least that the rule needs?",
+        Wrong(cube(saves_x, lambda ctx, g: 3 * ctx.saved_tensors[0] ** 2), "M23",
+              "The derivative is right, but g is not used. Where does the upstream gradient come in?",
+              name="no upstream"),
+        Wrong(cube(saves_x, lambda ctx, g: g * ctx.saved_tensors[0] ** 2), "M30",
+              "The factor 3 is missing. What is the derivative of x to the third?", name="no three"),
+        Wrong(cube(guards_itself, guarded_rule), "M34",
+              "You compare with a copy. This notices the change, but in every forward pass it takes the "
+              "memory of x once more. The engine counts the changes at no cost. Which call makes it do so?",
+              name="own guard"),
+        Wrong(cube(saves_a_square, lambda ctx, g: g * 3 * ctx.saved_tensors[1]), "M15",
+              "You save two tensors where one is enough, because backward can compute the square again. "
+              "What is the least that the rule needs?",
               name="saved a square"),
-        Wrong(cube(hangs_a_square, rule_from_the_hung), "M34", "A second tensor hangs on ctx, the square, unwatched and in "
-              "memory until the graph goes. backward can make it again from x.", name="hangs a square"),
-        Wrong(cube(saves_x, measured_cube), "M44", "Measured by nudging, not computed: near, and off where x is small. What "
-              "is the slope of a cube, exactly?", name="measured"),
-        Wrong(cube(lambda ctx, x: saves_x(ctx, x).abs(), cube_rule), "", "The values below zero have lost their sign: "
-              "(-2) to the third is -8.", name="abs"),
+        Wrong(cube(hangs_a_square, rule_from_the_hung), "M34",
+              "The square is an attribute of ctx. It is not watched, and it stays in memory as long as the "
+              "graph. backward can compute it again from x.", name="hangs a square"),
+        Wrong(cube(saves_x, measured_cube), "M44",
+              "Your rule measures the derivative instead of computing it. The result is only approximate "
+              "where x is small. What is the exact derivative of a cube?", name="measured"),
+        Wrong(cube(lambda ctx, x: saves_x(ctx, x).abs(), cube_rule), "",
+              "Negative values have lost their sign: (-2) to the third is -8.", name="abs"),
     ],
     alternatives=[
         cube(saves_x, cube_rule),
@@ -588,16 +617,17 @@ EXERCISE_9_3 = program(
              lambda ctx, g: (torch.square(ctx.saved_tensors[0]) * g * 3,) if ctx.needs_input_grad[0] else None),
     ],
     hints=[
-        "What a rule needs later must be the number that was used then. Somebody has to notice if it is not.",
-        "The engine counts the changes of each tensor. save_for_backward writes the count down; "
-        "saved_tensors compares.",
-        "Save the input itself, by save_for_backward: no copy, no attribute, nothing else.",
+        "The rule has to use the numbers of the forward pass. If they were changed in the meantime, there has to be "
+        "an error.",
+        "The engine counts the changes of each tensor. save_for_backward stores this count, and saved_tensors "
+        "compares it.",
+        "Save the input itself with save_for_backward. You need no copy, no attribute and nothing else.",
     ],
     worked="forward: ctx.save_for_backward(x); return x**3. backward: (x,) = ctx.saved_tensors; return g * 3 "
            "* x**2.",
 )  # fmt: skip
 
-# --- 9.4 functions that lie ----------------------------------------------------------------------------
+# --- 9.4 chosen gradients ------------------------------------------------------------------------------
 
 THROUGH = "x = torch.tensor(x, requires_grad=True)\nRoundThrough.apply(x).backward(torch.tensor(v))\nx.grad"
 SHARED = (
@@ -682,38 +712,47 @@ def rounds_x_itself(ctx: Any, x: Any) -> Any:
 EXERCISE_9_4 = program(
     "9.4", ("RoundThrough", "Reverse"),
     why="The engine passes on whatever backward returns and does not compare it with forward.",
-    title="two functions that lie about their slope",
+    title="two gradients of your choice",
     minutes=8,
     prelude=ENGINE,
     probes=probes_9_4,
     wrong=[
-        Wrong(liars(backward=lambda ctx, g: g * 0), "M23", "RoundThrough hands back zeros: the honest slope "
-              "of a staircase. Nothing would ever learn through it. What does the lie say?",
+        Wrong(liars(backward=lambda ctx, g: g * 0), "M23",
+              "RoundThrough returns zeros, the true derivative of rounding. Nothing before it would ever "
+              "learn. Which gradient should it return instead?",
               name="honest zeros"),
-        Wrong(liars(backward=lambda ctx, g: torch.ones_like(g)), "M23", "RoundThrough hands back ones, "
-              "whatever arrives. Straight through: what goes in at the back comes out at the front.",
+        Wrong(liars(backward=lambda ctx, g: torch.ones_like(g)), "M23",
+              "RoundThrough returns ones and does not use g. It should pass the upstream gradient on as it "
+              "is.",
               name="ones"),
-        Wrong(liars(forward=lambda ctx, x: x.clone()), "", "RoundThrough does not round. Only its backward "
-              "lies; its forward is honest.", name="does not round"),
-        Wrong(liars(forward2=sign_in_forward), "", "Reverse changes the numbers in forward. They should pass "
-              "as they are: on which way is the sign turned?", name="sign in forward"),
-        Wrong(liars(backward2=lambda ctx, g: (ctx.k * g, None)), "M30", "Reverse scales the gradient and "
-              "does not turn it.", name="no sign"),
-        Wrong(liars(backward2=lambda ctx, g: (-g, None)), "", "Reverse turns the gradient and forgets k.",
+        Wrong(liars(forward=lambda ctx, x: x.clone()), "",
+              "RoundThrough does not round. Its forward should round, and only its gradient is replaced.",
+              name="does not round"),
+        Wrong(liars(forward2=sign_in_forward), "",
+              "Reverse changes the numbers in forward. They should stay as they are. In which method is the "
+              "sign changed?", name="sign in forward"),
+        Wrong(liars(backward2=lambda ctx, g: (ctx.k * g, None)), "M30",
+              "Reverse scales the gradient by k but does not change its sign.", name="no sign"),
+        Wrong(liars(backward2=lambda ctx, g: (-g, None)), "",
+              "Reverse changes the sign of the gradient but does not multiply by k.",
               name="no k"),
-        Wrong(liars(backward2=lambda ctx, g: -ctx.k * g), "M32", "Reverse.backward gives back one value; "
-              "forward took x and k.", name="one answer"),
-        Wrong(liars(backward=lambda ctx, g: torch.round(g)), "M23", "RoundThrough rounds the gradient as well. Only the "
-              "numbers on the way forward are rounded.", name="rounds g"),
-        Wrong(liars(forward=lambda ctx, x: torch.floor(x)), "", "RoundThrough rounds down: 1.7 should become 2.",
+        Wrong(liars(backward2=lambda ctx, g: -ctx.k * g), "M32",
+              "Reverse.backward returns one value, but forward took x and k.", name="one answer"),
+        Wrong(liars(backward=lambda ctx, g: torch.round(g)), "M23",
+              "RoundThrough rounds the gradient as well. Only forward should round.", name="rounds g"),
+        Wrong(liars(forward=lambda ctx, x: torch.floor(x)), "",
+              "RoundThrough rounds down, but 1.7 should become 2.",
               name="floor"),
-        Wrong(liars(backward2=lambda ctx, g: (-abs(ctx.k) * g, None)), "M30", "Reverse loses the sign of k. Turned round "
-              "*and* scaled by -3: which way does the gradient go?", name="sign of k"),
+        Wrong(liars(backward2=lambda ctx, g: (-abs(ctx.k) * g, None)), "M30",
+              "Reverse loses the sign of k. The gradient is multiplied by -k, so for k = -3 it is "
+              "multiplied by 3.", name="sign of k"),
         Wrong(liars(forward2=keeps_k_for_all, backward2=turns_by_the_shared),
-              "M34", "Right for one Reverse. With two in the graph, the second overwrites the k of the first. Which object "
-              "belongs to one call only?", name="shared k"),
+              "M34",
+              "Your answer is right for one Reverse. With two of them in the graph, the second one "
+              "overwrites the k of the first. Which object belongs to one call only?", name="shared k"),
         Wrong(liars(backward2=turns_g_itself), "M15", IN_PLACE, name="in place"),
-        Wrong(liars(forward=rounds_x_itself), "M15", "RoundThrough has rounded x itself. Whose tensor is it?",
+        Wrong(liars(forward=rounds_x_itself), "M15",
+              "RoundThrough has rounded x itself. The caller still needs x, so compute a new tensor.",
               name="rounds x"),
     ],
     alternatives=[
@@ -724,11 +763,12 @@ EXERCISE_9_4 = program(
               lambda ctx, g: (g.neg() * ctx.saved_tensors[0], None)),
     ],
     hints=[
-        "forward and backward are two separate promises; nobody forces the second to be the slope of the "
-        "first.",
-        "A sign function that passes gradients as if it were not there: forward x.sign(), backward g.",
-        "RoundThrough.backward has a single name in it. Reverse.forward hands x on; keep k on ctx, it is no "
-        "tensor.",
+        "forward and backward are separate. The engine does not check that backward returns the derivative of "
+        "forward.",
+        "As an example, take a sign function that passes the gradient on: forward returns x.sign(), and backward "
+        "returns g.",
+        "RoundThrough.backward returns its argument. Reverse.forward returns the numbers of x, and stores the plain "
+        "number k on ctx.",
     ],
     worked="RoundThrough: return torch.round(x); return g. Reverse: ctx.k = k; return x.view_as(x); then "
            "return -ctx.k * g, None.",
@@ -772,6 +812,7 @@ def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(asks("x**2", "g * 2 * x", "[float(v).hex() for v in x]"), x=(thirds := numbers(rng, 8) / 3)).expect(
         [float(v).hex() for v in thirds]
     )
+    yield run(asks("x**3", "g * 3 * x**2"), x=np.array([1e-6, 2.0])).expect(True)
     yield run(asks("2 * x", "2 * g"), x=np.array([1e-6, -2e-6])).expect(True)
     yield run(asks("np.maximum(x, 0)", "g"), x=np.array([1.5, -0.7, 2.0])).expect(False)
     yield run(asks("x * x", "(g * 2 * x)[::-1]"), x=np.array([0.7, 1.3, 2.1])).expect(False)
@@ -824,6 +865,8 @@ def checker(
             found, claimed = np.sort(found.ravel()), np.sort(claimed.ravel())
         if compare == "where it moves":
             found, claimed = found[found != 0], claimed[found != 0]
+        if compare == "relative":
+            return bool((np.abs(found - claimed) <= tolerance * np.abs(found)).all())
         if compare == "rows":
             found, claimed = (a.reshape(len(a), -1).sum(axis=1) for a in (found, claimed))
         return bool((np.abs(found - claimed) <= tolerance * (1 + np.abs(found))).all())
@@ -872,54 +915,77 @@ EXERCISE_9_5 = program(
     prelude="import numpy as np",
     probes=probes_9_5,
     wrong=[
-        Wrong(checker(weights="ones"), "M23", "A rule that forgets g passes your check: your weights are "
-              "ones, and times one is invisible. What would show it?", name="weights of one"),
-        Wrong(checker(compare="mean"), "M30", "One entry is off, and among sixty right ones the mean error is still small. "
-              "Which entries have to be right for a claim to hold?", name="mean error"),
-        Wrong(checker(compare="sorted"), "M42", "A rule that gives the right numbers in the wrong places passes. Which entry "
-              "belongs to which input?", name="any place"),
-        Wrong(checker(compare="where it moves"), "M05", "Where the measured slope is 0 you do not look, and a rule may claim "
-              "there what it likes. What should it claim?", name="not at 0"),
-        Wrong(checker(dtype=np.float32), "M40", "A right rule is refused. In float32 the difference of two "
-              "nearly equal numbers has hardly a digit left. How many digits do you need?", name="float32"),
-        Wrong(checker(h=1e-13), "M44", "A right rule is refused: with a step this small, rounding is all "
-              "that is measured. Which step was best in lesson 01?", name="tiny step"),
-        Wrong(checker(compare="sum"), "M28", "Only the sums are compared. A rule that gives every entry the "
-              "wrong share passes, as long as the total is right.", name="sums"),
-        Wrong(checker(compare="first"), "", "Only the first entry is compared. What about the others?",
+        Wrong(checker(weights="ones"), "M23",
+              "A rule that does not use g passes your check, because all your upstream gradients are 1. "
+              "Which numbers would show the error?", name="weights of one"),
+        Wrong(checker(compare="mean"), "M30",
+              "One entry is wrong, but among sixty right ones the mean error is still small. A rule is "
+              "right only if every entry is right.", name="mean error"),
+        Wrong(checker(compare="sorted"), "M42",
+              "A rule with the right numbers in the wrong places passes. Compare each entry with the "
+              "measurement for the same input.", name="any place"),
+        Wrong(checker(compare="where it moves"), "M05",
+              "You do not compare where the measured derivative is 0, so a rule may return anything there. "
+              "It should return 0.", name="not at 0"),
+        Wrong(checker(dtype=np.float32), "M40",
+              "Your check refuses a right rule. In float32, the difference of two nearly equal numbers has "
+              "few correct digits. Use float64.", name="float32"),
+        Wrong(checker(h=1e-13), "M44",
+              "Your check refuses a right rule. With so small a step, you measure mostly rounding errors. "
+              "Which step was best in lesson 01?", name="tiny step"),
+        Wrong(checker(compare="sum"), "M28",
+              "You compare only the sums. A rule with wrong entries passes if its total is right.", name="sums"),
+        Wrong(checker(compare="first"), "",
+              "You compare only the first entry. Compare all of them.",
               name="first"),
-        Wrong(checker(spoil=True), "M16", "x is not the same after your check as before. Whose array is it? "
-              "Nudge a copy.", name="changes x"),
-        Wrong(checker(h=0.5), "M44", "A right rule is refused: a step of this size measures the slope of a "
-              "long chord, not the slope at x.", name="big step"),
-        Wrong(checker(tolerance=0.1), "", "A rule that is half a percent off passes. How exact is a central "
-              "difference?", name="loose"),
-        Wrong(checker(weights="twos"), "M23", "A rule that mixes up whose g is whose passes your check: all your weights "
-              "are alike. What would show it?", name="weights all alike"),
-        Wrong(checker(compare="last"), "M19", "Only the last entry decides: what was found before is overwritten or never "
-              "looked at. When may the loop say True?", name="last"),
-        Wrong(checker(compare="all but the last"), "", "The last entry is never looked at. Where does your loop end?",
+        Wrong(checker(spoil=True), "M16",
+              "x is not the same after your check as before. Change a copy of it.", name="changes x"),
+        Wrong(checker(h=0.5), "M44",
+              "Your check refuses a right rule. With so large a step, you measure the slope of a long line "
+              "through two distant points, and not the derivative at x.", name="big step"),
+        Wrong(checker(tolerance=0.1), "",
+              "A rule that is half a percent off passes. A central difference is much more precise, so your "
+              "tolerance can be smaller.", name="loose"),
+        Wrong(checker(weights="twos"), "M23",
+              "A rule that mixes up the entries of g passes your check, because all your upstream gradients "
+              "are equal. Which numbers would show the error?", name="weights all alike"),
+        Wrong(checker(compare="last"), "M19",
+              "Only the last entry decides. The earlier results are overwritten or ignored. When may the "
+              "loop return True?", name="last"),
+        Wrong(checker(compare="all but the last"), "",
+              "You do not compare the last entry. Where does your loop end?",
               name="all but the last"),
-        Wrong(checker(compare="larger"), "M51", "A rule that gives nan passes: nan is not larger than any tolerance. Which "
-              "question does nan fail?", name="nan passes"),
-        Wrong(checker(spoil=True, puts_back=True), "M16", "You nudge x itself and take the nudge back: in the last digit x is "
-              "not what it was. Nudge a copy.", name="puts back"),
-        Wrong(checker(compare="any"), "", "One entry that fits is enough for your check. How many have to fit?",
+        Wrong(checker(compare="larger"), "M51",
+              "A rule that gives nan passes, because nan is not larger than any tolerance. Turn the "
+              "comparison round: it is False for nan, too.", name="nan passes"),
+        Wrong(checker(spoil=True, puts_back=True), "M16",
+              "You change x itself and then take the change back. After this, x differs in its last digits. "
+              "Change a copy.", name="puts back"),
+        Wrong(checker(compare="any"), "",
+              "Your check accepts a rule if one entry is right. All entries have to be right.",
               name="any"),
-        Wrong(checker(compare="size"), "M30", "A rule with the wrong sign passes: only the sizes are compared.",
+        Wrong(checker(compare="size"), "M30",
+              "A rule with the wrong sign passes, because you compare only the sizes.",
               name="sizes"),
-        Wrong(checker(compare="rows"), "M28", "Whole rows are compared by their sums. A rule that gives every entry of a "
-              "row the wrong share passes.", name="rows"),
-        Wrong(always_right, "", "It says True to everything, wrong rules included."),
-        Wrong(never_right, "", "It says False to everything, right rules included."),
+        Wrong(checker(compare="rows"), "M28",
+              "You compare the sums of whole rows. A rule with wrong entries passes if the sums are right.",
+              name="rows"),
+        Wrong(checker(compare="relative"), "M40",
+              "Your check refuses a right rule where the derivative is close to 0, because your tolerance is close to "
+              "0 there, too. Add a small fixed amount to it.", name="relative only"),
+        Wrong(always_right, "",
+              "Your check returns True for every rule, also for wrong ones."),
+        Wrong(never_right, "",
+              "Your check returns False for every rule, also for right ones."),
     ],
     alternatives=[checker(), checker(h=1e-6, tolerance=1e-4), one_row_at_a_time, by_the_columns],
     hints=[
-        "A rule claims: nudging x[i] moves the weighted sum of the outputs by this much. Nudge, and look.",
-        "Take weights v that are all different, and s(x) = sum of v * f(x), one number. rule(x, v) claims to "
-        "be the gradient of s; central differences of s measure it.",
-        "For every index: a copy of x with a little more there, a copy with a little less, the difference of "
-        "s divided by twice the step. Compare entry by entry.",
+        "The rule says how the weighted sum of the outputs changes when one input changes. Change this input a "
+        "little, and measure it.",
+        "Take different numbers v, one for each output, and define s(x) as the sum of v * f(x). Then rule(x, v) "
+        "should be the gradient of s, and you can measure it with central differences of s.",
+        "For every index, make one copy of x that is a little larger there, and one that is a little smaller. "
+        "Divide the difference of s by twice the step, and compare it with this entry of the rule.",
     ],
     worked="v = np.random.default_rng(0).normal(size=np.shape(f(x))); for each index compare rule(x, "
            "v)[index] with np.sum(v * (f(x + e) - f(x - e))) / 2e-5, where e is 1e-5 at that index and 0 "
@@ -930,34 +996,39 @@ EXERCISE_9_5 = program(
 
 PREDICTION_9_0 = prediction(
     "9.0", "b", points=0,
-    title="which node stands behind y?",
-    options={"a": "CurveBackward, after the Python "
-                  "function", "b": "MulBackward0", "c": "none: there is no rule for it"},
+    title="the node of a Python function",
+    options={"a": "CurveBackward, after the Python function", "b": "MulBackward0", "c": "no node at all"},
     wrong=[
-        Wrong("a", "M09", "The engine never meets your Python function. What does it meet, one after the "
+        Wrong("a", "M09",
+              "The engine does not see your Python function. Which operations does it record, one after the "
               "other?"),
-        Wrong("c", "M09", "No rule for the whole was given, and none is needed. What ran last inside the "
-              "function?"),
+        Wrong("c", "M09",
+              "No rule for the whole function is needed. Which operation ran last inside it?"),
     ],
 )  # fmt: skip
 
 PREDICTION_9_3A = prediction(
     "9.3a", [20, 40], points=0,
-    title="Square behind a factor of ten",
+    title="a square times ten",
     wrong=[
-        Wrong([2, 4], "M23", "That is what the careless class prints. What should it print?"),
-        Wrong([10, 40], "M43", "Those are ten squares. How fast do they move?"),
-        Wrong([10, 20], "M30", "Half. What does a square bring along?"),
+        Wrong([2, 4], "M23",
+              "This is what the wrong class prints. What should it print?"),
+        Wrong([10, 40], "M43",
+              "These are ten times the squares. You need ten times their derivatives."),
+        Wrong([10, 20], "M30",
+              "This is half of the right answer. What is the derivative of x * x?"),
     ],
 )  # fmt: skip
 
 PREDICTION_9_6A = prediction(
     "9.6a", "c", points=0,
-    title="rounding: what does the engine say?",
+    title="the gradient of rounding",
     options={"a": "an error", "b": "ones", "c": "zeros"},
     wrong=[
-        Wrong("a", "M38", "Rounding has a slope nearly everywhere, and it is easy to find."),
-        Wrong("b", "M43", "Nudge 1.7 by a hair: where does its rounded value go?"),
+        Wrong("a", "M38",
+              "Rounding has a derivative at nearly every point, and it is easy to find."),
+        Wrong("b", "M43",
+              "Change 1.7 a little. Does its rounded value change?"),
     ],
 )  # fmt: skip
 
@@ -971,7 +1042,7 @@ LESSON = Lesson(
     slug="09_custom_function",
     title="Custom Function",
     after=(4, 7, 8),
-    idea="A rule of your own is a claim: one answer for each input, multiplied with what arrives, and measured.",
+    idea="A Function has a rule of your own: one gradient for each input, from the upstream gradient, and measured.",
     introduces=(
         "minigrad.autograd", "Function", "forward", "save_for_backward", "saved_tensors", "apply", "Scale", "k",
         "round", "float64", "gradcheck", "raise_exception", "Square", "Hypot", "sqrt", "where", "ones_like", "Cube",
