@@ -402,7 +402,8 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     rules, found = type(node).rules, []
     if rules is None:
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
-    check_saved(node)
+    if node.saved is None or node.seq > last_write:
+        check_saved(node)
     saved = node.saved if node.rules is not None else unpacked(node.saved)
     if create_graph:
         saved = lift(node, saved)

@@ -41,7 +41,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     rule = made.rules[sent.slot]
     assert rule is not None
     labels = {name: graph.label(node, name) for name in ("out", *made.inputs)}
-    bare = {n: v.item() for n, v in given.items() if isinstance(v, np.generic) and not labels.get(n)}
+    bare = {n: v.item() for n, v in given.items() if isinstance(v, np.generic) and labels.get(n, "")[:1] in "0123456789"}
     sent.rule, sent.operation = settled(rule, given | bare), made.name
     sent.arguments = known_of(node, graph.values) | given
     sent.saved = tuple(saved_as(name, value, labels.get(name, "")) for name, value in given.items())
