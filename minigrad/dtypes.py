@@ -193,11 +193,18 @@ def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+BOOLEAN_SUBTRACTION = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. "
+    "If you are trying to invert a mask, use the `~` or `logical_not()` "
+    "operator instead."
+)
+
+
 def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for subtraction; RuntimeError for booleans."""
     booleans = [getattr(n, "dtype", None) is bool_.numpy for n in (x, y)]
     if any(booleans):
-        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else errors.BOOLEAN_SUBTRACTION)
+        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else BOOLEAN_SUBTRACTION)
     return promote(x, y)
 
 

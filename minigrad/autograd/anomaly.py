@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors, tape
-from minigrad.errors import quoted, traced
+from minigrad.errors import line_number, quoted, source_line
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
 
@@ -43,7 +43,7 @@ class AnomalyWalk(Walk):
                 for place, contribution in enumerate(found):
                     check(node, place, contribution)
         except Exception as error:
-            text = FAILED.format(node.owner.name(), traced(node.code, node.at))
+            text = FAILED.format(node.owner.name(), traced(node))
             warnings.warn(text, UserWarning, stacklevel=2)
             if errors.HINT in str(error):
                 error.args = (str(error).replace(errors.HINT, HINT),)
@@ -86,6 +86,14 @@ def saved_infinity(node: Node) -> bool:
     values = [value for each in node.saved or () if isinstance(each, tuple) for value in each]
     floats = [value for value in values if getattr(value, "dtype", None) in FLOATS]
     return any(not np.isfinite(value).all() for value in floats)
+
+
+def traced(node: Node) -> str:
+    """The call site as a traceback gives it: file, line and function, and below it the source."""
+    code, line = node.code, source_line(node.code, node.at)
+    number = line_number(code, node.at)
+    place = f'  File "{code.co_filename}", line {number}, in {code.co_name}\n'
+    return place + (f"    {line}\n" if line else "")
 
 
 class set_detect_anomaly:

@@ -117,7 +117,9 @@ def _unwrapped(data: Any) -> Any:
         if data.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return data._data.reshape(())[()]
-    if isinstance(data, (list, tuple, np.ndarray)):
+    if isinstance(data, np.ndarray):
+        return [_unwrapped(x) for x in data] if data.ndim else data[()]
+    if isinstance(data, (list, tuple)):
         return [x if type(x) is float else _unwrapped(x) for x in data]
     return data
 
