@@ -404,6 +404,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 # ---------------------------------------------------------------------- losses
 
 
+INT64 = np.dtype(np.int64)
+
+
 def _check_reduction(reduction: str) -> None:
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -556,18 +559,18 @@ def nll_loss(
 
 
 def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
-    have, want = input._data.shape, target._data.shape
+    have, classes = input._data.shape, target._data
     fitting = have[:1] + have[2:] if len(have) > 1 else ()
-    if want != fitting or target._data.dtype != np.int64:
-        raise _wrong_target(have, want, target)
+    if classes.shape != fitting or classes.dtype is not INT64:
+        raise _wrong_target(have, classes.shape, target)
     if len(have) == 1:
         loss = _nll(input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
         return loss.squeeze(0) if reduction == "none" else loss
-    classes, number = target._data, have[1]
-    row = table.nll_loss if classes.ndim == 1 else table.nll_loss2d
-    largest = np.maximum.reduce(classes.view(np.uint64), None, initial=0)  # of these, negative numbers are the largest
-    if weight is None and largest < number and not 0 <= ignore_index < number:
-        return row(input, target, None, {"mean": classes.size, "sum": 1, "none": None}[reduction])
+    row, number = table.nll_loss if len(have) == 2 else table.nll_loss2d, have[1]
+    unsigned = classes.view(np.uint64)  # so that negative numbers are the largest
+    if weight is None and unsigned.item(unsigned.argmax()) < number and not 0 <= ignore_index < number:
+        total = classes.size if reduction == "mean" else 1 if reduction == "sum" else None
+        return row(input, target, None, total)
     counted = classes != ignore_index
     wrong = classes[((classes < 0) | (classes >= number)) & counted]
     if wrong.size:
@@ -578,7 +581,7 @@ def _nll(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
         if weight.shape != (number,):
             raise RuntimeError(f"weight tensor should be defined either for all {number} classes or no classes")
         weights *= weight._data[classes]
-    total = {"mean": weights.sum(), "sum": 1, "none": None}[reduction]
+    total = weights.sum() if reduction == "mean" else 1 if reduction == "sum" else None
     return row(input, wrap(classes), weights, total)
 
 
@@ -589,7 +592,7 @@ def _wrong_target(have: Any, want: Any, target: Tensor) -> Exception:
         return ValueError(f"Expected input batch_size ({have[0]}) to match target batch_size ({batch}).")
     if len(have) <= 2 and len(want) > 1:
         return RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if target._data.dtype != np.int64:
+    if target._data.dtype is not INT64:
         return RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.tensor_name}")
     return RuntimeError(f"Expected target size {[*have[:1], *have[2:]]}, got {list(want)}")
 

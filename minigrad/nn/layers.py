@@ -51,12 +51,6 @@ class _Row(Module):
     def __setitem__(self, index: int, member: Any) -> None:
         setattr(self, self._key(index), member)
 
-    def __delitem__(self, index: Any) -> None:
-        rest = list(self)
-        del rest[index]
-        self._members_of_row().clear()
-        self.extend(rest)
-
     def __len__(self) -> int:
         return len(self._members_of_row())
 
@@ -73,13 +67,6 @@ class _Row(Module):
         for member in members:
             self.append(member)
         return self
-
-    def insert(self, index: int, member: Any) -> Self:
-        """Add one before the one at `index`."""
-        rest = list(self)
-        rest.insert(index, member)
-        self._members_of_row().clear()
-        return self.extend(rest)
 
 
 class Sequential(_Row):
@@ -119,9 +106,7 @@ class ModuleList(_Row):
         parts, first = [], 0
         for text, same in groupby(map(indented, self)):
             last = first + len(list(same)) - 1
-            parts.append(
-                f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
-            )
+            parts.append(f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}")
             first = last + 1
         return bracketed(self._get_name(), [], parts)
 
@@ -243,7 +228,7 @@ class _Weighted(Module):
         """Draw weight and bias anew, uniform in ± 1 / sqrt(inputs of each output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         fan_in = math.prod(self.weight.shape[1:])
-        if self.bias is not None and fan_in > 0:
+        if self.bias is not None:
             init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
 
@@ -273,14 +258,9 @@ class Embedding(Module):
     """A table of vectors: integers (...) to vectors (..., embedding_dim)."""
 
     def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        *,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, *,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise AssertionError("Padding_idx must be within num_embeddings")
@@ -328,15 +308,8 @@ class Conv2d(_Weighted):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        if groups <= 0:
-            raise ValueError("groups must be a positive integer")
-        for name, channels in (("in", in_channels), ("out", out_channels)):
-            if channels % groups:
-                raise ValueError(f"{name}_channels must be divisible by groups")
-        if isinstance(padding, str) and padding not in ("same", "valid"):
-            raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
-        if padding == "same" and _pair(stride) != (1, 1):
-            raise ValueError("padding='same' is not supported for strided convolutions")
+        if in_channels % groups or out_channels % groups:
+            raise ValueError("in_channels must be divisible by groups")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
         self.padding = padding if isinstance(padding, str) else _pair(padding)
@@ -396,14 +369,9 @@ class LayerNorm(Module):
     """(x - mean) / std over the last dimensions, times weight, plus bias."""
 
     def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
@@ -430,15 +398,9 @@ class _BatchNorm(Module):
     ranks: tuple[int, ...] = ()
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -457,16 +419,9 @@ class _BatchNorm(Module):
             raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
         if self.training and self.track_running_stats:
             self.num_batches_tracked += 1
-        return F.batch_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            self.momentum,
-            self.eps,
-        )
+        batch = self.training or not self.track_running_stats
+        running = self.running_mean, self.running_var
+        return F.batch_norm(input, *running, self.weight, self.bias, batch, self.momentum, self.eps)
 
     def extra_repr(self) -> str:
         return (
@@ -663,13 +618,9 @@ class CrossEntropyLoss(_WeightedLoss):
     """Minus the logarithm of the softmax of the target class: logits (batch, classes, ...), targets (batch, ...)."""
 
     def __init__(
-        self,
-        weight: Tensor | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: str = "mean",
+        self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(weight, reduction=reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from minigrad import dtypes
-from minigrad.function import Function
 from minigrad.operation import public
 from minigrad.ops.creation import empty
-from minigrad.tape import is_grad_enabled, no_grad
+from minigrad.tape import no_grad
 from minigrad.tensor import RemovableHandle, Tensor
 
 Hook = Callable[..., Any]
@@ -35,8 +34,6 @@ class Parameter(Tensor):
         if not isinstance(source, Tensor):
             kind = type(source).__name__
             raise TypeError(f"Parameter data must be a Tensor, but got {kind}")
-        if requires_grad and not source.is_floating_point():
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         self = object.__new__(cls)
         self._data = source._writable()
         self._node = None
@@ -117,7 +114,6 @@ class Module:
             _buffers={},
             _modules={},
             _non_persistent_buffers_set=set(),
-            _backward_hooks={},
             _forward_hooks={},
             _forward_pre_hooks={},
         )
@@ -142,18 +138,17 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: Any, kwargs: Any) -> Any:
-        boundary = Boundary(self) if self._backward_hooks else None
+        if "_modules" not in self.__dict__:  # what PyTorch says of a subclass that forgot super().__init__()
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '_backward_hooks'")
         for hook in list(self._forward_pre_hooks.values()):
             changed = hook(self, args)
             if changed is not None:
-                args = _tuple(changed)
-        if boundary is not None:
-            args = boundary.entered(args)
+                args = changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **kwargs)
         for hook in list(self._forward_hooks.values()):
             changed = hook(self, args, result)
             result = result if changed is None else changed
-        return result if boundary is None else boundary.left(result)
+        return result
 
     @public
     def register_forward_pre_hook(self, hook: Hook) -> RemovableHandle:
@@ -172,15 +167,6 @@ class Module:
         """
         self.__dict__["_hooked"] = True
         return add_hook(self._forward_hooks, hook)
-
-    @public
-    def register_full_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` in the backward pass.
-
-        What the hook returns, if not None, replaces grad_input.
-        """
-        self.__dict__["_hooked"] = True
-        return add_hook(self._backward_hooks, hook)
 
     # ------------------------------------------------------------- attributes
 
@@ -237,13 +223,9 @@ class Module:
         home = f"_{kind}s"
         if home not in self.__dict__:
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
-        if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
         if "." in name:
             got = f", got: {name}" if kind == "module" else ""
             raise KeyError(f'{kind} name can\'t contain "."{got}')
-        if name == "":
-            raise KeyError(f'{kind} name can\'t be empty string ""')
         if hasattr(self, name) and name not in self.__dict__[home]:
             raise KeyError(f"attribute '{name}' already exists")
 
@@ -252,14 +234,7 @@ class Module:
         self._check_name("parameter", name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None "
-                "required)"
-            )
-        if param is not None and param.grad_fn is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
-                f"explicitly. To express '{name}' as a function of another Tensor, compute the value in the "
-                "forward() method."
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
             )
         self._parameters[name] = param
 
@@ -358,8 +333,6 @@ class Module:
 
         Dropout and BatchNorm compute something else in evaluation.
         """
-        if not isinstance(mode, bool):
-            raise ValueError("training mode is expected to be boolean")
         self.training = mode
         for module in self.children():
             module.train(mode)
@@ -492,10 +465,6 @@ def _joined(prefix: str, name: str) -> str:
     return f"{prefix}.{name}" if prefix else name
 
 
-def _tuple(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     """Set a gradient to None, or fill it with zeros."""
     if tensor._grad is not None and not set_to_none:
@@ -532,93 +501,9 @@ def _copied(key: str, current: Tensor, given: Any) -> str | None:
 
 # ---------------------------------------------------------------------- hooks
 
+
 def add_hook(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
     """Store a hook under a new number; the handle removes it again."""
-    handle = RemovableHandle(hooks)
+    handle: Any = RemovableHandle(hooks)
     hooks[handle.id] = hook
-    return handle
-
-
-class BackwardHookFunction(Function):
-    """The identity, recorded: `seen` is called with the gradients that pass, and may replace them."""
-
-    @staticmethod
-    def forward(ctx: Any, seen: Hook, *tensors: Tensor) -> Any:
-        ctx.seen = seen
-        ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
-        return tensors
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        changed = ctx.seen(gradients)
-        return None, *(gradients if changed is None else changed)
-
-
-class Boundary:
-    """The two identities around one call of a module with backward hooks.
-
-    The one behind the outputs sees grad_output.  The one before the inputs sees grad_input, and calls the hooks.
-    Where no input requires grad, the hooks are called at the outputs.
-    """
-
-    def __init__(self, module: Module) -> None:
-        self.module = module
-        self.grad_output: Any = None
-
-    def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, their tensors passed through the first identity."""
-        self.inputs, passed, self.at_inputs = _passed(args, self._at_inputs)
-        return passed
-
-    def left(self, result: Any) -> Any:
-        """The result, its tensors passed through the second identity."""
-        self.outputs, passed, _ = _passed(_tuple(result), self._at_outputs)
-        return passed if isinstance(result, tuple) else passed[0]
-
-    def _at_outputs(self, gradients: tuple[Any, ...]) -> None:
-        self.grad_output = _placed(gradients, self.outputs)
-        if not self.at_inputs:
-            self._call((None,) * len(self.inputs))
-
-    def _at_inputs(self, gradients: tuple[Any, ...]) -> Any:
-        if self.grad_output is None:  # a backward pass that has not met the outputs
-            return None
-        found = self._call(_placed(gradients, self.inputs))
-        return tuple(g for g, is_tensor in zip(found, self.inputs, strict=True) if is_tensor)
-
-    def _call(self, grad_input: tuple[Any, ...]) -> tuple[Any, ...]:
-        for hook in list(self.module._backward_hooks.values()):
-            changed = hook(self.module, grad_input, self.grad_output)
-            if changed is None:
-                continue
-            changed = _tuple(changed)
-            if len(changed) != len(grad_input):
-                raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(changed)}, but expected "
-                    f"{len(grad_input)}"
-                )
-            if not self.at_inputs and any(g is not None for g in changed):
-                raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None "
-                    "for all gradients."
-                )
-            grad_input = changed
-        self.grad_output = None
-        return grad_input
-
-
-def _passed(values: tuple[Any, ...], seen: Hook) -> tuple[list[bool], tuple[Any, ...], bool]:
-    """Which values are tensors; the values, their tensors through a recorded identity; whether it was recorded."""
-    places = [isinstance(v, Tensor) for v in values]
-    tensors = [v for v in values if isinstance(v, Tensor)]
-    if not is_grad_enabled() or not any(t.requires_grad for t in tensors):
-        return places, values, False
-    rest = iter(BackwardHookFunction.apply(seen, *tensors))
-    changed = (next(rest) if isinstance(v, Tensor) else v for v in values)
-    return places, tuple(changed), True
-
-
-def _placed(gradients: tuple[Any, ...], places: list[bool]) -> tuple[Any, ...]:
-    """The gradients, with None in the places of what is no tensor."""
-    rest = iter(gradients)
-    return tuple(next(rest) if is_tensor else None for is_tensor in places)
+    return handle  # type: ignore[no-any-return]

@@ -9,12 +9,7 @@ from typing import Any
 from minigrad import errors
 from minigrad.optim.optimizers import Optimizer
 
-TOO_EARLY = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should "
-    "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will "
-    "result in PyTorch skipping the first value of the learning rate schedule. See more details at "
-    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
-)
+TOO_EARLY = "Detected call of `lr_scheduler.step()` before `optimizer.step()`."
 
 
 class _Scheduler:

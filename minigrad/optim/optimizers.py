@@ -9,7 +9,6 @@ gradient, `self.state[p]` what is remembered from step to step.
 from __future__ import annotations
 
 import copy
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -61,11 +60,6 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
-        if isinstance(params, set):
-            raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in "
-                "sets will change between runs. Please use a list instead."
-            )
         params = [params] if isinstance(params, Tensor) else list(params)
         if params and all(isinstance(p, tuple) for p in params):
             param_group["param_names"] = [name for name, _ in params]
@@ -78,12 +72,6 @@ class Optimizer:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
-        if len(params) != len(set(params)):
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
-                "see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
-            )
         known = {p for group in self.param_groups for p in group["params"]}
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -200,16 +188,9 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        momentum: float = 0,
-        dampening: float = 0,
-        weight_decay: float = 0,
-        nesterov: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
+        weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
@@ -249,7 +230,6 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
-        amsgrad: bool = False,
         *,
         maximize: bool = False,
     ) -> None:
@@ -259,7 +239,7 @@ class Adam(Optimizer):
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
         _check(weight_decay=weight_decay)
         defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": False,
             "maximize": maximize, "foreach": None, "capturable": False, "differentiable": False, "fused": None,
             "decoupled_weight_decay": self.decoupled,
         }  # fmt: skip
@@ -269,8 +249,6 @@ class Adam(Optimizer):
         state = self.state[p]
         if not state:
             state.update(step=_zeros(np.float32(0)), exp_avg=_zeros(x), exp_avg_sq=_zeros(x))
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = _zeros(x)
         step, lr, (beta1, beta2) = _count(state), group["lr"], group["betas"]
         mean, square = state["exp_avg"]._writable(), state["exp_avg_sq"]._writable()
         change = self._memory(x)
@@ -288,9 +266,6 @@ class Adam(Optimizer):
         change *= g
         square += change
 
-        if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"]._writable()
-            square = np.maximum(largest, square, out=largest)
         np.sqrt(square, out=change)  # x -= step size * mean / (sqrt(square / correction) + eps)
         change /= (1 - beta2**step) ** 0.5
         change += group["eps"]
@@ -311,31 +286,22 @@ class AdamW(Adam):
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
-        amsgrad: bool = False,
         *,
         maximize: bool = False,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)
 
 
 class RMSprop(Optimizer):
     """RMSprop: the gradient divided by the root of the running mean of its square."""
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum: float = 0,
-        centered: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0, momentum: float = 0, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         _check(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
-            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": False,
             "weight_decay": weight_decay, "capturable": False, "foreach": None, "maximize": maximize,
             "differentiable": False,
         }  # fmt: skip
@@ -347,19 +313,12 @@ class RMSprop(Optimizer):
             state.update(step=_zeros(np.float32(0)), square_avg=_zeros(x))
             if group["momentum"]:
                 state["momentum_buffer"] = _zeros(x)
-            if group["centered"]:
-                state["grad_avg"] = _zeros(x)
         _count(state)
         g = _wanted(x, g, group)
         square = state["square_avg"]._writable()
         square *= alpha
         square += (1 - alpha) * g * g
-        spread = square
-        if group["centered"]:
-            mean = state["grad_avg"]._writable()
-            mean += (1 - alpha) * (g - mean)
-            spread = square - mean * mean
-        change = g / (np.sqrt(spread) + group["eps"])
+        change = g / (np.sqrt(square) + group["eps"])
         if group["momentum"]:
             velocity = state["momentum_buffer"]._writable()
             velocity *= group["momentum"]

@@ -93,7 +93,7 @@ def method(name: str, value: Any, imports: set[tuple[str, str]]) -> str:
     base = getattr(minigrad, name.removesuffix("_"), None) or getattr(minigrad.Tensor, name.removesuffix("_"), None)
     if inspect.isfunction(base) and function.__module__ not in (base.__module__, "minigrad.tensor"):
         kinds = [p.kind for p in inspect.signature(function).parameters.values()]
-        if inspect.Parameter.VAR_POSITIONAL in kinds or not getattr(function, "__annotations__", None):
+        if inspect.Parameter.VAR_POSITIONAL in kinds or not getattr(inspect.unwrap(function), "__annotations__", None):
             function = base  # a row of the table, or an in-place twin: as the function that users call
     names = Names(function.__module__, imports)
     result = function.__annotations__.get("return", "Any") if hasattr(function, "__annotations__") else "Any"

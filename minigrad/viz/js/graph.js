@@ -7,10 +7,7 @@ const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is ne
 const TALLEST = { wide: 470, narrow: 400 };
 const LETTER = 7, BOLD = 8;  // pixels of a letter in the widest of the usual fonts
 
-/**
- * options: pick(id) when a box is chosen, mute(what) whether an answer is still hidden.
- * Gives the element, and what the other parts ask of it.
- */
+/** options: pick(id) when a box is chosen, mute(what) whether an answer is hidden, asks(id) whether it is a choice. */
 export function makeGraph(S, options, on) {
 	const { nodes, edges, data } = S;
 	const views = data.layout.views;

@@ -1,8 +1,5 @@
-// The stepper: puts the parts together for one host.
-//
-// render({ model, el, signal }) serves three hosts: a live notebook (anywidget), a frame in a saved notebook, and a page
-// of its own. The model holds one JSON value, `data`: the recording with its layout, questions and code. What is on
-// screen is a pure function of a position on the time line.
+// Puts the parts together, for a live notebook (anywidget), a frame in a saved one, or a page of its own. The model holds
+// one JSON value, `data`; what is on screen is a pure function of it and of a position on the time line.
 
 import { KEEP, escape, h, reachable } from "./tools.js";
 import { makeState } from "./state.js";
@@ -70,7 +67,7 @@ function draw({ model, el, signal, strip }) {
 
 	// ---- painting
 	function where(p) {
-		const phase = { look: "start", forward: "forward pass", seed: "backward pass", backward: "backward pass" }[frames[p].phase];
+		const phase = { look: "start", forward: "forward pass" }[frames[p].phase] || "backward pass";
 		return `${phase}, step ${p} of ${frames.length - 1}`;
 	}
 	function show(p, onward) {
@@ -116,7 +113,7 @@ function draw({ model, el, signal, strip }) {
 				stage.classList.toggle("ahead", frames[p].k < 0);
 				most = places.map(([e], i) => Math.max(most[i], e.scrollHeight));
 				const row = panels.math.querySelector(".mg-figures")?.children || [];
-				wide = Math.max(wide, [...row].reduce((sum, e) => sum + e.offsetWidth + 10, 14));
+				wide = Math.max(wide, [...row].filter((e) => e.dataset.part !== "jac").reduce((sum, e) => sum + e.offsetWidth + 10, 14));
 			}
 			return wide;
 		};
@@ -125,6 +122,7 @@ function draw({ model, el, signal, strip }) {
 			stage.classList.add("rows");
 			measure();
 		}
+		if (stage.classList.contains("rows")) places[2][1] = 124;
 		most = most.map((size, i) => Math.min(size, places[i][1]));
 		if (!stage.classList.contains("rows")) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
 		places.forEach(([e], i) => { e.style.height = most[i] + 1 + "px"; });
@@ -135,7 +133,7 @@ function draw({ model, el, signal, strip }) {
 		const W = el.clientWidth - 4;
 		if (code.el) {
 			view.classList.remove("stacked");
-			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(150, code.el.scrollHeight);
+			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(104, code.el.scrollHeight);
 			view.classList.toggle("stacked", beside.cost > alone.cost + 0.5 * tall);
 		}
 		graph.choose();
