@@ -108,7 +108,7 @@ class Operation:
         """What each rule takes besides g."""
         return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
 
-    @functools.cache
+    @functools.cache  # noqa: B019 (a row lives as long as the program)
     def versioned(self, *wanted: bool) -> list[str]:
         """Which inputs (or "out") a node saves, whose version it therefore checks, if these inputs want a gradient."""
         named = dict.fromkeys(n for names, yes in zip(self.arguments, wanted) if yes for n in names)
@@ -156,7 +156,7 @@ class Operation:
         exec(compile(self.source(), f"{errors.PACKAGE}/<{self.node_name}>", "exec"), found)
         self.function.__globals__["kind"] = self.kind  # before the code: another thread may call the function at once
         self.function.__code__ = found["call"].__code__
-        return self.function
+        return self.function  # type: ignore[no-any-return]
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
@@ -222,7 +222,7 @@ def operation(
     of a rule: no gradient is defined for that input.  `view=True`: the result may share its input's memory.
     `promote(a, b)` brings two inputs to one dtype; None where their dtypes are independent.
     """
-    return Operation(name, forward, rules, view, promote).function
+    return Operation(name, forward, rules, view, promote).function  # type: ignore[no-any-return]
 
 
 def enter(rows: dict[str, Any]) -> None:
@@ -297,7 +297,7 @@ def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
         note_cut(out, "no_grad")
         if out._view is not None:  # as in PyTorch it requires grad too, and gets none
             out._node = AccumulateGrad(out)
-            out._node.leaf = lambda: None
+            out._node.leaf = lambda: None  # type: ignore[assignment]
     return False
 
 

@@ -461,7 +461,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     if id(self) not in memo:
-        memo[id(self)] = made = rebuild(type(self), self._data.copy(), self.requires_grad)
+        memo[id(self)] = made = rebuild(type(self), np.array(self._data), self.requires_grad)
         made._grad = copy.deepcopy(self._grad, memo)
     return memo[id(self)]
 

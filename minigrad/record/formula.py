@@ -16,9 +16,10 @@ from types import FunctionType
 from typing import Any
 
 from minigrad import kernels
-from minigrad.operation import TABLE, Operation, parameters
+from minigrad.operation import Operation, parameters
 from minigrad.record.names import symbol
 from minigrad.record.numbers import number
+from minigrad.tape import TABLE
 
 # Helpers of the table that only arrange numbers: a formula leaves them out.
 ARRANGING = {"column", "fold_rows", "unreduce", "cropped"}
