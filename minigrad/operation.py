@@ -129,7 +129,7 @@ class Operation:
             for n in inputs:
                 unwrap += f"\n    {n}_, {n}_node = ({n}._data, {n}._node) if isinstance({n}, Tensor) else ({n}, None)"
             unwrap += "\n    x_, y_ = promote(x_, y_)" if self.promote else ""
-        view = f"if shares_memory(x_, out_):\n        link_view(out, x, call, ({''.join(f'{n}, ' for n in self.statics)}))"
+        view = f"if same_memory(x_, out_):\n        link_view(out, x, call, ({''.join(f'{n}, ' for n in self.statics)}))"
         saved = ""
         for yes in subsets(len(inputs)):
             asked = " and ".join(f"{n}_node is {'not ' * y}None" for n, y in zip(inputs, yes))
@@ -181,7 +181,7 @@ def unwritten(row: Operation) -> Any:
     names = {
         "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
         "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
-        "outsiders": outsiders, "shares_memory": shares_memory, "link_view": link_view, "counter": counter,
+        "outsiders": outsiders, "same_memory": same_memory, "link_view": link_view, "counter": counter,
         "with_number": with_number, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(first_call.__code__, names, row.node_name)
@@ -307,7 +307,7 @@ def note_cut(out: Tensor, how: str) -> None:
     out.__dict__["_cut"] = how, frame.f_code, frame.f_lasti
 
 
-def shares_memory(a: Array, c: Array) -> bool:
+def same_memory(a: Array, c: Array) -> bool:
     """Whether the result of a view operation really is a view (a reshape may have to copy)."""
     return c.base is not None and (c.base is a or c.base is a.base or bool(np.may_share_memory(a, c)))
 
