@@ -14,11 +14,11 @@ import { makeInputs } from "./inputs.js";
 /** Draws it, and draws it anew when the kernel sends other data. */
 export function render({ model, el, signal }) {
 	let life = new AbortController();
-	signal?.addEventListener("abort", () => life.abort());
+	signal.addEventListener("abort", () => life.abort());
 	const place = h("div");
-	const strip = makeInputs(model, place, (target, name, fn) => target.addEventListener(name, fn, { signal }));
+	const strip = makeInputs(model, (target, name, fn) => target.addEventListener(name, fn, { signal }), (what, fn) => listen(model, signal, what, fn));
 	el.append(strip.el, place);
-	model.on("change:data", () => {
+	listen(model, signal, "change:data", () => {
 		life.abort();
 		life = new AbortController();
 		place.replaceChildren();
@@ -26,6 +26,12 @@ export function render({ model, el, signal }) {
 		draw({ model, el: place, signal: life.signal, strip });
 	});
 	draw({ model, el: place, signal: life.signal, strip });
+}
+
+/** Hears of changes for as long as the view lives. */
+function listen(model, signal, what, fn) {
+	model.on(what, fn);
+	signal.addEventListener("abort", () => model.off?.(what, fn));
 }
 
 function draw({ model, el, signal, strip }) {
@@ -77,8 +83,9 @@ function draw({ model, el, signal, strip }) {
 		box.dataset.phase = st.f.phase;
 		graph.paint(st);
 		panels.paint(st);
-		code.paint(st);
 		card.paint(st);
+		graph.follow(st);
+		code.paint(st);
 		stage.classList.toggle("ahead", st.k < 0);
 		const text = panels.sentence(st);
 		if (!bar?.playing && said !== text && !(predict.asked && painted === p)) say(text);
@@ -133,7 +140,7 @@ function draw({ model, el, signal, strip }) {
 		const W = el.clientWidth - 4;
 		if (code.el) {
 			view.classList.remove("stacked");
-			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(104, code.el.scrollHeight);
+			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(122, code.el.scrollHeight);
 			view.classList.toggle("stacked", beside.cost > alone.cost + 0.5 * tall);
 		}
 		graph.choose();
@@ -202,15 +209,11 @@ function draw({ model, el, signal, strip }) {
 	for (const e of [document.body, outer?.body, outer?.documentElement]) if (e) watch.observe(e, watched);
 
 	// ---- life
-	const listen = (what, fn) => {
-		model.on(what, fn);
-		signal.addEventListener("abort", () => model.off?.(what, fn));
-	};
 	let width = 0;
 	const sizes = new ResizeObserver(() => { if (Math.abs(el.clientWidth - width) > 1) { width = el.clientWidth; settle(); } });
 	signal.addEventListener("abort", () => { watch.disconnect(); sizes.disconnect(); bar.pause(); });
-	listen("change:step", () => { const q = model.get("step"); if (!bar.playing && q !== bar.at) bar.go(q); });
-	listen("change:predict", () => { predict.on = !!model.get("predict"); bar.paint(); show(bar.at); });
+	listen(model, signal, "change:step", () => { const q = model.get("step"); if (!bar.playing && q !== bar.at) bar.go(q); });
+	listen(model, signal, "change:predict", () => { predict.on = !!model.get("predict"); bar.paint(); show(bar.at); });
 	bar.at = model.get("step") || 0;
 	bar.paint();
 	paintTheme();
