@@ -249,11 +249,6 @@ class Size(tuple[int, ...]):
     def __radd__(self, other: Any) -> Size:
         return Size(tuple.__add__(other, self))
 
-    def __mul__(self, times: SupportsIndex) -> Size:
-        return Size(tuple.__mul__(self, times))
-
-    __rmul__ = __mul__
-
 
 KINDS = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, "
@@ -290,9 +285,6 @@ class Device:
 
     def __hash__(self) -> int:
         return hash(str(self))
-
-    def __reduce__(self) -> Any:
-        return Device, (str(self),)
 
 
 CPU = Device("cpu")

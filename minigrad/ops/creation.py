@@ -102,9 +102,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
         array = dtypes.native(np.asarray(data))
         return array if dtype is None else dtypes.cast(array, dtype)
     cells = np.array(_unwrapped(data), object)  # numpy finds the shape
-    kind = _type(cells)
-    if dtype is not None:
-        kind = dtype
+    found = _type(cells)
+    kind = dtype or found
     try:
         return cells.astype(kind.numpy)
     except OverflowError:
@@ -180,8 +179,7 @@ def zeros(
     *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
-    kind = kind_of(dtype, "zeros").numpy
-    array = np.zeros(size_of("zeros", shape or (size,)), kind)
+    array = np.zeros(size_of("zeros", shape or (size,)), kind_of(dtype, "zeros").numpy)
     return leaf(array, requires_grad, device)
 
 
@@ -190,8 +188,7 @@ def ones(
     *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
-    kind = kind_of(dtype, "ones").numpy
-    array = np.ones(size_of("ones", shape or (size,)), kind)
+    array = np.ones(size_of("ones", shape or (size,)), kind_of(dtype, "ones").numpy)
     return leaf(array, requires_grad, device)
 
 
@@ -200,8 +197,7 @@ def empty(
     *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
-    kind = kind_of(dtype, "empty").numpy
-    array = np.zeros(size_of("empty", shape or (size,)), kind)
+    array = np.zeros(size_of("empty", shape or (size,)), kind_of(dtype, "empty").numpy)
     return leaf(array, requires_grad, device)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors
+from minigrad import errors
 from minigrad.operation import public
 from minigrad.ops import random
-from minigrad.ops.creation import as_tensor, tensor
+from minigrad.ops.creation import as_tensor
 from minigrad.ops.random import Generator, randperm
 from minigrad.ops.shapes import stack
 from minigrad.tensor import Tensor
@@ -131,12 +131,8 @@ def collated(batch: list[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Tensor):
         return stack(batch)
-    if isinstance(first, (np.ndarray, np.generic)):
+    if isinstance(first, (np.ndarray, np.generic, float, int)):
         return as_tensor(np.stack(batch))
-    if isinstance(first, float):
-        return tensor(batch, dtype=dtypes.float64)
-    if isinstance(first, int):
-        return tensor(batch)
     if isinstance(first, str):
         return batch
     if isinstance(first, Mapping):
