@@ -193,11 +193,18 @@ def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
     return cast(x, target), cast(y, target)
 
 
+BOOLEAN_SUBTRACTION = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. "
+    "If you are trying to invert a mask, use the `~` or `logical_not()` "
+    "operator instead."
+)
+
+
 def promote_numbers(x: Any, y: Any) -> tuple[Any, Any]:
     """`promote` for subtraction; RuntimeError for booleans."""
     booleans = [getattr(n, "dtype", None) is bool_.numpy for n in (x, y)]
     if any(booleans):
-        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else errors.BOOLEAN_SUBTRACTION)
+        raise RuntimeError(errors.TWO_BOOLEANS if all(booleans) else BOOLEAN_SUBTRACTION)
     return promote(x, y)
 
 
@@ -242,11 +249,6 @@ class Size(tuple[int, ...]):
     def __radd__(self, other: Any) -> Size:
         return Size(tuple.__add__(other, self))
 
-    def __mul__(self, times: SupportsIndex) -> Size:
-        return Size(tuple.__mul__(self, times))
-
-    __rmul__ = __mul__
-
 
 KINDS = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, "
@@ -283,9 +285,6 @@ class Device:
 
     def __hash__(self) -> int:
         return hash(str(self))
-
-    def __reduce__(self) -> Any:
-        return Device, (str(self),)
 
 
 CPU = Device("cpu")

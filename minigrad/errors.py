@@ -40,7 +40,8 @@ INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. "
     "Please do not use Tensors created in inference mode "
     "in computation tracked by autograd. "
-    "To work around this, you can make a clone to get a normal tensor and use it in autograd, "
+    "To work around this, you can make a clone to get a normal tensor "
+    "and use it in autograd, "
     "or use `torch.no_grad()` instead of `torch.inference_mode()`."
 )
 CYCLE = (
@@ -54,11 +55,6 @@ DIRTY_NOT_RETURNED = (
     "Some elements marked as dirty during the forward method "
     "were not returned as output. "
     "The inputs that are modified inplace must all be outputs of the Function."
-)
-BOOLEAN_SUBTRACTION = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. "
-    "If you are trying to invert a mask, use the `~` or `logical_not()` "
-    "operator instead."
 )
 TWO_BOOLEANS = (
     "Subtraction, the `-` operator, with two bool tensors is not supported. "
@@ -78,7 +74,8 @@ def type_name(value: Any) -> str:
 
 def must_be_tensor(function: str, argument: str, place: int, value: Any) -> TypeError:
     kind = type_name(value)
-    return TypeError(f"{function}(): argument '{argument}' (position {place}) must be Tensor, not {kind}")
+    where = f"{function}(): argument '{argument}' (position {place})"
+    return TypeError(f"{where} must be Tensor, not {kind}")
 
 
 def must_be_bool(function: str, argument: str, value: Any) -> str:
@@ -115,7 +112,8 @@ def check_dim(dim: int, ndim: int) -> int:
     count = ndim or 1
     if not -count <= dim < count:
         allowed = f"[{-count}, {count - 1}]"
-        raise IndexError(f"Dimension out of range (expected to be in range of {allowed}, but got {dim})")
+        words = f"expected to be in range of {allowed}, but got {dim}"
+        raise IndexError(f"Dimension out of range ({words})")
     return dim % count
 
 
@@ -192,7 +190,9 @@ def first_tensor(function: Callable[..., Any], tensor: type, call: Call) -> Call
     raise TypeError(f'{name}() missing 1 required positional arguments: "input"')
 
 
-def other_names(function: Callable[..., Any], tensor: type, call: Call, error: Exception) -> Call:
+def other_names(
+    function: Callable[..., Any], tensor: type, call: Call, error: Exception
+) -> Call:
     """The call with numpy's argument names in PyTorch's words; the error itself, or a clearer one, if that is not it."""
     (args, keywords), known = call, _parameters(function)
     named = dict(zip(known, args, strict=False)) | keywords
@@ -255,7 +255,8 @@ USE_DETACH = (
     "that doesn't require differentiation use var_no_grad = var.detach()."
 )
 TO_SCALAR = (
-    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Converting a tensor with requires_grad=True to a scalar "
+    "may lead to unexpected behavior.\n"
     "Consider using tensor.detach() first."
 )
 HINT = (
@@ -273,7 +274,8 @@ INVALID_GRADIENT = (
 )
 HOOK_COUNT = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
 UNUSED = (
-    "The differentiated Tensor at index {} appears to not have been used in the graph. "
+    "The differentiated Tensor at index {} appears "
+    "to not have been used in the graph. "
     "Set allow_unused=True if this is the desired behavior."
 )
 OUTPUT_SHAPE = "output with shape {} doesn't match the broadcast shape {}"
@@ -300,7 +302,8 @@ MADE_IN_MODE = {
     mode: f"A view was created in {mode} mode and is being modified inplace {now}. "
     "Given that this use case is ambiguous and error-prone, it is forbidden. "
     "You can clarify your code by moving both the view and the inplace "
-    f"either both inside the {block} block (if you don't want the inplace to be tracked) "
+    f"either both inside the {block} block "
+    "(if you don't want the inplace to be tracked) "
     "or both outside (if you want the inplace to be tracked)."
     for mode, now, block in (
         ("no_grad", "with grad mode enabled", "no_grad"),
@@ -350,15 +353,12 @@ def grad_of_dtype(given: Any, own: Any) -> str:
     return (
         f"attempting to assign a gradient with dtype '{given.c_name}' "
         f"to a tensor with grad_dtype '{own.tensor_name}'. "
-        "The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
-        "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
-        "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "
-        "may break downstream systems that assume they match."
+        "The gradient must match the tensor's grad_dtype "
+        "(defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+        "attribute with a specific dtype, or None to allow any dtype. "
+        "Set grad_dtype with caution. Diverging the dtypes of a tensor "
+        "and its gradient may break downstream systems that assume they match."
     )
-
-
-def contains(value: Any) -> str:
-    return f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
 
 
 # ------------------------------------------------------------------ the user's line
@@ -404,10 +404,3 @@ def quoted(code: CodeType | None, at: int) -> str:
     """` in "z = y.exp()"`, or nothing where there is no source to quote."""
     line = source_line(code, at)
     return f' in "{line}"' if line else ""
-
-
-def traced(code: CodeType, at: int) -> str:
-    """The same place as a traceback gives it: file, line and function, and below it the source."""
-    line = source_line(code, at)
-    place = f'  File "{code.co_filename}", line {line_number(code, at)}, in {code.co_name}\n'
-    return place + (f"    {line}\n" if line else "")

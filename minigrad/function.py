@@ -57,7 +57,7 @@ class FunctionNode(Node):
     __slots__ = ("ctx",)
     function: ClassVar[type[Function]]
 
-    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
+    def contributions(self, g: Any, create_graph: bool) -> Any:
         return self.ctx._run(self, g if isinstance(g, Gradients) else (g,), create_graph)
 
     def output(self, i: int) -> Node:
@@ -288,7 +288,7 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
     first = next(t for t in outputs if isinstance(t, Tensor))
     node = record(kind, parents, (), (), first._data)
     ctx.__dict__.update(node.__dict__)
-    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined]
+    node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined,assignment]
     if len(outputs) > 1:
         node.shape = node.dtype = None
     for i, t in enumerate(outputs):

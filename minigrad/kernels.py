@@ -540,9 +540,9 @@ class Windows(NamedTuple):
 
 def pad(x: Array, widths: Sequence[tuple[int, int]], value: float) -> Array:
     """Elements before and after each dimension; a negative width cuts off."""
-    keep = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
+    part = tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, widths, strict=True))
     more = [(max(a, 0), max(b, 0)) for a, b in widths]
-    return np.pad(x[keep], more, constant_values=value)
+    return np.pad(x[part], more, constant_values=value)
 
 
 def unfold(x: Array, windows: Windows) -> Array:

@@ -108,7 +108,7 @@ class Operation:
         """What each rule takes besides g."""
         return tuple(() if rule is None else parameters(rule)[1:] for rule in self.rules)
 
-    @functools.cache
+    @functools.cache  # noqa: B019 (a row lives as long as the program)
     def versioned(self, *wanted: bool) -> list[str]:
         """Which inputs (or "out") a node saves, whose version it therefore checks, if these inputs want a gradient."""
         named = dict.fromkeys(n for names, yes in zip(self.arguments, wanted) if yes for n in names)
@@ -129,7 +129,7 @@ class Operation:
             for n in inputs:
                 unwrap += f"\n    {n}_, {n}_node = ({n}._data, {n}._node) if isinstance({n}, Tensor) else ({n}, None)"
             unwrap += "\n    x_, y_ = promote(x_, y_)" if self.promote else ""
-        view = f"if shares_memory(x_, out_):\n        link_view(out, x, call, ({''.join(f'{n}, ' for n in self.statics)}))"
+        view = f"if same_memory(x_, out_):\n        link_view(out, x, call, ({''.join(f'{n}, ' for n in self.statics)}))"
         saved = ""
         for yes in subsets(len(inputs)):
             asked = " and ".join(f"{n}_node is {'not ' * y}None" for n, y in zip(inputs, yes))
@@ -156,7 +156,7 @@ class Operation:
         exec(compile(self.source(), f"{errors.PACKAGE}/<{self.node_name}>", "exec"), found)
         self.function.__globals__["kind"] = self.kind  # before the code: another thread may call the function at once
         self.function.__code__ = found["call"].__code__
-        return self.function
+        return self.function  # type: ignore[no-any-return]
 
     def set_rules(self, rules: Sequence[Rule | None]) -> None:
         """Record with these rules from now on; nodes that exist go on with those they were recorded with."""
@@ -181,7 +181,7 @@ def unwritten(row: Operation) -> Any:
     names = {
         "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
         "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
-        "outsiders": outsiders, "shares_memory": shares_memory, "link_view": link_view, "counter": counter,
+        "outsiders": outsiders, "same_memory": same_memory, "link_view": link_view, "counter": counter,
         "with_number": with_number, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(first_call.__code__, names, row.node_name)
@@ -222,7 +222,7 @@ def operation(
     of a rule: no gradient is defined for that input.  `view=True`: the result may share its input's memory.
     `promote(a, b)` brings two inputs to one dtype; None where their dtypes are independent.
     """
-    return Operation(name, forward, rules, view, promote).function
+    return Operation(name, forward, rules, view, promote).function  # type: ignore[no-any-return]
 
 
 def enter(rows: dict[str, Any]) -> None:
@@ -297,7 +297,7 @@ def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
         note_cut(out, "no_grad")
         if out._view is not None:  # as in PyTorch it requires grad too, and gets none
             out._node = AccumulateGrad(out)
-            out._node.leaf = lambda: None
+            out._node.leaf = lambda: None  # type: ignore[assignment]
     return False
 
 
@@ -307,7 +307,7 @@ def note_cut(out: Tensor, how: str) -> None:
     out.__dict__["_cut"] = how, frame.f_code, frame.f_lasti
 
 
-def shares_memory(a: Array, c: Array) -> bool:
+def same_memory(a: Array, c: Array) -> bool:
     """Whether the result of a view operation really is a view (a reshape may have to copy)."""
     return c.base is not None and (c.base is a or c.base is a.base or bool(np.may_share_memory(a, c)))
 

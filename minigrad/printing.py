@@ -85,10 +85,10 @@ class NumberFormat:
 
 def _edges(array: Array) -> Array:
     """The elements that a summary shows: the first and last few along each dimension."""
-    keep = options.edgeitems
+    edge = options.edgeitems
     for dim, size in enumerate(array.shape):
-        if size > 2 * keep:
-            array = array.take(np.r_[0:keep, size - keep : size], axis=dim)
+        if size > 2 * edge:
+            array = array.take(np.r_[0:edge, size - edge : size], axis=dim)
     return array
 
 
@@ -96,13 +96,13 @@ def _body(array: Array, summarised: bool, indent: int, number: NumberFormat) -> 
     """The nested brackets; `indent` is the column of the opening one."""
     if array.ndim == 0:
         return number(array.item())
-    keep = options.edgeitems
-    shortened = summarised and len(array) > 2 * keep
-    first, last = (array[:keep], array[len(array) - keep :]) if shortened else (array, array[:0])
+    edge = options.edgeitems
+    shortened = summarised and len(array) > 2 * edge
+    first, last = (array[:edge], array[len(array) - edge :]) if shortened else (array, array[:0])
     if array.ndim == 1:
         words = [number(x) for x in first.tolist()]
         if shortened:
-            words += [" ..." if keep else "...", *map(number, last.tolist())]
+            words += [" ..." if edge else "...", *map(number, last.tolist())]
         count = max(1, (options.linewidth - indent) // (number.width + 2))
         parts = [", ".join(words[i : i + count]) for i in range(0, len(words), count)]
     else:

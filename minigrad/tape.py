@@ -366,11 +366,12 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
             continue
         if node.saved is None or node.seq > last_write:
             check_saved(node)
-        rules, saved = node.rules, node.saved
+        rules: Any = node.rules
+        saved: Any = node.saved
         if rules is None:  # a custom Function, for one, computes its contributions together
             found = contributions(node, g)
             rules, saved = (lambda g, known: known,) * len(found), [(known,) for known in found]
-        for parent, rule, values in zip(node.parents, rules, saved):  # type: ignore[arg-type]
+        for parent, rule, values in zip(node.parents, rules, saved):
             if parent is None or rule is None:
                 continue
             new = rule(g, *values)
@@ -404,7 +405,9 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
     if node.saved is None or node.seq > last_write:
         check_saved(node)
-    saved = node.saved if node.rules is not None else unpacked(node.saved)
+    saved: Any = node.saved
+    if node.rules is None:
+        saved = unpacked(saved)
     if create_graph:
         saved = lift(node, saved)
     for rule, parent, values in zip(rules, node.parents, saved):
@@ -595,7 +598,7 @@ class Walk:
         """The gradient as the hooks on the tensor leave it; a tensor that retains its gradient gets a copy."""
         hooks: Hooks = node.hooks  # type: ignore[assignment]
         g = on_tensor(hooks, g, self.create_graph)
-        tensor = hooks.retained and hooks.retained()
+        tensor: Any = hooks.retained and hooks.retained()
         if tensor is not None and g is not None:
             new = g if self.create_graph else wrap(g.copy())
             tensor._grad = new if tensor._grad is None else tensor._grad + new
@@ -840,7 +843,7 @@ def grad(
     run(begin, create_graph, retain, targets)
     results = []
     for i, t in enumerate(wanted):
-        g = targets[t._node]  # type: ignore[index]
+        g = targets[t._node]
         if g is not None:
             results.append(g if create_graph else wrap(g.copy()))
         elif materialize_grads:

@@ -420,8 +420,6 @@ class Tensor:
         return iter(self.unbind(0))
 
     def __contains__(self, value: Any) -> bool:
-        if not isinstance(value, (Tensor, int, float, np.generic)):
-            raise RuntimeError(errors.contains(value))
         return bool(np.any(self._data == (value._data if isinstance(value, Tensor) else value)))
 
     # -------------------------------------------------------------------------------- how it looks

@@ -20,6 +20,7 @@ IN_CPP = ('AccumulateGrad', 'CopyBackwards', 'CopySlices', 'NotImplemented')
 Path: TypeAlias = tuple[tuple[Rule, tuple[Any, ...]], ...]
 class Node:
     """One recorded operation.  PyTorch calls it a grad_fn; each operation has a subclass, such as MulBackward0."""
+    output_nr: int
     seq: int
     parents: tuple[Node | None, ...]
     saved: tuple[Any, ...] | None
@@ -59,6 +60,11 @@ hooked: weakref.WeakSet[Node] = weakref.WeakSet()
 hook_ids = count()
 class Hooks:
     """The hooks of one node, in the order in which a backward pass calls them."""
+    tensor: dict[int, Hook]
+    retained: weakref.ref[Tensor] | None
+    before: dict[int, Hook]
+    after: dict[int, Hook]
+    accumulated: dict[int, Hook]
 
     def __init__(self) -> None:
         ...
@@ -71,6 +77,8 @@ class Hooks:
         """Register one more, and return the handle that removes it."""
 class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook off again, also at the end of a `with` block."""
+    hooks: Any
+    id: Any
 
     def __init__(self, hooks: dict[int, Hook]) -> None:
         ...

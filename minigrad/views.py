@@ -224,14 +224,14 @@ def rewrite_history(target: Tensor, node: Node) -> None:
     if target._view is not None:
         nodes, path = (owner._node, node), target._view[1]
         saved = tuple(p and (path,) for p in nodes)
-        node = record(table.copy_slices.operation.kind, nodes, saved, (), owner._data)
+        node = record(tape.TABLE["copy_slices"].kind, nodes, saved, (), owner._data)
         bump_writer(owner, node)
     move_retained(owner._node, node)
     owner._node = node
     for view in [reference() for reference in list(owner._views or ())]:
         if view is not None and view._view is not None:
             seen = follow(wrap(owner._data, node), view._view[1])._node
-            seen.__class__ = as_strided(type(seen))
+            seen.__class__ = as_strided(seen.__class__)
             move_retained(view._node, seen)
             view._node = seen
 

@@ -7,15 +7,17 @@ the forward pass already held something that is not finite, the first operation 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minigrad import errors, tape
-from minigrad.errors import quoted, traced
+from minigrad.errors import line_number, quoted, source_line
 from minigrad.tape import Walk
 from minigrad.tensor import Node, Tensor
 
+FLOATS = (np.float16, np.float32, np.float64)
 ENABLED = (
     "Anomaly Detection has been enabled. This mode will increase the runtime "
     "and should only be enabled for debugging."
@@ -33,7 +35,7 @@ class AnomalyWalk(Walk):
 
     check_nan = True
 
-    def contributions(self, node: Node, g: Any) -> tuple[Any, ...]:
+    def contributions(self, node: Node, g: Any) -> Sequence[Any]:
         try:
             with np.errstate(all="ignore"):
                 found = super().contributions(node, g)
@@ -41,9 +43,10 @@ class AnomalyWalk(Walk):
                 for place, contribution in enumerate(found):
                     check(node, place, contribution)
         except Exception as error:
-            warnings.warn(FAILED.format(node.owner.name(), traced(node.code, node.at)), UserWarning, stacklevel=2)
-            if error.args and isinstance(error.args[0], str):
-                error.args = (error.args[0].replace(errors.HINT, HINT), *error.args[1:])
+            text = FAILED.format(node.owner.name(), traced(node))
+            warnings.warn(text, UserWarning, stacklevel=2)
+            if errors.HINT in str(error):
+                error.args = (str(error).replace(errors.HINT, HINT),)
             raise
         return found
 
@@ -67,25 +70,36 @@ def check(node: Node, place: int, contribution: Any) -> None:
 
 def origin(node: Node) -> str:
     """The oldest recorded operation whose saved numbers are already not finite, in words."""
-    suspects = [
-        each
-        for each in tape.ancestors([node], 0)
-        for values in (each.saved or ())
-        for value in (values if isinstance(values, tuple) else ())
-        if getattr(getattr(value, "dtype", None), "kind", "") == "f" and not np.isfinite(np.asarray(value)).all()
-    ]
+    suspects = [each for each in tape.ancestors([node], 0) if saved_infinity(each)]
     if not suspects:
-        return "its inputs are finite, so its rule is where the nan appears (0 times infinity, or 0 divided by 0)."
+        return (
+            "its inputs are finite, so its rule is where the nan appears "
+            "(0 times infinity, or 0 divided by 0)."
+        )
     first = max(suspects, key=lambda each: each.seq)
-    return f"the first numbers that are not finite were met by {first.owner.name()}{quoted(first.code, first.at)}."
+    line = quoted(first.code, first.at)
+    return f"the first numbers that are not finite were met by {first.owner.name()}{line}."
+
+
+def saved_infinity(node: Node) -> bool:
+    """Whether a node saved numbers that are not finite."""
+    values = [value for each in node.saved or () if isinstance(each, tuple) for value in each]
+    floats = [value for value in values if getattr(value, "dtype", None) in FLOATS]
+    return any(not np.isfinite(value).all() for value in floats)
+
+
+def traced(node: Node) -> str:
+    """The call site as a traceback gives it: file, line and function, and below it the source."""
+    code, line = node.code, source_line(node.code, node.at)
+    number = line_number(code, node.at)
+    place = f'  File "{code.co_filename}", line {number}, in {code.co_name}\n'
+    return place + (f"    {line}\n" if line else "")
 
 
 class set_detect_anomaly:
     """Switch the check on or off, at once; as a context manager, switch back at the end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        if not isinstance(mode, bool):
-            raise TypeError(errors.must_be_bool("set_anomaly_enabled", "enabled", mode))
         self.before = tape.chosen
         tape.choose((AnomalyWalk if check_nan else UncheckedWalk) if mode else None)
 

@@ -35,32 +35,30 @@ def jacobian(
     tensor([[2., 0.],
             [0., 6.]])
     """
-    xs, one_input = tensors(inputs, "inputs", "jacobian")
-    with enable_grad():
-        leaves = fresh(xs, create_graph)
-        ys, one_output = called(func, leaves, "jacobian")
-        rows = []
-        for i, y in enumerate(ys):
-            row = [block(y, x, create_graph) for x in leaves]
-            for j, found in enumerate(row):
-                if found is None and strict:
-                    raise RuntimeError(
-                        f"Output {i} of the user-provided function is independent "
-                        f"of input {j}. This is not allowed in strict mode."
-                    )
-                if found is None:
-                    row[j] = leaves[j].new_zeros((*y.shape, *leaves[j].shape))
-            rows.append(row[0] if one_input else tuple(row))
+    xs, ys, one_input, one_output = evaluated("jacobian", func, inputs, create_graph)
+    rows = []
+    for i, y in enumerate(ys):
+        row = tuple(block(y, x, create_graph) for x in xs)
+        for j, x in enumerate(xs):
+            if strict and not depends(y, x):
+                raise RuntimeError(
+                    f"Output {i} of the user-provided function is independent "
+                    f"of input {j}. This is not allowed in strict mode."
+                )
+        rows.append(row[0] if one_input else row)
     return rows[0] if one_output else tuple(rows)
 
 
-def block(y: Tensor, x: Tensor, create_graph: bool) -> Tensor | None:
-    """The Jacobian of one output with respect to one input; None if it is 0."""
+def depends(y: Tensor, x: Tensor) -> bool:
+    if not y.requires_grad:
+        return False
+    return grad(y.sum(), x, None, True, allow_unused=True)[0] is not None
+
+
+def block(y: Tensor, x: Tensor, create_graph: bool) -> Tensor:
+    """The Jacobian of one output with respect to one input."""
     rows = [gradients([each], [x], None, create_graph)[0] for each in y.reshape(-1)]
-    if all(g is None for g in rows):
-        return None
-    stacked = stack([zeros_like(x) if g is None else g for g in rows])
-    whole: Tensor = stacked.reshape((*y.shape, *x.shape))
+    whole: Tensor = stack(rows).reshape((*y.shape, *x.shape))
     return whole if create_graph else whole.detach()
 
 
@@ -72,13 +70,13 @@ def hessian(func: Func, inputs: Any, create_graph: bool = False) -> Any:
     tensor([[0., 1.],
             [1., 0.]])
     """
-    xs, one_input = tensors(inputs, "inputs", "hessian")
 
     def gradient(*leaves: Tensor) -> Any:
-        found = weighted([scalar(func, leaves, "hessian")], leaves, None, True)
-        return found[0] if one_input else found
+        ys, _ = tensors(func(*leaves), OUTPUTS, "hessian")
+        found = gradients(scalar(ys, "hessian"), leaves, None, True)
+        return found[0] if isinstance(inputs, Tensor) else found
 
-    return jacobian(gradient, xs[0] if one_input else xs, create_graph)
+    return jacobian(gradient, inputs, create_graph)
 
 
 @public
@@ -88,12 +86,9 @@ def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> P
     >>> torch.autograd.functional.vjp(lambda x: x**2, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]))
     (tensor([1., 9.]), tensor([2., 3.]))
     """
-    xs, one_input = tensors(inputs, "inputs", "vjp")
-    with enable_grad():
-        leaves = fresh(xs, create_graph)
-        ys, one_output = called(func, leaves, "vjp")
-        vs = vector(v, ys, one_output, "vjp", "returns")
-        found = weighted(ys, leaves, vs, create_graph)
+    xs, ys, one_input, one_output = evaluated("vjp", func, inputs, create_graph)
+    vs = vector(v, ys, "vjp", "user-provided function returns")
+    found = gradients(ys, xs, vs, create_graph)
     return given(ys, one_output, create_graph), given(found, one_input, create_graph)
 
 
@@ -104,14 +99,10 @@ def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> P
     >>> torch.autograd.functional.jvp(lambda x: x.sum() ** 2, torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]))
     (tensor(16.), tensor(12.))
     """
-    xs, one_input = tensors(inputs, "inputs", "jvp")
-    vs = vector(v, xs, one_input, "jvp", "is")
-    with enable_grad():
-        leaves = fresh(xs, create_graph)
-        ys, one_output = called(func, leaves, "jvp")
-        us = tuple(zeros_like(y).requires_grad_() for y in ys)
-        through = weighted(ys, leaves, us, True)
-        found = weighted(through, us, vs, create_graph)
+    xs, ys, _, one_output = evaluated("jvp", func, inputs, create_graph)
+    vs = vector(v, xs, "jvp", "input to the user-provided function is")
+    us = tuple(zeros_like(y).requires_grad_() for y in ys)
+    found = gradients(gradients(ys, xs, us, True), us, vs, create_graph)
     return given(ys, one_output, create_graph), given(found, one_output, create_graph)
 
 
@@ -136,93 +127,80 @@ def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False) -> P
 
 
 def hessian_product(name: str, func: Func, inputs: Any, v: Any, create_graph: bool) -> Pair:
-    xs, one_input = tensors(inputs, "inputs", name)
-    with enable_grad():
-        leaves = fresh(xs, create_graph)
-        vs = vector(v, xs, one_input, name, "is")
-        y = scalar(func, leaves, name)
-        first = weighted([y], leaves, None, True)
-        found = weighted(first, leaves, vs, create_graph)
-    return given((y,), True, create_graph), given(found, one_input, create_graph)
+    xs, ys, one_input, _ = evaluated(name, func, inputs, create_graph)
+    vs = vector(v, xs, name, "input to the user-provided function is")
+    first = gradients(scalar(ys, name), xs, None, True)
+    found = gradients(first, xs, vs, create_graph)
+    return given(ys, True, create_graph), given(found, one_input, create_graph)
 
 
 # ------------------------------------------------------ what they have in common
-def gradients(
-    ys: Sequence[Tensor], xs: Sequence[Tensor], vs: Tensors | None, create_graph: bool
-) -> Sequence[Any]:
-    """`grad` of those outputs that have a graph; None where there is none."""
-    at = [i for i, y in enumerate(ys) if y.requires_grad]
-    if not at:
-        return [None] * len(xs)
-    roots = [ys[i] for i in at]
-    weights = None if vs is None else [vs[i] for i in at]
-    return grad(roots, xs, weights, True, create_graph, allow_unused=True)
+OUTPUTS = "outputs of the user-provided function"
 
 
-def weighted(
-    ys: Sequence[Tensor], xs: Tensors, vs: Tensors | None, create_graph: bool
-) -> Tensors:
-    """The gradient of sum(v · y) with respect to xs; zeros where none depends."""
-    found = zip(gradients(ys, xs, vs, create_graph), xs, strict=True)
-    return tuple(zeros_like(x) if g is None else g for g, x in found)
+def evaluated(name: str, func: Func, inputs: Any, create_graph: bool) -> tuple[Tensors, Tensors, bool, bool]:
+    """Leaves of our own, func of them, and whether each was a single tensor.
+
+    With create_graph the leaves are still part of the caller's graph.
+    """
+    given, one_input = tensors(inputs, "inputs", name)
+    with enable_grad():
+        xs = tuple(
+            x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_()
+            for x in given
+        )
+        ys, one_output = tensors(func(*xs), OUTPUTS, name)
+    return xs, ys, one_input, one_output
 
 
 def tensors(value: Any, what: str, name: str) -> tuple[Tensors, bool]:
     """A tensor or tuple of tensors as a tuple, and whether it was a single one."""
     if isinstance(value, Tensor):
         return (value,), True
-    must = "must be either a Tensor or a tuple of Tensors but the"
-    start = f"The {what} given to {name} {must}"
+    must = f"The {what} given to {name} must be either a Tensor or a tuple of Tensors"
     if not isinstance(value, tuple):
-        raise TypeError(f"{start} given {what} has type {type(value)}.")
+        raise TypeError(f"{must} but the given {what} has type {type(value)}.")
     for i, x in enumerate(value):
         if not isinstance(x, Tensor):
-            raise TypeError(f"{start} value at index {i} has type {type(x)}.")
+            raise TypeError(f"{must} but the value at index {i} has type {type(x)}.")
     return value, False
 
 
-def fresh(xs: Tensors, create_graph: bool) -> Tensors:
-    """Leaves of our own; with create_graph, still part of the caller's graph."""
-    own = [create_graph and x.requires_grad for x in xs]
-    pairs = zip(xs, own, strict=True)
-    return tuple(x.view_as(x) if o else x.detach().requires_grad_() for x, o in pairs)
-
-
-def called(func: Func, leaves: Tensors, name: str) -> tuple[Tensors, bool]:
-    """The outputs of the student's function, and whether it was a single one."""
-    return tensors(func(*leaves), "outputs of the user-provided function", name)
-
-
-def scalar(func: Func, leaves: Tensors, name: str) -> Tensor:
-    """The one number that a function returns."""
-    ys, one = called(func, leaves, name)
-    if not one:
-        raise RuntimeError(f"The function given to {name} should return a single Tensor")
-    if ys[0].numel() != 1:
+def scalar(ys: Tensors, name: str) -> Tensors:
+    """The outputs themselves; RuntimeError if they are not one number."""
+    if len(ys) != 1 or ys[0].numel() != 1:
         given = f"The Tensor returned by the function given to {name}"
         raise RuntimeError(f"{given} should contain a single element")
-    return ys[0]
+    return ys
 
 
-def vector(v: Any, like: Tensors, one: bool, name: str, verb: str) -> Tensors:
+def gradients(
+    ys: Sequence[Tensor], xs: Sequence[Tensor], vs: Tensors | None, create_graph: bool
+) -> Tensors:
+    """The gradient of sum(v · y) with respect to xs; zeros where none depends."""
+    weights = vs or [None] * len(ys)
+    roots = [(y, v) for y, v in zip(ys, weights, strict=True) if y.requires_grad]
+    if not roots:
+        return tuple(zeros_like(x) for x in xs)
+    outputs, weights = zip(*roots, strict=True)
+    return grad(outputs, xs, weights, True, create_graph, materialize_grads=True)
+
+
+def vector(v: Any, like: Tensors, name: str, where: str) -> Tensors:
     """The vector of a product, checked; ones where it may be left out."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            whose = "" if verb == "returns" else "input to the "
-            only = f"if the {whose}user-provided function {verb} a single Tensor"
-            raise RuntimeError(f"The vector v can only be None {only} with a single element.")
+            only = f"if the {where} a single Tensor with a single element."
+            raise RuntimeError(f"The vector v can only be None {only}")
         return (ones_like(like[0]),)
     vs, _ = tensors(v, "v", name)
     if len(vs) != len(like):
-        if one:
-            raise RuntimeError("The given v should contain a single Tensor.")
         lengths = f"should be {len(like)} but got {len(vs)}"
         raise RuntimeError(f"v is a tuple of invalid length: {lengths}.")
-    for i, (a, b) in enumerate(zip(vs, like, strict=True)):
+    for a, b in zip(vs, like, strict=True):
         if a.shape != b.shape:
-            prefix = f"Entry {i} in " if len(vs) > 1 else ""
             sizes = f"should be {b.shape} but got {a.shape}"
-            raise RuntimeError(f"{prefix}v has invalid size: {sizes}.")
+            raise RuntimeError(f"v has invalid size: {sizes}.")
     return vs
 
 

@@ -20,40 +20,40 @@ errors.namespace(__name__)
 
 PACKED_IN_PLACE = (
     "A saved tensor pack hook is modifying its input in place. "
-    "Tensors provided as input to pack hook cannot be modified by in-place operations "
-    "as this can lead to unexpected side-effects. "
-    "Please open an issue if you need to perform in-place operations on the input to a pack hook."
+    "Tensors provided as input to pack hook cannot be modified "
+    "by in-place operations as this can lead to unexpected side-effects. "
+    "Please open an issue if you need to perform in-place operations "
+    "on the input to a pack hook."
 )
+UNPACKED = (
+    "Output of saved tensor unpack_hook expected to be a Tensor "
+    "but got result of type {}"
+)
+Hook = Callable[[Any], Any]
 
 
 class Packed:
     """What a pack hook returned, in place of the array that a node would have saved."""
 
-    def __init__(self, content: Any, unpack: Callable[[Any], Any], node: Node | None = None) -> None:
+    def __init__(self, content: Any, unpack: Hook, node: Node | None = None) -> None:
         self.content, self.unpack, self.node = content, unpack, node
 
     def value(self) -> Any:
         """The array that the unpack hook gives back.  TypeError for no tensor."""
         tensor = self.unpack(self.content)
         if not isinstance(tensor, Tensor):
-            kind = type(tensor).__name__
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {kind}")
+            raise TypeError(UNPACKED.format(type(tensor).__name__))
         return tensor._data
 
 
 class saved_tensors_hooks:
-    """Within the `with` block nodes save `pack_hook(tensor)` in place of each tensor; backward gets `unpack_hook(that)`.
+    """Within the `with` block nodes save `pack_hook(tensor)` in place of each tensor; backward gets `unpack_hook(that)`."""
 
-    TypeError unless both are functions.
-    """
-
-    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    def __init__(self, pack_hook: Hook, unpack_hook: Hook) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
         self.before: list[Any] = []  # one for each time that it was entered
 
     def __enter__(self) -> None:
-        if not callable(self.pack_hook) or not callable(self.unpack_hook):
-            raise TypeError("saved_tensors_hooks takes two functions: pack_hook(tensor) and unpack_hook(packed)")
         self.before.append(state.on_record)
         tape.record_with(self.pack_all)
 
@@ -67,7 +67,8 @@ class saved_tensors_hooks:
             content = self.pack_hook(tensor)
         if tensor._counter[0]:
             raise RuntimeError(PACKED_IN_PLACE)
-        if content is tensor and own and maker is not None:  # a node that holds its own result would never be freed
+        if content is tensor and own and maker is not None:
+            # a node that holds its own result would never be freed
             made_by, unpack = weakref.ref(maker), self.unpack_hook
             return Packed(array, lambda array: unpack(wrap(array, made_by())))
         return Packed(content, self.unpack_hook, None if own else maker)
@@ -83,7 +84,8 @@ class saved_tensors_hooks:
         packed: dict[str, Packed] = {}
 
         def in_place_of(name: str, value: Any) -> Any:
-            if not isinstance(value, (np.ndarray, np.generic) if name in makers else np.ndarray):
+            scalar = isinstance(value, np.generic) and name in makers
+            if not scalar and not isinstance(value, np.ndarray):
                 return value
             if name not in packed:
                 maker = makers.get(name)
@@ -91,7 +93,8 @@ class saved_tensors_hooks:
             return packed[name]
 
         node.saved = tuple(
-            values and tuple(map(in_place_of, names, values)) for names, values in zip(made.arguments, node.saved)
+            values and tuple(map(in_place_of, names, values))
+            for names, values in zip(made.arguments, node.saved)
         )
         node.rules = None  # the walk asks `contributions`, which unpacks
         node.versions = None if node.versions is None else ()  # what a hook holds is its own affair

@@ -71,11 +71,11 @@ entry(
     "(x**2).backward()\n"
     "print(x.grad)",
     "tensor(12.)",
-    "12 = 6 + 6: `.grad` is added to, not replaced. What should happen to it between two passes?",
+    "12 = 6 + 6: a backward pass adds to `.grad`. What should happen to `.grad` between two passes?",
     (
-        "`.grad` is a running sum of everything that ever arrived.",
+        "`.grad` is the sum of all gradients that have arrived since it was cleared.",
         "Three passes of 5*x leave 15 in x.grad; clearing after the second leaves 5.",
-        "Look at what runs between one backward and the next: is there a line that clears?",
+        "Look at the lines between one backward pass and the next: does one of them clear the gradient?",
     ),
     API + "torch.optim.Optimizer.zero_grad.html",
 )  # fmt: skip
@@ -88,13 +88,13 @@ entry(
     "(y**2).backward()\n"
     "print(y.is_leaf, x.grad)",
     "False tensor(24.)",
-    "The tensor was computed from another one, so it is no leaf: its gradient passed through and was "
-    "not kept. Which call keeps it?",
+    "An operation computed this tensor, so it is not a leaf: its gradient was used and then dropped. Which "
+    "call keeps such a gradient?",
     (
-        "Only leaves, the tensors you made yourself with requires_grad, collect gradients.",
-        "In a = w*x; b = a+1; b.backward() the gradient of a is used to find that of w, and then dropped.",
-        "Look where the tensor is made: by you, or by an operation? retain_grad() has to come before "
-        "backward.",
+        "Only leaves, such as the tensors that you make with requires_grad=True, keep their gradients.",
+        "In a = w*x; b = a+1; b.backward() the gradient of a is used to compute that of w, and then dropped.",
+        "Look at the line that makes the tensor: do you make it, or does an operation? retain_grad() has to come "
+        "before backward().",
     ),
     API + "torch.Tensor.retain_grad.html",
 )  # fmt: skip
@@ -107,13 +107,12 @@ entry(
     "loss.backward()\n"
     "print(x.grad)",
     "tensor(6.)",
-    "`a.grad` means d(what you called backward on) / d a. You looked at the thing that is "
-    "differentiated. Where is the answer stored?",
+    "`a.grad` is the derivative of the tensor that you called backward on, with respect to `a`. You looked at "
+    "the tensor that is differentiated. Which tensor stores the answer?",
     (
         "A gradient belongs to an input: it says how the loss reacts to it.",
-        "After area.backward(), width.grad says how the area reacts to the width; area.grad would be d area"
-        " / d area.",
-        "Look at the name before `.grad`: it has to be the one you could nudge.",
+        "After area.backward(), width.grad is the derivative of the area with respect to the width.",
+        "Look at the name before `.grad`: it has to be an input that you can change.",
     ),
     API + "torch.Tensor.grad.html",
 )  # fmt: skip
@@ -139,18 +138,18 @@ entry(
 
 entry(
     "M05", "unused is None",
-    "A parameter that plays no part gets the gradient 0.",
+    "A parameter that the loss does not depend on gets the gradient 0.",
     "x = torch.tensor(2.0, requires_grad=True)\n"
     "u = torch.tensor(1.0, requires_grad=True)\n"
     "(x * 3).backward()\n"
     "print(u.grad)",
     "None",
-    "No path leads from it to the loss. 'No gradient' (None) is not 'gradient 0': who has to be able to"
-    " tell them apart?",
+    "No path leads from this tensor to the loss, so no gradient arrives and `.grad` stays None. When would it be 0 "
+    "instead?",
     (
-        "None says: nobody asked. Zero says: asked, and nudging changes nothing.",
+        "None means that no gradient has arrived. 0 means that one arrived, and that a small change has no effect.",
         "x * 0 gives x the gradient 0; leaving x out gives it None.",
-        "Look at the path from this tensor to the loss: is there one?",
+        "Look for a path from this tensor to the loss: is there one?",
     ),
     API + "torch.autograd.grad.html",
 )  # fmt: skip
@@ -181,11 +180,10 @@ entry(
     "x = torch.tensor(1.0, requires_grad=True)\n"
     "x.grad.zero_()",
     "AttributeError: 'NoneType' object has no attribute 'zero_'",
-    "Before the first backward there is no gradient: `.grad` is None. What does 'clear' mean then?",
+    "Before the first backward pass there is no gradient: `.grad` is None. How can you clear it at any time?",
     (
-        "None and zero are different states: nothing arrived yet, or what arrived adds up to zero.",
-        "Clearing by setting to None works before and after the first pass; filling with zeros works only "
-        "after.",
+        "None and 0 are different: either no gradient has arrived, or those that arrived add up to 0.",
+        "Setting `.grad` to None works before and after the first pass; filling it with zeros works only after it.",
         "Look at the first time the clearing line runs: has a backward pass come before it?",
     ),
     API + "torch.optim.Optimizer.zero_grad.html",
@@ -215,31 +213,30 @@ entry(
     "y = x**2\n"
     "print(y.grad_fn is not None)",
     "True",
-    "`grad_fn` is there before any backward: the graph was written down while you computed. What does "
-    "backward do with it?",
+    "`grad_fn` is there before any call of backward: the graph is built while you compute. What does backward() "
+    "do with the graph?",
     (
-        "Forward writes the graph, backward reads it.",
-        "After c = a*b there is already a node that knows a and b, whether or not anyone ever calls "
-        "backward.",
-        "Look at what exists just before the call to backward.",
+        "The forward pass builds the graph, and the backward pass uses it.",
+        "After c = a*b there is already a node that knows a and b, even if you never call backward().",
+        "Look at what exists just before the call of backward().",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
 
 entry(
     "M10", "backward twice",
-    "A graph can be walked as often as you like.",
+    "backward() works on a graph as often as you like.",
     "x = torch.tensor(2.0, requires_grad=True)\n"
     "y = x**2\n"
     "y.backward()\n"
     "y.backward()",
     "RuntimeError: Trying to backward through the graph a second time",
-    "The first pass gave back the saved numbers to free memory. Compute the forward again, or say why "
-    "the same graph is needed twice.",
+    "The first backward pass freed the saved numbers to save memory. Compute the result again, or keep them with "
+    "retain_graph=True if you need the same graph twice.",
     (
-        "Nodes keep the numbers their rules need, until the first backward pass.",
-        "x + 2 keeps nothing and can be walked twice; x**2 keeps x and cannot.",
-        "Look for two backward calls after one forward.",
+        "Nodes save the numbers that their rules need, until the first backward pass.",
+        "x + 2 saves nothing, so a second pass works; x**2 saves x, so a second pass fails.",
+        "Look for two calls of backward() after one forward pass.",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
@@ -273,12 +270,12 @@ entry(
     "z.backward()\n"
     "print(x.grad)",
     "tensor(9.)",
-    "detach cuts one edge, no_grad records nothing at all, and neither copies the numbers. Which paths "
+    "detach() cuts one edge of the graph, no_grad records nothing, and neither copies the numbers. Which paths "
     "are left after the cut?",
     (
-        "A cut path carries no gradient; the other paths still do.",
+        "No gradient passes through a cut edge; the other paths still count.",
         "In (a.detach() + a) * 5 only the second a gets a gradient: 5, not 10.",
-        "Look at every way from the loss back to the leaf, and cross out those that pass the cut.",
+        "Look at every path from the result back to the leaf, and cross out those with a cut edge.",
     ),
     API + "torch.Tensor.detach.html",
 )  # fmt: skip
@@ -326,11 +323,11 @@ entry(
     "z.sum().backward()",
     "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace"
     " operation",
-    "An operation kept this tensor for its rule, and you changed it afterwards. Which operations need "
-    "their input, which their output?",
+    "An operation saved this tensor for its rule, and you changed it afterwards. Does the rule need the input of "
+    "the operation, or its output?",
     (
-        "A rule that needs a number keeps the tensor itself, not a copy.",
-        "exp keeps its output, so its input may be overwritten; the square keeps its input.",
+        "An operation saves the tensor itself, not a copy.",
+        "exp saves its output, so its input may be overwritten; the square saves its input.",
         "Look for `+=`, `*=` or a method that ends in an underscore after the use.",
     ),
     NOTES + "autograd.html",
@@ -342,11 +339,11 @@ entry(
     "w = torch.tensor(1.0, requires_grad=True)\n"
     "w -= 0.1",
     "RuntimeError: a leaf Variable that requires grad is being used in an in-place operation",
-    "The update is not part of the model. What tells the engine not to record it?",
+    "The update is not part of the model. How do you switch recording off for it?",
     (
-        "What is recorded is what the loss depends on; the update comes after the loss.",
-        "Counting steps, printing and updating all happen outside the graph.",
-        "Look at the block around the update: is recording off there?",
+        "The graph holds what the loss depends on, and the update comes after the loss.",
+        "Counting, printing and updating all belong outside the graph.",
+        "Look at the block around the update: is recording switched off there?",
     ),
     API + "torch.no_grad.html",
 )  # fmt: skip
@@ -359,12 +356,12 @@ entry(
     "w = w - 0.1 * w.grad\n"
     "print(w.is_leaf, w.grad_fn is not None)",
     "False True",
-    "You now hold a new tensor called w; the parameter you train is the old one. What is the difference"
-    " between changing a thing and naming a new one?",
+    "The name w now means a new tensor, and the parameter is the old one. Does your line change a tensor, or does "
+    "it give the name to another one?",
     (
-        "`=` gives a name to another object; it changes none.",
-        "a = [1]; b = a; a = a + [2] leaves b as it was; a.append(2) would not have.",
-        "Look at the left side of the update: is the same tensor changed, or a new one named?",
+        "`=` gives a name to an object; it changes no object.",
+        "After a = [1]; b = a, the line a = a + [2] leaves b unchanged, but a.append(2) changes it.",
+        "Look at the left side of the update: does it change the tensor, or only move the name?",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
@@ -390,17 +387,17 @@ entry(
 
 entry(
     "M19", "overwrite at fan-in",
-    "Each variable hears from one consumer, so its gradient is set.",
+    "Each variable gets one contribution, so `=` is enough.",
     "x = torch.tensor(2.0, requires_grad=True)\n"
     "(x * x).backward()\n"
     "print(x.grad)",
     "tensor(4.)",
-    "It is used twice, so two messages arrive. You kept the last one. What does the chain rule do with "
-    "several paths?",
+    "The variable is used twice, so two contributions arrive, but you kept only the last one. What does the chain "
+    "rule do with several paths?",
     (
-        "Each use of a variable sends its own share.",
+        "Each use of a variable makes its own contribution to the gradient.",
         "In a*b + a the variable a is used twice: its gradient is b + 1.",
-        "Look at the sign between the stored gradient and the new share: is it `=`?",
+        "Look at the sign between the stored gradient and the new contribution: is it `=`?",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
@@ -426,16 +423,16 @@ entry(
 
 entry(
     "M21", "order, visits and the first gradient",
-    "The order of the visits, or the number one starts from, does not matter.",
+    "The order of the nodes, or the first gradient, does not matter.",
     "y = torch.tensor(3.0, requires_grad=True)\n"
     "y.backward()\n"
     "print(y.grad)",
     "tensor(1.)",
-    "The list of nodes, or the gradient it starts from, is not what it should be. Who has to come "
-    "before whom, and what is dy/dy?",
+    "The order of the nodes is wrong, or the gradient that the pass starts from. Which nodes have to come first, "
+    "and what is dy/dy?",
     (
-        "Walk from the result to the inputs, each node once; the first gradient is that of the result with "
-        "respect to itself.",
+        "A backward pass goes from the result to the inputs and runs each node once. It starts from the derivative "
+        "of the result with respect to itself.",
         "For e = d + 1, d = c * 2 the order is e, d, c, and e starts with 1.",
         "Look at three lines: where a node is marked as visited, where the list is reversed, and where the "
         "first gradient is set.",
@@ -480,7 +477,7 @@ entry(
 
 entry(
     "M24", "inner gradients remain",
-    "A second backward pass on the same graph starts afresh by itself.",
+    "In a second pass over the same graph, nothing has to be cleared.",
     "a = torch.tensor(3.0, requires_grad=True)\n"
     "c = a + 2\n"
     "e = c * 1\n"
@@ -488,12 +485,12 @@ entry(
     "e.backward()\n"
     "print(a.grad)",
     "tensor(2.)",
-    "The gradients of the first pass are still in the inner nodes, and were sent on again. Whose "
-    "gradients accumulate across passes, and whose must not?",
+    "The inner nodes still hold the gradients of the first pass, and pass them on again. Which gradients may add "
+    "up from pass to pass, and which may not?",
     (
-        "Leaves add up over passes; inner nodes belong to one pass.",
-        "A chain of three nodes after two passes: the leaf holds 2, each inner node held 1 each time.",
-        "Look at the start of your backward: which nodes still hold something from before?",
+        "The gradients of leaves add up from pass to pass; those of inner nodes belong to one pass.",
+        "A chain of three nodes after two passes: the leaf holds 2, and each inner node held 1 in each pass.",
+        "Look at the beginning of your backward: which nodes still hold a gradient?",
     ),
     API + "torch.Tensor.backward.html",
 )  # fmt: skip
@@ -908,12 +905,12 @@ entry(
     "f(a).backward()\n"
     "print(a.grad)",
     "tensor(2.)",
-    "The graph is written while the code runs: it holds what was executed, for these numbers. Which "
-    "lines were?",
+    "The graph is built while the code runs, and holds only the operations that ran for these numbers. Which "
+    "lines ran?",
     (
-        "An if is decided before anything is recorded.",
-        "A while loop that runs three times leaves three nodes; another input may leave five.",
-        "Look at the value that the condition sees.",
+        "Python decides an if before the operation in it is recorded.",
+        "A while loop that runs three times adds three nodes; for another input it may add five.",
+        "Look at the value in the condition.",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip
@@ -927,30 +924,29 @@ entry(
     "    z = x * x\n"
     "print(y.requires_grad, z.requires_grad)",
     "False False",
-    "detach cuts a graph that has been written already; no_grad writes none. Which of the two kept the "
-    "saved numbers until the cut?",
+    "detach() cuts a graph that exists already; under no_grad none is built. With which of the two do the nodes "
+    "save numbers?",
     (
-        "Saving happens when the operation runs.",
-        "A chain of 100 operations detached at its end was recorded 100 times first.",
-        "Look at what exists just before the cut.",
+        "A node saves its numbers when the operation runs.",
+        "A chain of 100 operations that is detached at its end was recorded 100 times first.",
+        "Look at what exists just before the call of detach().",
     ),
     API + "torch.no_grad.html",
 )  # fmt: skip
 
 entry(
     "M49", "a switch left off",
-    "A switch that is turned off can be turned on again at the end of the block.",
+    "At the end of a block, recording can simply be switched on.",
     "with torch.no_grad():\n"
     "    with torch.no_grad():\n"
     "        pass\n"
     "    print(torch.is_grad_enabled())",
     "False",
-    "Recording was switched on too early, or never again. What was the state before the block, and who "
-    "remembers it, also when the block raises?",
+    "Recording was switched on too early, or never again. Which state was there before the block, and where do you "
+    "store it in case the block raises an error?",
     (
-        "A block gives back the state that it found, whatever happened inside.",
-        "Inside two nested blocks, leaving the inner one must not switch on what the outer one switched "
-        "off.",
+        "A block restores the state that it found, whatever happened inside it.",
+        "At the end of the inner one of two nested blocks, recording has to stay off.",
         "Look at the end of the block: does it set True, or what was there before? Does it run after an "
         "exception?",
     ),

@@ -137,8 +137,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or input.numel() == 0:
         return input
-    kept = random.default_generator.keep(input.shape, 1 - p)
-    noise = kept / (1 - p) if p < 1 else np.zeros(input.shape)
+    drawn = random.default_generator.draw(input.shape, 1 - p)
+    noise = drawn / (1 - p) if p < 1 else np.zeros(input.shape)
     mask = wrap(noise.astype(input._data.dtype)[()])
     return input.mul_(mask) if inplace else table.mul(input, mask)
 
@@ -488,8 +488,8 @@ def cross_entropy(
         logs = logs * _along(weight, input, dim)
     smooth = -logs.sum(dim) * counted
     if reduction == "mean":
-        share = counted if weight is None else counted * weight[classes]
-        smooth = smooth.sum() / share.sum()
+        weights = counted if weight is None else counted * weight[classes]
+        smooth = smooth.sum() / weights.sum()
     elif reduction == "sum":
         smooth = smooth.sum()
     part = label_smoothing / input.shape[dim]

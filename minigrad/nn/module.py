@@ -390,7 +390,7 @@ class Module:
 
     # ----------------------------------------------------- saving and loading
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> OrderedDict[str, Tensor]:
+    def state_dict(self, *, prefix: str = "") -> OrderedDict[str, Tensor]:
         """Parameters and persistent buffers by dotted name.
 
         The tensors share their memory with the module: nothing is copied.
@@ -399,11 +399,11 @@ class Module:
         volatile = self._non_persistent_buffers_set
         for name, value in {**self._parameters, **self._buffers}.items():
             if value is not None and name not in volatile:
-                state[prefix + name] = value if keep_vars else value.detach()
+                state[prefix + name] = value.detach()
         for name, module in self._modules.items():
             if module is not None:
                 below = f"{prefix}{name}."
-                more = module.state_dict(prefix=below, keep_vars=keep_vars)
+                more = module.state_dict(prefix=below)
                 state.update(more)
         return state
 
@@ -417,7 +417,7 @@ class Module:
         if not isinstance(state_dict, Mapping):
             kind = type(state_dict)
             raise TypeError(f"Expected state_dict to be dict-like, got {kind}.")
-        own = self.state_dict(keep_vars=True)
+        own = self.state_dict()
         missing = [key for key in own if key not in state_dict]
         unexpected = [key for key in state_dict if key not in own]
         problems = []

@@ -102,9 +102,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
         array = dtypes.native(np.asarray(data))
         return array if dtype is None else dtypes.cast(array, dtype)
     cells = np.array(_unwrapped(data), object)  # numpy finds the shape
-    kind = _type(cells)
-    if dtype is not None:
-        kind = dtype
+    found = _type(cells)
+    kind = dtype or found
     try:
         return cells.astype(kind.numpy)
     except OverflowError:
@@ -117,7 +116,9 @@ def _unwrapped(data: Any) -> Any:
         if data.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return data._data.reshape(())[()]
-    if isinstance(data, (list, tuple, np.ndarray)):
+    if isinstance(data, np.ndarray):
+        return [_unwrapped(x) for x in data] if data.ndim else data[()]
+    if isinstance(data, (list, tuple)):
         return [x if type(x) is float else _unwrapped(x) for x in data]
     return data
 
@@ -178,8 +179,7 @@ def zeros(
     *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """All zeros: `zeros(2, 3)` or `zeros((2, 3))`, of the default type."""
-    kind = kind_of(dtype, "zeros").numpy
-    array = np.zeros(size_of("zeros", shape or (size,)), kind)
+    array = np.zeros(size_of("zeros", shape or (size,)), kind_of(dtype, "zeros").numpy)
     return leaf(array, requires_grad, device)
 
 
@@ -188,8 +188,7 @@ def ones(
     *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """All ones: `ones(2, 3)` or `ones((2, 3))`, of the default type."""
-    kind = kind_of(dtype, "ones").numpy
-    array = np.ones(size_of("ones", shape or (size,)), kind)
+    array = np.ones(size_of("ones", shape or (size,)), kind_of(dtype, "ones").numpy)
     return leaf(array, requires_grad, device)
 
 
@@ -198,8 +197,7 @@ def empty(
     *shape: Any, size: Any = (), dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Room for numbers that are to be written: they are zeros here, and anything in PyTorch."""
-    kind = kind_of(dtype, "empty").numpy
-    array = np.zeros(size_of("empty", shape or (size,)), kind)
+    array = np.zeros(size_of("empty", shape or (size,)), kind_of(dtype, "empty").numpy)
     return leaf(array, requires_grad, device)
 
 
@@ -461,7 +459,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     if id(self) not in memo:
-        memo[id(self)] = made = rebuild(type(self), self._data.copy(), self.requires_grad)
+        memo[id(self)] = made = rebuild(type(self), np.array(self._data), self.requires_grad)
         made._grad = copy.deepcopy(self._grad, memo)
     return memo[id(self)]
 

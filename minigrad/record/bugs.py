@@ -16,8 +16,8 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import tape
-from minigrad.operation import TABLE, Operation, parameters, replace
-from minigrad.tape import Walk
+from minigrad.operation import Operation, parameters, replace
+from minigrad.tape import TABLE, Walk
 from minigrad.tensor import Node, Tensor, wrap
 
 __all__ = ["BUGS", "RULES", "WrongRule", "broken", "wrong_rules"]

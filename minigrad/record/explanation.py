@@ -8,8 +8,8 @@ from minigrad import tape
 from minigrad.function import FunctionNode
 from minigrad.record.names import Source, source, source_of
 from minigrad.record.nodes import saved_by
-from minigrad.tape import AccumulateGrad, Node
-from minigrad.tensor import Tensor
+from minigrad.tape import AccumulateGrad
+from minigrad.tensor import Node, Tensor
 
 
 def explain(tensor: Tensor) -> str:

@@ -16,13 +16,14 @@ from types import FunctionType
 from typing import Any
 
 from minigrad import kernels
-from minigrad.operation import TABLE, Operation, parameters
+from minigrad.operation import Operation, parameters
 from minigrad.record.names import symbol
 from minigrad.record.numbers import number
+from minigrad.tape import TABLE
 
 # Helpers of the table that only arrange numbers: a formula leaves them out.
 ARRANGING = {"column", "fold_rows", "unreduce", "cropped"}
-ROOMS = {"kernels", "windows", "np", "math"}
+MODULES = {"kernels", "windows", "np", "math"}
 OF_SHAPES: dict[str, Any] = {"len": len, "min": min} | {
     name: getattr(kernels, name)
     for name in ("count", "inverse_order", "negated", "negated_pairs")
@@ -78,7 +79,7 @@ class Plain(ast.NodeTransformer):
 
     def visit_Attribute(self, tree: ast.Attribute) -> Any:
         self.generic_visit(tree)
-        module = isinstance(tree.value, ast.Name) and tree.value.id in ROOMS
+        module = isinstance(tree.value, ast.Name) and tree.value.id in MODULES
         return ast.Name(tree.attr) if module else tree
 
     def visit_Call(self, tree: ast.Call) -> Any:
@@ -90,8 +91,8 @@ class Plain(ast.NodeTransformer):
 # ------------------------------------------------------ with what is known
 def settled(rule: Callable[..., Any], known: Mapping[str, Any]) -> str:
     """Its formula with known numbers and shapes put in, constants folded."""
-    room = getattr(rule, "__globals__", {})
-    return ast.unparse(Settle(known, room).visit(parsed(formula(rule))))
+    names = getattr(rule, "__globals__", {})
+    return ast.unparse(Settle(known, names).visit(parsed(formula(rule))))
 
 
 def plain(value: Any) -> bool:
@@ -116,8 +117,8 @@ LONGEST = 80  # of what a helper's name stands for
 class Settle(ast.NodeTransformer):
     """Puts values (or other expressions) in for names, and computes what is known then."""
 
-    def __init__(self, known: Mapping[str, Any], room: Mapping[str, Any] | None = None) -> None:
-        self.known, self.room = known, room or {}
+    def __init__(self, known: Mapping[str, Any], names: Mapping[str, Any] | None = None) -> None:
+        self.known, self.names = known, names or {}
 
     def visit(self, tree: ast.AST) -> Any:
         """A part of the formula, from the inside out; its value where that is known."""
@@ -152,7 +153,7 @@ class Settle(ast.NodeTransformer):
         values = [value_of(each) for each in tree.args]
         if name == "where" and values[0] in (True, False):
             return tree.args[1 if values[0] else 2]
-        helper = self.room.get(name)
+        helper = self.names.get(name)
         ours = isinstance(helper, FunctionType) and name not in OF_SHAPES and name not in TABLE
         settings = any(value is not UNKNOWN for value in values)
         return self.inlined(tree, helper) if ours and settings else tree

@@ -82,7 +82,7 @@ def product_sentence(target: str, step: Step, sent: Contribution) -> str:
     other = "The contribution to {target} is {sub}{result}."
     return PRODUCTS.get(sent.how, other).format(
         target=target, result=short(sent.raw), size=sent.raw.size, part=part,
-        note=sent.note or "Its own backward", sub=f"{sub} = " if sub else "",
+        note=sent.note or "Its own backward", sub=f"{sub} = " if sub not in ("", short(sent.raw)) else "",
     )  # fmt: skip
 
 

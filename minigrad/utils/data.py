@@ -6,17 +6,16 @@ The order of a shuffled loader is PyTorch's for the same seed.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from minigrad import dtypes, errors
+from minigrad import errors
 from minigrad.operation import public
 from minigrad.ops import random
-from minigrad.ops.creation import as_tensor, tensor
+from minigrad.ops.creation import as_tensor
 from minigrad.ops.random import Generator, randperm
 from minigrad.ops.shapes import stack
 from minigrad.tensor import Tensor
@@ -65,16 +64,9 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
     """Parts of these lengths, or of these fractions (whose sum is 1), in random order."""
     total, sizes = len(dataset), list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
-        for i, fraction in enumerate(lengths):
-            if not 0 <= fraction <= 1:
-                raise ValueError(f"Fraction at index {i} is not between 0 and 1")
         sizes = [math.floor(total * fraction) for fraction in lengths]
         for i in range(total - int(sum(sizes))):
             sizes[i % len(sizes)] += 1
-        for i, size in enumerate(sizes):
-            if not size:
-                text = f"Length of split at index {i} is 0. This might result in an empty dataset."
-                warnings.warn(text, stacklevel=3)
     if sum(sizes) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = randperm(total, generator=generator).tolist()
@@ -95,16 +87,11 @@ class DataLoader:
 
     @public
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        *,
+        self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
         collate_fn: Callable[[list[Any]], Any] | None = None,
-        drop_last: bool = False,
-        generator: Generator | None = None,
-    ) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+        drop_last: bool = False, generator: Generator | None = None,
+    ) -> None:  # fmt: skip
+        if batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
         if shuffle and not len(dataset):
             raise ValueError("num_samples should be a positive integer value, but got num_samples=0")
@@ -144,12 +131,8 @@ def collated(batch: list[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Tensor):
         return stack(batch)
-    if isinstance(first, (np.ndarray, np.generic)):
+    if isinstance(first, (np.ndarray, np.generic, float, int)):
         return as_tensor(np.stack(batch))
-    if isinstance(first, float):
-        return tensor(batch, dtype=dtypes.float64)
-    if isinstance(first, int):
-        return tensor(batch)
     if isinstance(first, str):
         return batch
     if isinstance(first, Mapping):

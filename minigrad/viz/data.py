@@ -32,6 +32,16 @@ BUDGET = 480_000  # bytes of JSON: samples shrink until it fits
 MOST_MOVES = 3_000  # more are never shown
 LONG = 400  # moves from which on the sentences are short
 BEATS = ("focus", "rule", "product", "sum", "collect")
+PLAIN = {  # rules in words
+    "spread": "g{} to each number",
+    "move": "g, the same numbers",
+    "scatter": "g, back where it was read",
+}
+SAID = {
+    "follow": "the part of {} that was written there",
+    "cut_view": "{}, but 0 where it was overwritten",
+    "put_along": "{}, back where it was read",
+}
 LABEL = 9  # letters of an edge's label
 
 
@@ -142,7 +152,10 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
             note_cut(data["nodes"][sent.parent], sent.reason)
         elif sent is not None:
             node, target = (data["nodes"][i] for i in (step.node, sent.parent))
-            move["edge"] = edge_label(sent, node["symbol"])
+            told = in_words(sent)
+            move["text"] = [text.replace(sent.named, told) for text in move["text"]] if told != sent.named else move["text"]
+            move["rule"] = told
+            move["edge"] = edge_label(step, sent, node["symbol"])
             move["sub"], move["partial"] = substituted(step, sent), partial(node["name"], target["name"], sent)
     data["steps"][0]["beats"] = ["seed"]
     data["code"], spans = code_of(recording)
@@ -171,7 +184,7 @@ def name_beats(move: dict[str, Any], again: bool) -> None:
         return
     names = [beat for beat in BEATS if beat != "sum" or len(move["text"]) == 5]
     idle = {"focus"} if again else set()
-    if move["how"] in ("copy", "slot"):
+    if move["how"] in ("copy", "slot", *PLAIN):
         idle.add("rule")
     told = [(name, text) for name, text in zip(names, move["text"], strict=True) if name not in idle]
     move["beats"], move["text"] = [name for name, _ in told], [text for _, text in told]
@@ -187,14 +200,30 @@ def note_cut(node: dict[str, Any], reason: str) -> None:
             node["cut"] = how
 
 
+def in_words(sent: Contribution) -> str:
+    """The rule as a person says it, where the table's own word is a helper's name."""
+    if sent.how in PLAIN:
+        return PLAIN[sent.how].format(factor_of(sent))
+    helper = re.match(r"(\w+)\((.+?), ", sent.named)
+    return SAID[helper[1]].format(helper[2]) if helper and helper[1] in SAID else sent.named
+
+
+def factor_of(sent: Contribution) -> str:
+    """What g is multiplied by where it goes to many numbers alike: ` \u00b7 0.25`; nothing for 1."""
+    factor = 1.0 if sent.local is None else float(sent.local.flat[0])
+    return "" if factor == 1 else f" \u00b7 {number(factor)}"
+
+
 def partial(name: str, target: str, sent: Contribution) -> str:
     """The local derivative as a formula, `∂c/∂a = b`; nothing where a rule does not multiply."""
     factor = "" if sent.how not in ("elementwise", "copy") else without_g(sent.rule)
     return f"∂{term(name)}/∂{term(target)} = {sent.renamed(factor)}" if factor else ""
 
 
-def edge_label(sent: Contribution, symbol: str) -> str:
-    """The local derivative along an edge in a few letters; a scalar's number is put there when it is drawn."""
+def edge_label(step: Step, sent: Contribution, symbol: str) -> str:
+    """The local derivative along an edge in a few letters: a number, of arrays what g is multiplied by."""
+    if not step.upstream.ndim and sent.how in ("elementwise", "copy") and (sent.local is None or not sent.local.ndim):
+        return f"\u00d7 {number(1 if sent.local is None else sent.local)}"
     if sent.how == "matmul":
         (a, flip_a), (b, flip_b) = sent.terms
         name, flip, text = (b, flip_b, "@ {}") if a == "g" else (a, flip_a, "{} @")

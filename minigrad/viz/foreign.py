@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..operation import TABLE, parameters
+from ..operation import parameters
 from ..record.contributions import arithmetic
 from ..record.formula import bracketed, formula, settled
 from ..record.moves import Contribution, Place, Saved, Step
 from ..record.names import term
 from ..record.numbers import Array, number, short
 from ..record.recording import Recording
-from ..tape import AccumulateGrad, fit
+from ..tape import TABLE, AccumulateGrad, fit
 from ..tensor import Tensor, wrap
 
 PARENTS = (

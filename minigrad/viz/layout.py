@@ -93,7 +93,8 @@ def frames(drawing: dict[str, Any], groups: list[Group]) -> list[list[Any]]:
 
 def box_width(node: dict[str, Any], vals: list[Any]) -> float:
     """Wide enough for the name and the operation, the value and the gradient, within limits."""
-    tag = "data" if not node["rg"] else "leaf" if node["leaf"] else node["symbol"] * (node["symbol"] != node["name"].partition(" (")[0])
+    own = node["symbol"] * (node["symbol"] != node["name"].partition(" (")[0])
+    tag = "data" if not node["rg"] else "leaf" if node["leaf"] else own
     longest = max(1.15 * len(label(node)) + min(9, len(tag)) + 1, 13)
     value = None if node["val"] is None else vals[node["val"]]
     if isinstance(value, dict):

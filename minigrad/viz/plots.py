@@ -461,15 +461,16 @@ def product(left: Any, right: Any, row: int, column: int) -> Figure:
 
 
 # ---------------------------------------------------------------- classes
-def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str = "") -> Figure:
+def boundary(score: Callable[[Any], Any], points: Any, labels: Any, title: str = "", detail: int = 60) -> Figure:
     """Points of two classes, and the side on which a net puts each place of the plane.
 
     points: (n, 2). labels: n zeros and ones. score(places) is called with an (m, 2) tensor of the points' dtype and
     gives one number for each place, above zero for class 1, or two scores, the larger for the class.
+    detail: into how many places each side is divided; fewer if score is slow.
     """
     at, kind = plain(points), points._data.dtype if isinstance(points, Tensor) else np.float32
     low, high = at.min(axis=0) - 0.3, at.max(axis=0) + 0.3
-    xs, ys = (np.linspace(low[i], high[i], 60) for i in (0, 1))
+    xs, ys = (np.linspace(low[i], high[i], detail) for i in (0, 1))
     plane = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
 
     def decide(places: Any) -> Any:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..operation import TABLE, parameters
+from ..operation import parameters
 from ..record.bugs import wrong_rules
 from ..record.moves import Contribution, Step
 from ..record.numbers import number, rounded, short
 from ..record.recording import Recording
+from ..tape import TABLE
 
 Quiz = dict[str, Any]
 MOST_QUESTIONS = 80

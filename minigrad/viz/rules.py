@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..operation import TABLE
 from ..record.moves import Contribution
 from ..record.numbers import Array
 from ..record.recording import Recording
+from ..tape import TABLE
 
 # Names for several rows of the table at once.
 ALSO = {

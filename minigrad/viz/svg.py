@@ -197,9 +197,7 @@ def line_labels(data: dict[str, Any], view: dict[str, Any]) -> dict[int, str]:
     found: dict[int, str] = {}
     for move in data["steps"]:
         if move["kind"] == "send" and "rep" not in view:
-            local = None if move["local"] is None else single(data["vals"][move["local"]])
-            alone = not isinstance(data["vals"][move["up"]], dict)
-            found[lines[move["node"], move["slot"]]] = f"\u00d7 {local}" if local is not None and alone else move["edge"]
+            found[lines[move["node"], move["slot"]]] = move["edge"]
     return found
 
 

@@ -1,4 +1,4 @@
-"""The drawn pictures of lesson 02 and of lessons 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
+"""The drawn pictures of lessons 02, 03 and 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
 
 A picture is a handful of SVG lines; what it shows is computed, in the waiting room by the lesson's own code.
 """
@@ -87,6 +87,47 @@ def nodes() -> str:
         )
     ]
     return picture(640, 260, "Seven nodes without edges: w, x, h = w * x, p = h + 5, q = 2 * h, r = p * q, s = r + h.", *parts)
+
+
+# Lesson 03 -----------------------------------------------------------------------------------------------
+
+
+def closure() -> str:
+    """c = a - b with the numbers of the lesson's first subtraction."""
+    made = lesson_code("03", r"^class Value|a.grad = out.grad|^a, b = Value\(5.0\), Value\(3.0\)|^c.grad = ")
+    a, b, c = made["a"], made["b"], made["c"]
+    fields = [f"data  {c.data:g}", f"grad  {c.grad:g}", "parents", "_backward"]
+    parts = [
+        box(250, 34, 150, 130, SKY, 8), text(325, 24, f"c = a {c.op} b", 15, INK, "middle"),
+        *(text(266, 60 + 29 * n, words, 14) for n, words in enumerate(fields)),
+        path("M262 110 C210 104 180 86 136 74", BLUE, tip="blue"), path("M262 116 C210 124 180 146 136 160", BLUE, tip="blue"),
+        box(480, 84, 190, 132, PEACH, 8, "5 4"), text(575, 74, "push, a closure", 15, RUST, "middle"),
+        path("M350 142 C400 146 430 140 474 134", RUST, tip="rust"),
+        text(496, 112, "a gets out.grad", 14), text(496, 134, "b gets -out.grad", 14),
+        text(496, 168, "It still knows a, b", 13, GREY), text(496, 188, "and out (that is c),", 13, GREY),
+        text(496, 206, "although minus is over.", 13, GREY),
+    ]  # fmt: skip
+    for name, value, y in (("a", a, 40), ("b", b, 138)):
+        parts += [
+            box(30, y, 100, 62, PALE, 8), text(20, y + 36, name, 15, INK, "end"),
+            text(44, y + 25, f"data  {value.data:g}"), text(44, y + 50, f"grad  {value.grad:g}"),
+        ]  # fmt: skip
+    return picture(690, 232, "c = a - b: the value c holds its parents a and b and a closure that can reach them.", *parts)
+
+
+def moons_net() -> str:
+    neurons = [(330, 30 + 31 * n) for n in range(8)]
+    inputs, answer = [(110, 96, "x"), (110, 182, "y")], (530, 139)
+    parts = [path(f"M{x + 16} {y} L{a - 11} {b}", LINE, 1) for x, y, _ in inputs for a, b in neurons]
+    parts += [path(f"M{a + 11} {b} L{answer[0] - 13} {answer[1]}", LINE, 1) for a, b in neurons]
+    for x, y, name in inputs:
+        parts += [box(x - 16, y - 16, 32, 32, PALE, 6), text(x, y + 5, name, 15, INK, "middle")]
+    parts += [dot(*place, 11, BLUE) for place in neurons] + [dot(*answer, 13)]
+    parts += [
+        text(110, 284, "2 inputs", 14, INK, "middle"), text(330, 284, "8 neurons", 14, INK, "middle"),
+        text(530, 284, "1 neuron", 14, INK, "middle"), text(560, 144, "answer"),
+    ]  # fmt: skip
+    return picture(640, 300, "A net of two inputs, eight neurons, and one neuron whose output is the answer.", *parts)
 
 
 # Lesson 07 -----------------------------------------------------------------------------------------------
@@ -333,6 +374,8 @@ def lesson_code(number: str, wanted: str) -> dict[str, Any]:
 
 
 PICTURES: dict[str, Callable[[], str]] = {
+    "03_closure": closure,
+    "03_net": moons_net,
     "02_nodes": nodes,
     "07_one_entry": one_entry,
     "08_flat": flat,

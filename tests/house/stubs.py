@@ -93,7 +93,7 @@ def method(name: str, value: Any, imports: set[tuple[str, str]]) -> str:
     base = getattr(minigrad, name.removesuffix("_"), None) or getattr(minigrad.Tensor, name.removesuffix("_"), None)
     if inspect.isfunction(base) and function.__module__ not in (base.__module__, "minigrad.tensor"):
         kinds = [p.kind for p in inspect.signature(function).parameters.values()]
-        if inspect.Parameter.VAR_POSITIONAL in kinds or not getattr(function, "__annotations__", None):
+        if inspect.Parameter.VAR_POSITIONAL in kinds or not getattr(inspect.unwrap(function), "__annotations__", None):
             function = base  # a row of the table, or an in-place twin: as the function that users call
     names = Names(function.__module__, imports)
     result = function.__annotations__.get("return", "Any") if hasattr(function, "__annotations__") else "Any"
@@ -122,6 +122,26 @@ OPERATORS = (
 )  # fmt: skip
 
 
+def attributes(owner: ast.ClassDef) -> list[ast.stmt]:
+    """Annotations for the attributes of a class that have none in its body: constants, and what `__init__` sets."""
+    found: dict[str, str] = {}
+    for part in owner.body:
+        match part:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if name[0] != "_":
+                found[name] = type(value).__name__
+            case ast.FunctionDef(name="__init__"):
+                for node in ast.walk(part):
+                    match node:
+                        case ast.AnnAssign(target=ast.Attribute(attr=name), annotation=annotation):
+                            found[name] = ast.unparse(annotation)
+                        case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                            found.setdefault(name, "Any")
+    for part in owner.body:
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+            found.pop(part.target.id, None)
+    return list(ast.parse("\n".join(f"{name}: {kind}" for name, kind in found.items())).body)
+
+
 class Bodies(ast.NodeTransformer):
     """tensor.py without bodies; inside the class, Python's types by names that no method hides."""
 
@@ -136,7 +156,9 @@ class Bodies(ast.NodeTransformer):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
         self.inside = node.name == "Tensor"
+        set_here = attributes(node)
         node.body = [part for part in node.body if isinstance(part, (ast.FunctionDef, ast.AnnAssign, ast.Expr))]
+        node.body[1:1] = set_here  # below the docstring
         made = self.generic_visit(node)
         self.inside = False
         return made  # type: ignore[return-value]

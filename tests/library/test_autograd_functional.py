@@ -22,8 +22,6 @@ def test_gradcheck_runs_the_function_as_it_is() -> None:
 
     with pytest.raises(GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"):
         gradcheck(hooked, leaf(1.0, 2.0))
-    with pytest.raises(AssertionError, match="return outputs with the same shape when inputs are perturbed"):
-        gradcheck(lambda x: mg.cat([x, x]) if mg.all(x >= 1) else x, leaf(1.0))
 
 
 def test_gradcheck_of_views() -> None:
@@ -43,7 +41,7 @@ def test_strict_derivatives_say_what_does_not_depend() -> None:
         functional.jacobian(lambda x: x.detach(), x, strict=True)
     with pytest.raises(TypeError, match="minigrad leaves out the argument 'strict'"):
         functional.vjp(lambda x: x * 2, x, v, strict=True)
-    with pytest.raises(RuntimeError, match=r"The given v should contain a single Tensor\."):
+    with pytest.raises(RuntimeError, match="v is a tuple of invalid length: should be 1 but got 2"):
         functional.vjp(lambda x: x, x, (v, v))
     with pytest.raises(TypeError, match="The inputs given to hvp must be either a Tensor or a tuple of Tensors"):
         functional.hvp(lambda x: x.sum(), [x], v)

@@ -123,7 +123,6 @@ def test_state_dict_names_and_memory() -> None:
     state = net.state_dict()
     assert list(state) == ["scale", "seen", "first.weight", "first.bias", "second.1.weight", "second.1.bias"]
     assert state["scale"]._data is net.scale._data and not state["scale"].requires_grad
-    assert net.state_dict(keep_vars=True)["scale"] is net.scale
     assert next(iter(net.state_dict(prefix="net."))) == "net.scale"
 
 

@@ -1,4 +1,4 @@
-"""Lesson 03: the student's own engine on single numbers: two operations, tanh, the order, the walk.
+"""Lesson 03: the student's own engine on single numbers: two operations, tanh, the order, the walk, a step of training.
 
 Each exercise is judged alone. The operations are asked through their own `_backward`, with an upstream gradient
 that is not 1; the order and the walk get graphs built by `plus` and `times` below, so that a slip in an earlier
@@ -49,9 +49,7 @@ ADD_AGAIN = (
     "a, b = Value(a), Value(b)\nc = a + b\nc.grad = g\nc._backward()\nc._backward()\n"
     "[a.grad, b.grad, c.grad, a.data, b.data]"
 )
-ADD_TWO = (
-    "a, b = Value(a), Value(b)\nc = a + b\nd = b + b\nc.grad = g\nc._backward()\n[a.grad, b.grad, d.grad]"
-)
+ADD_TWO = "a, b = Value(a), Value(b)\nc = a + b\nd = b + b\nc.grad = g\nc._backward()\n[a.grad, b.grad, d.grad]"
 ADD_SELF = "x = Value(x)\nc = x + x\n[len(c.parents), c.parents[0] is x, c.data, x.data]"
 ADD_ALONE = "a, b = Value(a), Value(b)\nc = a + b\nd = c + a\nd.grad = g\nd._backward()\n[a.grad, b.grad, c.grad]"
 ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[p.data for p in c.parents] + [c.op]"
@@ -161,7 +159,7 @@ def add_held_early(self: Any, other: Any) -> Any:
     return made(self, other, self.data + other.data, "+", push)
 
 
-def add_speaks_for_its_parents(self: Any, other: Any) -> Any:
+def add_runs_its_parents(self: Any, other: Any) -> Any:
     def push(out: Any) -> None:
         for parent in (self, other):
             parent.grad += out.grad
@@ -284,72 +282,76 @@ def add_in_a_loop(self: Any, other: Any) -> Any:
     return made(self, other, sum([self.data, other.data]), "+", push)
 
 
-# No probe tells these two apart: a push that c does not have, and one that hands on the 0 it read too early.
+# No probe tells these two apart: a push that c does not have, and one that passes on the 0 it read too early.
 NOTHING_BACK = (
-    "The value is right, and nothing comes back. Does c run your inner function, is it put into out._backward? And does it "
-    "read out.grad when it runs, or was that read before anything had arrived?"
+    "The value is right, but no gradient reaches the inputs. Is your inner function stored in out._backward? And does "
+    "it read out.grad when it runs, or was out.grad read earlier, when it was still 0?"
 )
 
 EXERCISE_3_1 = program(
     "3.1", "Value.__add__",
     why="A sum has the derivative 1 for both operands, so each gets the upstream gradient, and += keeps what arrived before.",
-    title="a sum that can hand back",
+    title="plus, with its backward",
     minutes=8,
     scaffold=given,
     probes=probes_3_1,
     wrong=[
-        Wrong(add_overwrites, "M19", "What was in .grad before is gone. In x + x two shares arrive at x, and you kept "
-              "the last one. What do two paths do where they meet?"),
-        Wrong(add_same_overwrites, "M19", "x + x has a branch of its own, and there you write = 2 * ...: what was in x.grad "
-              "before is gone. Is the branch needed at all, when each of two shares is added?"),
-        Wrong(add_of_itself, "M23", "Each input adds its *own* gradient to itself; c's never enters, so nothing "
-              "comes back. Whose gradient has to travel?"),
-        Wrong(add_ones, "M23", "Each input gets 1, the slope of a sum. Right when the sum is the last node; here 5 "
-              "arrives at it from behind. Where does that enter?"),
-        Wrong(add_one_side, "", "The left input has its gradient, the right one got nothing. How many inputs has a "
+        Wrong(add_overwrites, "M19", "What was in .grad before is gone. In x + x two contributions arrive at x, and only "
+              "the last one is left. What should happen to two contributions at the same value?"),
+        Wrong(add_same_overwrites, "M19", "You treat x + x as a special case and write = 2 * ... there, so what was in "
+              "x.grad before is gone. Is the special case needed if each of the two contributions is added?"),
+        Wrong(add_of_itself, "M23", "Each input adds its *own* gradient to itself, and c.grad is never read, so no "
+              "gradient comes back. Which gradient has to be passed to the inputs?"),
+        Wrong(add_ones, "M23", "Each input gets 1, the local derivative of a sum. That is right only if the upstream "
+              "gradient is 1, but here it is 5. Where does the upstream gradient enter?"),
+        Wrong(add_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs has a "
               "sum?"),
-        Wrong(add_like_times, "M29", "Each input got the other's value as its slope. That is the rule of another "
-              "operation. How far does a + b move when a moves by a hair?"),
-        Wrong(add_at_once, "M09", "The gradients were written while the sum was computed. Nobody has said yet what "
-              "arrives from behind. When should this code run, and how can it wait?"),
+        Wrong(add_like_times, "M29", "Each input got the value of the other one as its local derivative. That is the rule "
+              "of another operation. How fast does a + b grow when only a grows?"),
+        Wrong(add_at_once, "M09", "The gradients were written while the sum was computed, before the upstream gradient "
+              "was known. When should this code run, and how can you store it until then?"),
         Wrong(add_forgotten, "", NOTHING_BACK, alike="nothing back"),
         Wrong(add_reads_early, "", NOTHING_BACK, alike="nothing back"),
-        Wrong(add_overwrites_one, "M19", "The left input adds, the right one is overwritten: what was in its .grad "
-              "before is gone. What do two paths do where they meet?"),
-        Wrong(add_skips_itself, "M19", "In x + x one share was left out. x stands there twice: how far does x + x move "
-              "when x moves by a hair?"),
-        Wrong(add_held_early, "M19", "You noted what the inputs held when the sum was made, and add to that. Others may "
-              "have added in the meantime. When should .grad be read?"),
-        Wrong(add_spends_it, "M24", "c's own gradient is gone after it has spoken. Whoever wants to look at it finds 0. "
-              "Who starts a new pass from 0: the sum, or the walk?"),
-        Wrong(add_called, "", "Calling _backward raises, for None is no function. Do brackets behind the inner function's "
-              "name hand it over, or run it?"),
-        Wrong(add_returns_nothing, "", "a + b is None: a new Value was made and not handed back. Which word does that?"),
-        Wrong(add_returns_a_number, "", "a + b is a bare number. A number has no parents and no gradient: what has?"),
-        Wrong(add_parents_in_a_set, "", "x + x has two parents that are the same value, and your result knows one. What "
-              "becomes of twins in a set?"),
-        Wrong(add_parents_copied, "", "The parents hold the right numbers and are others: two new values. A walk that follows "
-              "them never comes to a and b. Which objects should stand there?"),
-        Wrong(add_speaks_for_its_parents, "M20", "A sum that speaks makes its parents speak at once, before all who use them "
-              "have handed on their share. Who decides when a value speaks?"),
-        Wrong(add_parents_turned, "", "The parents are there in the wrong order: c = a + b was made from a, then b."),
-        Wrong(add_half, "M22", "Each input got half of what arrived. If a alone moves by a hair, does a + b move by half "
-              "a hair?"),
-        Wrong(add_like_minus, "", "The right input got its share with the wrong sign: the rule of a difference. Does "
-              "a + b fall when b grows?"),
-        Wrong(add_without_parents, "", "Values and gradients are right, but c does not know its parents. How will a "
-              "walk find the way back from c?"),
-        Wrong(add_without_name, "", 'All numbers are right; c.op is missing. Give it the name "+", so that the '
-              "stepper can read it."),
+        Wrong(add_overwrites_one, "M19", "The left input adds its contribution, but the right one is overwritten: what was "
+              "in its .grad before is gone. What should happen to two contributions at the same value?"),
+        Wrong(add_skips_itself, "M19", "In x + x one contribution is missing. x is the left input and the right input: "
+              "how fast does x + x grow when x grows?"),
+        Wrong(add_held_early, "M19", "You stored the gradients of the inputs when the sum was made, and you add to these "
+              "stored numbers. Other operations may have added to them since. When should .grad be read?"),
+        Wrong(add_spends_it, "M24", "After c._backward() the gradient of c itself is gone, so it can no longer be read. "
+              "Which part of an engine sets gradients back to 0: an operation, or the backward pass?"),
+        Wrong(add_called, "", "Calling _backward raises an error, because None is not a function. Do the brackets after "
+              "the name of the inner function store that function, or do they run it?"),
+        Wrong(add_returns_nothing, "", "a + b is None. You made a new Value but did not return it. Which statement does "
+              "that?"),
+        Wrong(add_returns_a_number, "", "a + b is a plain number, and a plain number has no parents and no gradient. "
+              "Which class of object has them?"),
+        Wrong(add_parents_in_a_set, "", "x + x has two parents that are the same value, but your result has only one "
+              "parent. What does a set do with two equal members?"),
+        Wrong(add_parents_copied, "", "The parents have the right numbers, but they are two new values. A backward pass "
+              "that follows them never reaches a and b. Which objects should the parents be?"),
+        Wrong(add_runs_its_parents, "M20", "The _backward of your sum also runs the _backward of its parents. Other "
+              "values that use these parents may not have run yet. Which part of an engine decides when a value runs?"),
+        Wrong(add_parents_turned, "", "The parents are there, but in the wrong order: c = a + b was made from a, then b."),
+        Wrong(add_half, "M22", "Each input got half of the upstream gradient. If only a grows by a little, does a + b "
+              "grow by half of that?"),
+        Wrong(add_like_minus, "", "The contribution to the right input has the wrong sign. That is the rule of a "
+              "difference. Does a + b fall when b grows?"),
+        Wrong(add_without_parents, "", "Values and gradients are right, but c does not know its parents. How could a "
+              "backward pass find the way from c to a and b?"),
+        Wrong(add_without_name, "", 'All numbers are right, but c.op is missing. Set it to "+", so that the stepper '
+              "can show it."),
     ],
     alternatives=[add_plainly, add_in_a_loop, add_with_partial],
     hints=[
-        "__add__ makes a new Value and leaves with it a function that will run later, when its grad is known.",
+        "__add__ makes a new Value and attaches a function to it. This function runs later, when the gradient of the new "
+        "Value is known.",
         "In the lesson, minus does the same with another sign: make the result, write the inner function, attach it.",
-        "Look at the two lines of the inner function: they read the result's grad and add to the inputs' grads.",
+        "Look at the two lines of the inner function: each reads the gradient of the result and adds it to the gradient "
+        "of one input.",
     ],
     worked="Make out = Value(sum of data, (self, other), '+'). Inner function: add out.grad to self.grad and to "
-           "other.grad. Put it into out._backward and return out.",
+           "other.grad. Store it in out._backward and return out.",
 )  # fmt: skip
 
 # --- 3.2 mul --------------------------------------------------------------------------------------------------
@@ -555,61 +557,64 @@ def mul_without_parents(self: Any, other: Any) -> Any:
 EXERCISE_3_2 = program(
     "3.2", "Value.__mul__",
     why="The derivative of a product with respect to one factor is the other factor; the upstream gradient multiplies it.",
-    title="a product that can hand back",
+    title="times, with its backward",
     minutes=8,
     scaffold=given,
     probes=probes_3_2,
     rtol=1e-12,
     atol=1e-13,
     wrong=[
-        Wrong(mul_same_overwrites, "M19", "x * x has a branch of its own, and there you write = 2 * ...: what was in x.grad "
-              "before is gone. Is the branch needed at all, when each of two shares is added?"),
-        Wrong(mul_own_value, "M43", "Each input was multiplied with its own value: a got 2 * 5. Lengthen one side of "
-              "a field by a hair: which side gives the length of the new strip?"),
-        Wrong(mul_no_upstream, "M23", "The slopes 3 and 2 are right, but 5 arrived at the product and left no trace. "
-              "What does a node do with what arrives?"),
-        Wrong(mul_overwrites, "M19", "x * x at 2 leaves 2 in x.grad; two shares of 2 arrived. What became of the "
-              "first one?"),
-        Wrong(mul_like_add, "M29", "Both inputs got what arrived, unchanged: the rule of a sum. What is the slope of "
-              "a * b when only a moves?"),
-        Wrong(mul_by_the_result, "M43", "You multiplied with the value of the product. How far does a * b move when "
-              "a moves by a hair: by a * b hairs?"),
-        Wrong(mul_adds_upstream, "M22", "You added slope and upstream: 3 + 5. Along a path, what happens to factors?"),
-        Wrong(mul_one_side, "", "The left input has its gradient, the right one got nothing. How many inputs has a "
+        Wrong(mul_same_overwrites, "M19", "You treat x * x as a special case and write = 2 * ... there, so what was in "
+              "x.grad before is gone. Is the special case needed if each of the two contributions is added?"),
+        Wrong(mul_own_value, "M43", "Each input was multiplied by its own value: a got 2 * 5. Make a field a little "
+              "longer: is the length or the width the length of the new strip?"),
+        Wrong(mul_no_upstream, "M23", "The local derivatives 3 and 2 are right, but the upstream gradient 5 is missing "
+              "from the contributions. What does a node do with its upstream gradient?"),
+        Wrong(mul_overwrites, "M19", "x * x at 2 leaves 2 in x.grad, but two contributions of 2 arrived. What happened to "
+              "the first one?"),
+        Wrong(mul_like_add, "M29", "Both inputs got the upstream gradient unchanged. That is the rule of a sum. How fast "
+              "does a * b grow when only a grows?"),
+        Wrong(mul_by_the_result, "M43", "You multiplied by the value of the product. When only a grows by a little, is "
+              "the growth of a * b really a * b times as large?"),
+        Wrong(mul_adds_upstream, "M22", "You added the local derivative and the upstream gradient: 3 + 5. What does the "
+              "chain rule do with two derivatives along a path?"),
+        Wrong(mul_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs has a "
               "product?"),
-        Wrong(mul_by_gradients, "M43", "You multiplied with the other input's *gradient*. The slope of a product is a "
-              "value: which one?"),
-        Wrong(mul_overwrites_one, "M19", "The left input adds, the right one is overwritten: what was in its .grad "
-              "before is gone. Where do the two lines differ?"),
-        Wrong(mul_skips_itself, "M19", "x * x at 2 gets one share of 2, the other was left out. Both factors move when x "
-              "moves: how often does x hear from the product?"),
-        Wrong(mul_spends_it, "M24", "c's own gradient is gone after it has spoken. Who starts a new pass from 0: the "
-              "product, or the walk?"),
-        Wrong(mul_upstream_once, "M23", "What arrived is in the left input's share, not in the right one's. Do both lines "
-              "have their three parts?"),
-        Wrong(mul_without_signs, "M43", "A factor below zero lost its sign on the way into a slope. How far does a * b move "
-              "for a hair of a, when b is -3?"),
-        Wrong(mul_measured, "M44", "Near, and not exact: you measured the slopes with a small step. The rule needs no step: "
-              "which number is the slope of a * b, when only a moves?"),
-        Wrong(mul_by_division, "M43", "You divided the product by the input to find its partner. What if the input is 0?"),
+        Wrong(mul_by_gradients, "M43", "You multiplied by the *gradient* of the other input. The local derivative of a "
+              "product is a value: which one?"),
+        Wrong(mul_overwrites_one, "M19", "The left input adds its contribution, but the right one is overwritten: what was "
+              "in its .grad before is gone. How do your two lines differ?"),
+        Wrong(mul_skips_itself, "M19", "x * x at 2 gets one contribution of 2, and the other one is missing. x is both "
+              "factors: how many contributions does it get?"),
+        Wrong(mul_spends_it, "M24", "After c._backward() the gradient of c itself is gone. Which part of an engine sets "
+              "gradients back to 0: an operation, or the backward pass?"),
+        Wrong(mul_upstream_once, "M23", "The contribution to the left input contains the upstream gradient, the one to the "
+              "right input does not. Do both of your lines have the same three parts?"),
+        Wrong(mul_without_signs, "M43", "A factor below zero has lost its sign. How does a * b change when a grows and b "
+              "is -3?"),
+        Wrong(mul_measured, "M44", "Your contributions are close, but not exact: you measured the derivative with a small "
+              "step. No step is needed: which number is the derivative of a * b when only a changes?"),
+        Wrong(mul_by_division, "M43", "You divided the product by one factor to get the other one. What happens if that "
+              "factor is 0?"),
         Wrong(mul_forgotten, "", NOTHING_BACK, alike="nothing back"),
         Wrong(mul_reads_early, "", NOTHING_BACK, alike="nothing back"),
-        Wrong(mul_called, "", "Calling _backward raises, for None is no function. Do brackets behind the inner function's "
-              "name hand it over, or run it?"),
-        Wrong(mul_returns_nothing, "", "a * b is None: a new Value was made and not handed back. Which word does that?"),
-        Wrong(mul_without_name, "", 'All numbers are right; c.op is missing. Give it the name "*", so that the stepper '
-              "can read it."),
-        Wrong(mul_without_parents, "", "Values and gradients are right, but c does not know its parents. How will a "
-              "walk find the way back from c?"),
+        Wrong(mul_called, "", "Calling _backward raises an error, because None is not a function. Do the brackets after "
+              "the name of the inner function store that function, or do they run it?"),
+        Wrong(mul_returns_nothing, "", "a * b is None. You made a new Value but did not return it. Which statement does "
+              "that?"),
+        Wrong(mul_without_name, "", 'All numbers are right, but c.op is missing. Set it to "*", so that the stepper '
+              "can show it."),
+        Wrong(mul_without_parents, "", "Values and gradients are right, but c does not know its parents. How could a "
+              "backward pass find the way from c to a and b?"),
     ],
     alternatives=[mul_plainly, mul_with_slopes],
     hints=[
-        "Like 3.1, with a slope on each edge: what arrives is multiplied with it before it is added.",
-        "For 7 * 4 with 10 arriving, the 7 gets 40 and the 4 gets 70.",
-        "Check three things in each line: it adds to what is there, it uses the partner's data, it uses out.grad.",
+        "It is like 3.1, but each edge has a local derivative: multiply the upstream gradient by it before you add.",
+        "For 7 * 4 and an upstream gradient of 10, the 7 gets 40 and the 4 gets 70.",
+        "Check three things in each line: it adds to what is there, it uses the other input's data, and it uses out.grad.",
     ],
-    worked="As in 3.1 with data multiplied and '*'. Inner function: self.grad gets other.data * out.grad added, "
-           "other.grad gets self.data * out.grad added.",
+    worked="As in 3.1, with data multiplied and '*'. Inner function: add other.data * out.grad to self.grad, and "
+           "self.data * out.grad to other.grad.",
 )  # fmt: skip
 
 # --- 3.3 tanh -------------------------------------------------------------------------------------------------
@@ -730,7 +735,7 @@ def tanh_without_parents(self: Any) -> Any:
 EXERCISE_3_3 = program(
     "3.3", "Value.tanh",
     why="The derivative of tanh is 1 − tanh², so the rule needs only the output.",
-    title="tanh",
+    title="tanh, with its backward",
     minutes=6,
     scaffold=given,
     probes=probes_3_3,
@@ -739,44 +744,44 @@ EXERCISE_3_3 = program(
     wrong=[
         Wrong(bent(lambda x, t, g: (1 - x * x) * g, "input_for_output"), "M43", "1 - 0.7 * 0.7 = 0.51: you squared "
               "the input. Which number does the formula call t?"),
-        Wrong(bent(lambda x, t, g: (1 + t * t) * g, "plus_for_minus"), "M43", "Your slope is larger than 1. tanh is "
-              "steepest in the middle, where its slope is 1, and flat far out. Which sign makes it flatter?"),
-        Wrong(bent(lambda x, t, g: 1 - t * t, "no_upstream"), "M23", "Right as long as 1 arrives. When 2.5 arrives, "
-              "your tanh hands on the same number. Where does what arrives come in?"),
-        Wrong(bent(lambda x, t, g: t * g, "value_for_slope"), "M43", "You handed on the value of tanh. How fast does "
-              "it move?"),
-        Wrong(bent(lambda x, t, g: (1 - t) * g, "square_forgotten"), "M43", "1 - t: near, but t is not squared. At "
-              "-0.7 the slope must be the same as at 0.7: is it?"),
-        Wrong(bent(lambda x, t, g: 1 - t * t + g, "adds_upstream"), "M22", "You added the slope to what arrived. "
-              "Along a path, what happens to factors?"),
-        Wrong(tanh_overwrites, "M19", "What was in n.grad before is gone. May n have been used elsewhere as well?"),
-        Wrong(bent(measured, "measured"), "M44", "Near, and not exact: you measured the slope with a small step. The rule "
-              "needs no step: which number, already computed, does it need?"),
-        Wrong(bent(lambda x, t, g: 1 - t * t * g, "brackets"), "M43", "1 - t * t * g multiplies only the second part with "
-              "what arrives. Which brackets are missing?"),
-        Wrong(bent(lambda x, t, g: abs((1 - t * t) * g), "loses_the_sign"), "M23", "When something below zero arrives, "
-              "your share is above it. Which operation loses a sign?"),
-        Wrong(bent(lambda x, t, g: -(1 - t * t) * g, "falls"), "", "The right size with the wrong sign. Does tanh rise or "
-              "fall?"),
-        Wrong(tanh_spends_it, "M24", "t's own gradient is gone after it has spoken. Who starts a new pass from 0: tanh, "
-              "or the walk?"),
-        Wrong(tanh_held_early, "M19", "You noted what n held when tanh was computed, and add to that. Others may have "
-              "added in the meantime. When should .grad be read?"),
-        Wrong(tanh_forgotten, "", "The value is right, and nothing comes back. Is your inner function put into "
+        Wrong(bent(lambda x, t, g: (1 + t * t) * g, "plus_for_minus"), "M43", "Your derivative is larger than 1. But tanh "
+              "is steepest at 0, where its derivative is 1. Which sign makes the derivative smaller far from 0?"),
+        Wrong(bent(lambda x, t, g: 1 - t * t, "no_upstream"), "M23", "This is right only if the upstream gradient is 1. "
+              "When it is 2.5, your tanh passes on the same number. Where does the upstream gradient enter?"),
+        Wrong(bent(lambda x, t, g: t * g, "value_for_slope"), "M43", "You passed on the value of tanh times the upstream "
+              "gradient. Which number says how fast tanh grows at this point?"),
+        Wrong(bent(lambda x, t, g: (1 - t) * g, "square_forgotten"), "M43", "You used 1 - t, so t is not squared. The "
+              "derivative at -0.7 must be the same as at 0.7: is yours?"),
+        Wrong(bent(lambda x, t, g: 1 - t * t + g, "adds_upstream"), "M22", "You added the local derivative and the "
+              "upstream gradient. What does the chain rule do with two derivatives along a path?"),
+        Wrong(tanh_overwrites, "M19", "What was in n.grad before is gone. What if n is used by another operation too?"),
+        Wrong(bent(measured, "measured"), "M44", "Your gradient is close, but not exact: you measured the derivative with "
+              "a small step. No step is needed: which number that you already have is enough?"),
+        Wrong(bent(lambda x, t, g: 1 - t * t * g, "brackets"), "M43", "1 - t * t * g multiplies only the second part by "
+              "the upstream gradient. Where are brackets missing?"),
+        Wrong(bent(lambda x, t, g: abs((1 - t * t) * g), "loses_the_sign"), "M23", "When the upstream gradient is "
+              "negative, your contribution is positive. Which operation removes a sign?"),
+        Wrong(bent(lambda x, t, g: -(1 - t * t) * g, "falls"), "", "The size is right, but the sign is wrong. Does tanh "
+              "rise or fall?"),
+        Wrong(tanh_spends_it, "M24", "After t._backward() the gradient of t itself is gone. Which part of an engine sets "
+              "gradients back to 0: an operation, or the backward pass?"),
+        Wrong(tanh_held_early, "M19", "You stored the gradient of n when tanh was computed, and you add to this stored "
+              "number. Other operations may have added to it since. When should .grad be read?"),
+        Wrong(tanh_forgotten, "", "The value is right, but no gradient reaches n. Is your inner function stored in "
               "out._backward, and does it read out.grad when it runs?"),
-        Wrong(tanh_returns_nothing, "", "n.tanh() is None: a new Value was made and not handed back. Which word does "
-              "that?"),
-        Wrong(tanh_without_name, "", 'The numbers are right; the name of the operation is missing. Which word stands at '
-              "op in the task?"),
-        Wrong(tanh_without_parents, "", "The numbers are right, but t does not know its parent. How will a walk find "
-              "the way back?"),
+        Wrong(tanh_returns_nothing, "", "n.tanh() is None. You made a new Value but did not return it. Which statement "
+              "does that?"),
+        Wrong(tanh_without_name, "", "The numbers are right, but the name of the operation is missing. Which op does the "
+              "task ask for?"),
+        Wrong(tanh_without_parents, "", "The numbers are right, but t does not know its parent. How could a backward pass "
+              "find the way from t to n?"),
     ],
     alternatives=[bent(lambda x, t, g: g * (1 - t * t), "plain"), tanh_late, tanh_by_exp,
                   bent(lambda x, t, g: g / math.cosh(x) ** 2, "by_cosh")],
     hints=[
-        "math.tanh gives the value t. The slope of tanh at that point is 1 - t**2.",
-        "At n = 0 the value is 0 and the slope 1; at n = 2 the value is 0.964 and the slope 0.071.",
-        "One input, so one line in the inner function. It has the same three parts as in 3.2.",
+        "math.tanh gives the value t. The derivative of tanh at that point is 1 - t**2.",
+        "At n = 0 the value is 0 and the derivative is 1; at n = 2 the value is 0.964 and the derivative is 0.071.",
+        "There is one input, so the inner function has one line. It has the same three parts as in 3.2.",
     ],
     worked="t = math.tanh(self.data); out = Value(t, (self,), 'tanh'); the inner function adds (1 - t**2) * out.grad "
            "to self.grad.",
@@ -1099,67 +1104,68 @@ def without_leaves(root: Any) -> list[Any]:
     return [v for v in post_order(root) if v.parents]
 
 
-# No probe tells these two apart: the inputs speak first in both, and hand on nothing.
+# No probe tells these two apart: the inputs run first in both, and pass nothing on.
 ROOT_FIRST = (
-    "The root comes first in your list. The walk begins at the list's *end*, so the inputs speak before anything has "
-    "arrived. Which end does the root belong to?"
+    "The list begins with the root, so the backward pass, which starts at the end of the list, runs the inputs first. "
+    "Which value has to be the last one in the list?"
 )
 
 FIRST_VISIT = (
-    "Your list is in the order of the first visit: a value that was met early spoke before all its users had. Who has to "
-    "stand behind whom?"
+    "Each value got its place in the list when it was first met. A value that is used twice can be met first on the "
+    "short path, and then it comes after a value that is made from it. When may a value go into the list?"
 )
 
 EXERCISE_3_4 = program(
     "3.4", "topological_order",
-    why="Every value stands after the values it was computed from, so the reversed list reaches each node after all its users.",
-    title="who speaks when",
+    why="Every value comes after its parents, so the reversed list reaches each value after all values that use it.",
+    title="a topological order",
     minutes=14,
     scaffold=given,
     prelude=GRAPHS,
     probes=probes_3_4,
     wrong=[
-        Wrong(recursive, "M20", "The order is right on every small graph. On a chain of 4,000 values the function calls "
-              "itself 4,000 times, and Python stops it. Which list could remember what is still to be done?"),
+        Wrong(recursive, "M20", "The order is right on every small graph. On a chain of 4,000 values your function calls "
+              "itself 4,000 times, and Python stops it. Which list could hold the values that are still to be visited?"),
         Wrong(pre_order_reversed, "M21", FIRST_VISIT, alike="first visit"),
         Wrong(pre_order_from_the_right, "M21", FIRST_VISIT, alike="first visit"),
         Wrong(pre_order, "M21", ROOT_FIRST, alike="root first"),
         Wrong(backwards, "M21", ROOT_FIRST, alike="root first"),
         Wrong(level_by_level, "M20", "You listed the graph level by level. In y = a * b with b made from a, a is one "
-              "step from y and also two. On which of its users did it not wait?"),
-        Wrong(without_visited, "M21", "a and b stand in your list several times and speak several times: 46 and 35. "
-              "When has a value been dealt with? How can you know?"),
-        Wrong(known_by_number, "", "Two values that hold the same number are taken for one. What tells a value from its "
-              "twin?"),
-        Wrong(marks_the_values, "", "Asked a second time, the same graph gives another list: the marks of the first time "
-              "are still on the values. Where else can you note what was seen?"),
-        Wrong(takes_the_graph_apart, "", "The list is right, and the graph is gone: the values have lost their parents. "
-              "An order is only looked up. What may it change?"),
-        Wrong(clears_on_the_way, "M24", "Gradients were set to 0 while the order was looked up. That is the walk's affair: "
-              "what may an order change?"),
-        Wrong(sorted_by_number, "M20", "The list is sorted by the numbers in it. Must a value be smaller than what is made "
-              "from it?"),
-        Wrong(by_number_of_parents, "M20", "The list is sorted by how many parents a value has. tanh has one: must it come "
-              "before a product with two, when it is made from that product?"),
-        Wrong(every_path, "M20", "Right on small graphs. y = y + y sixty times has 2 to the 60th paths, and yours walks "
-              "all of them. When has a value been dealt with?"),
-        Wrong(numbers_only, "", "The list holds bare numbers. The walk asks each entry to hand on what it got: what can "
-              "do that?"),
-        Wrong(without_root, "M21", "The root is missing. It is the one that holds the first gradient: who starts?"),
-        Wrong(without_leaves, "", "Values without parents are missing in the list. They have nothing to hand on, but "
-              "they belong to the graph. How many values has a * b?"),
+              "step away from y, and also two steps. For which value that uses a did it not wait?"),
+        Wrong(without_visited, "M21", "a and b are in your list several times, so they run several times: 46 and 35. "
+              "How can you find out whether a value is in the list already?"),
+        Wrong(known_by_number, "", "Two different values with the same number count as one in your list. How can you tell "
+              "two such values apart?"),
+        Wrong(marks_the_values, "", "For the same graph a second call gives another list, because the marks of the first "
+              "call are still on the values. Where else can you remember which values you have seen?"),
+        Wrong(takes_the_graph_apart, "", "The list is right, but now the values have lost their parents. May a function "
+              "that only lists the graph change it?"),
+        Wrong(clears_on_the_way, "M24", "Your function set gradients to 0 while it made the list. That is the task of the "
+              "backward pass. May a function that only lists the graph change it?"),
+        Wrong(sorted_by_number, "M20", "The list is sorted by the numbers in the values. Is a value always larger than "
+              "the values it is made from?"),
+        Wrong(by_number_of_parents, "M20", "The list is sorted by the number of parents. tanh has one parent. Does it come "
+              "before a product, which has two, even when it is made from that product?"),
+        Wrong(every_path, "M20", "This is right on small graphs. But sixty times y = y + y gives 2 to the power of 60 "
+              "paths, and your function follows all of them. How can you visit each value once?"),
+        Wrong(numbers_only, "", "The list holds plain numbers. The backward pass calls _backward on each entry: which "
+              "objects have it?"),
+        Wrong(without_root, "M21", "The root is missing. The backward pass starts from its gradient: where does the root "
+              "belong in the list?"),
+        Wrong(without_leaves, "", "Values without parents are missing in the list. They have nothing to pass on, but they "
+              "belong to the graph. How many values has the graph of a * b?"),
     ],
     alternatives=[post_order, by_counting, by_iterators, with_generators],
     hints=[
-        "Every value of the graph once; each one behind all its parents. The walk then goes through the list from "
-        "its end.",
-        "For c = a + b, y = c * a a right list is [a, b, c, y]; [b, a, c, y] is another.",
-        "Keep a list of things to do. A value goes in twice: once to have its parents put before it, and once to be "
-        "written down. What marks the second time?",
+        "The list holds every value of the graph once, each after all its parents. The backward pass then goes from the "
+        "end of the list to its beginning.",
+        "For c = a + b and y = c * a, one right list is [a, b, c, y], and [b, a, c, y] is another.",
+        "Keep a list of things to do. Put each value into it twice: the first time its parents are put before it, the "
+        "second time the value itself goes into the order. What tells the two times apart?",
     ],
-    worked="Keep a stack of pairs (value, opened), starting with (root, False), and a set of values seen. Pop a pair. "
-           "Opened: append the value to the order. Not opened and not seen: mark it as seen, push (value, True), then "
-           "push (parent, False) for each parent.",
+    worked="Keep a stack of pairs (value, opened), starting with (root, False), and a set of the values seen. Pop a pair. "
+           "If it is opened, append the value to the order. If it is neither opened nor seen, mark it as seen, push "
+           "(value, True), and then push (parent, False) for each parent.",
 )  # fmt: skip
 
 # --- 3.5 the walk ---------------------------------------------------------------------------------------------
@@ -1205,7 +1211,7 @@ def walker(
     start: Callable[[Any], float] = lambda root: 1.0, clear: Callable[[Any], bool] = lambda v: bool(v.parents),
     order: Callable[[Any], list[Any]] = backwards, name: str = "walker",
 ) -> Callable[[Any], None]:  # fmt: skip
-    """A backward method: clear what is to be cleared, start, let everyone speak in this order."""
+    """A backward method: clear what is to be cleared, start, run every value in this order."""
 
     def backward(self: Any) -> None:
         for v in order(self):
@@ -1240,7 +1246,7 @@ def naive_recursion(self: Any) -> None:
 
 
 def by_the_rules_of_two(self: Any) -> None:
-    """Works out the shares from the names of the operations, and lets nobody speak."""
+    """Works out the contributions from the names of the operations, and runs no _backward."""
     order = backwards(self)
     for v in order:
         v.grad = 0.0 if v.parents else v.grad
@@ -1261,7 +1267,7 @@ def once_only(self: Any) -> None:
     self.done = True
 
 
-def takes_the_notes_away(self: Any) -> None:
+def loses_its_closures(self: Any) -> None:
     order = backwards(self)
     walker()(self)
     for v in order:
@@ -1287,7 +1293,7 @@ def only_the_last_node(self: Any) -> None:
 
 
 def clears_afterwards(self: Any) -> None:
-    """Right while nobody looks at inner gradients: but they are gone after the pass."""
+    """Right for the inputs, but the inner gradients are gone after the pass."""
     walker()(self)
     for v in post_order(self):
         if v.parents:
@@ -1305,111 +1311,262 @@ def backward_in_one_loop(self: Any) -> None:
 
 EXERCISE_3_5 = program(
     "3.5", "Value.backward",
-    why="Each node runs once, when its gradient is complete; the leaves keep their sums, and inner gradients start from 0.",
-    title="the walk",
+    why="Each value runs once, when its gradient is complete; inputs keep their sums, and inner gradients start from 0.",
+    title="the backward pass",
     minutes=10,
     scaffold=given,
     prelude=GRAPHS,
     probes=probes_3_5,
     wrong=[
-        Wrong(walker(start=lambda root: 0.0, name="starts_from_zero"), "M21", "All gradients are 0: the pass started "
-              "from 0, and everything is multiplied with the start. What is the slope of y for y?"),
-        Wrong(walker(start=lambda root: float(root.data), name="starts_from_the_value"), "M21", "1025 and 779: 41 "
-              "times too much, and 41 is the value of y. What is the slope of y for y?"),
-        Wrong(walker(clear=lambda v: True, name="clears_leaves"), "M01", "After two passes PyTorch shows 12 = 6 + 6; "
-              "you show 6. You cleared the leaves as well. Which gradients does the user want to see added up?"),
-        Wrong(walker(clear=lambda v: False, name="leaves_inner_gradients"), "M24", "The first pass is right, the second "
-              "adds too much: 3 where PyTorch shows 2. Inner values still held the gradients of the first pass. Who "
-              "starts each pass from zero, and who does not?"),
-        Wrong(clears_parents_only, "M24", "Inner values next to the root start afresh, those further back still hold the "
-              "gradients of the first pass. How far back do inner values go?"),
-        Wrong(walker(order=post_order, name="from_the_inputs"), "M21", "You walked from the inputs to the root: they "
-              "spoke before anything had arrived. Where does a backward pass begin?"),
-        Wrong(naive_recursion, "M20", "29 and 22: c sent its gradient on before all its users had written to it, and "
-              "later once more. Exercise 3.4 found an order: is it used?"),
-        Wrong(only_the_last_node, "M21", "Only the root has spoken; its parents got their share and kept it. Who hands "
-              "it on?"),
+        Wrong(walker(start=lambda root: 0.0, name="starts_from_zero"), "M21", "All gradients are 0. Your pass starts from "
+              "0, and every contribution is multiplied by that. What is the derivative of y with respect to y?"),
+        Wrong(walker(start=lambda root: float(root.data), name="starts_from_the_value"), "M21", "1025 and 779 are 41 "
+              "times too large, and 41 is the value of y. What is the derivative of y with respect to y?"),
+        Wrong(walker(clear=lambda v: True, name="clears_leaves"), "M01", "After two passes PyTorch shows 12 = 6 + 6, but "
+              "you show 6, because you cleared the inputs as well. Which gradients should add up from pass to pass?"),
+        Wrong(walker(clear=lambda v: False, name="leaves_inner_gradients"), "M24", "The first pass is right, but the "
+              "second adds too much: 3 where PyTorch shows 2. The inner values still held the gradients of the first "
+              "pass. Which values have to start each pass from 0?"),
+        Wrong(clears_parents_only, "M24", "The inner values next to the root start from 0, but those farther away still "
+              "hold the gradients of the first pass. How can you reach all inner values?"),
+        Wrong(walker(order=post_order, name="from_the_inputs"), "M21", "You went from the inputs to the root, so the "
+              "inputs ran before any gradient had arrived. At which end of the list does a backward pass begin?"),
+        Wrong(naive_recursion, "M20", "29 and 22: c passed its gradient on before all values that use c had added to it, "
+              "and later once more. Do you use the order of exercise 3.4?"),
+        Wrong(only_the_last_node, "M21", "Only the root has run. Its parents got their contributions, but did not pass "
+              "them on. Which other values have to run?"),
         Wrong(walker(order=lambda root: level_by_level(root)[::-1], name="level_by_level"), "M20", "You went level by "
-              "level from the root: with a short and a long way to one value, it spoke before the long way's share was "
-              "there. Is the order of 3.4 used?"),
-        Wrong(walker(order=pre_order, name="as_soon_as_met"), "M21", "Everyone spoke once, as soon as they were met: c "
-              "before c * d had written to it. Exercise 3.4 found an order: is it used?"),
-        Wrong(by_the_rules_of_two, "", "Right for + and *. Another operation brings its own _backward, and yours never "
-              "runs it. Who knows the rule of an operation: the walk, or the value?"),
-        Wrong(not_from_an_input, "", "From a value without parents nothing starts: its own gradient stays 0. What is the slope "
-              "of x for x?"),
-        Wrong(once_only, "M10", "The second pass over the same graph did nothing. After it the inputs should hold the sums "
-              "of both. What made it stop?"),
-        Wrong(takes_the_notes_away, "M10", "After the first pass the values have no _backward left, and a second pass "
-              "hands nothing on. Does the task say that a graph can be used once?"),
-        Wrong(clears_leaves_only, "M01", "The wrong ones were cleared: inputs keep their sums, inner values start from 0. "
-              "How do you tell the two apart?"),
-        Wrong(clears_afterwards, "M24", "The gradients of the inputs are right. The root's own is gone: you cleared "
-              "after the pass, and then nobody can look at it. When else could inner values be cleared?"),
+              "level from the root. A value with a short and a long path to the root ran before the contribution of "
+              "the long path was there. Do you use the order of exercise 3.4?"),
+        Wrong(walker(order=pre_order, name="as_soon_as_met"), "M21", "Every value ran once, as soon as it was met, so c "
+              "ran before c * d had added to it. Do you use the order of exercise 3.4?"),
+        Wrong(by_the_rules_of_two, "", "This is right for + and *. But another operation has a _backward of its own, and "
+              "you never run it. Which object knows the rule of an operation: the backward pass, or the value?"),
+        Wrong(not_from_an_input, "", "When backward is called on a value without parents, its own gradient stays 0. What "
+              "is the derivative of x with respect to x?"),
+        Wrong(once_only, "M10", "The second pass over the same graph did nothing. After it, the inputs should hold the "
+              "sums of both passes. What stopped it?"),
+        Wrong(loses_its_closures, "M10", "After the first pass the values have lost their _backward, so a second pass "
+              "passes nothing on. Does the task say that a graph can be used only once?"),
+        Wrong(clears_leaves_only, "M01", "You cleared the wrong values: inputs keep their sums, and inner values start "
+              "from 0. How can you tell the two kinds apart?"),
+        Wrong(clears_afterwards, "M24", "The gradients of the inputs are right, but those of the inner values are gone, "
+              "because you cleared them after the pass. When else could you clear them?"),
     ],
     alternatives=[walker(), backward_in_one_loop, leaf_sums_kept_aside,
                   walker(order=lambda root: by_counting(root)[::-1], name="by_counting")],
     hints=[
-        "Three steps: inner values start from 0, the root from 1, then everyone speaks once, the root first.",
-        "A value without parents is an input: its grad belongs to the user, who may want sums over several passes.",
-        "Ask your order once and go through it twice: forwards to clear, from its end to let each value speak.",
+        "There are three steps: inner values start from 0, the root starts from 1, and then every value runs once, the "
+        "root first.",
+        "A value without parents is an input. Its gradient belongs to the user, who may want the sum over several passes.",
+        "Make your order once and go through it twice: forwards to clear, and from its end to run each _backward.",
     ],
     worked="order = topological_order(self). For each v with parents: v.grad = 0. self.grad = 1. Then for v in "
            "reversed(order): v._backward().",
 )  # fmt: skip
 
-# --- predictions of the reading notebook ----------------------------------------------------------------------
+# --- 3.6 one step of training ---------------------------------------------------------------------------------
 
-PREDICTION_3_0 = prediction(
-    "3.0", "b", points=0,
-    title="the last node of a function of one's own",
-    options={"a": "a node named after the Python function", "b": "the node of the product",
-             "c": "the node of exp, which is computed first"},
+STEP = "p, q, r = Value(p), Value(q), Value(r)\np.grad, q.grad, r.grad = g, h, 0.0\ndescend([p, r, q], rate)\n"
+STEP_DATA = STEP + "[p.data, q.data, r.data]"
+STEP_GRAD = STEP + "[p.grad, q.grad, r.grad]"
+STEP_TWICE = STEP + "descend([p, r, q], rate)\n[p.data, q.data, r.data]"
+STEP_LEFT = "p, q = Value(p), Value(q)\np.grad, q.grad = g, h\ndescend([p], rate)\n[q.data, q.grad]"
+STEP_SAME = (
+    "p, q = Value(p), Value(q)\nlisted = [p, q]\ndescend(listed, rate)\n[listed[0] is p, listed[1] is q, len(listed)]"
+)
+# two steps down the parabola (p - 3)**2, whose derivative is 2 (p - 3)
+STEPS = "p = Value(p)\nfor _ in range(2):\n    p.grad += 2 * (p.data - 3)\n    descend([p], rate)\np.data"
+
+
+def probes_3_6(rng: np.random.Generator) -> Iterator[Probe]:
+    p, q, r, g, h = (float(n) for n in numbers(rng, 5))
+    rate = 0.25
+    for numbers_ in ({"p": 5.0, "q": -2.0, "r": 3.0, "g": 8.0, "h": -4.0}, {"p": p, "q": q, "r": r, "g": g, "h": h}):
+        data = {"rate": rate, **numbers_}
+        moved = [data["p"] - rate * data["g"], data["q"] - rate * data["h"], data["r"]]
+        yield run(STEP_DATA, **data).expect(moved).show()
+        yield run(STEP_GRAD, **data).expect([0.0, 0.0, 0.0])
+        yield run(STEP_TWICE, **data).expect(moved)
+    yield run(STEP_LEFT, p=p, q=q, g=g, h=h, rate=rate).expect([q, h])
+    yield run(STEP_SAME, p=p, q=q, rate=rate).expect([True, True, 2])
+    yield run(STEPS, p=p, rate=0.1).expect(3 + (p - 3) * 0.64)
+
+
+def stepping(move: Callable[[Any, float], None], name: str) -> Callable[[Any, float], None]:
+    """A `descend` that does this with each parameter."""
+
+    def descend(parameters: Any, rate: float) -> None:
+        for p in parameters:
+            move(p, rate)
+
+    descend.__name__ = name
+    return descend
+
+
+def moved(p: Any, rate: float) -> None:
+    p.data -= rate * p.grad
+    p.grad = 0.0
+
+
+def climbs(p: Any, rate: float) -> None:
+    p.data += rate * p.grad
+    p.grad = 0.0
+
+
+def never_clears(p: Any, rate: float) -> None:
+    p.data -= rate * p.grad
+
+
+def clears_first(p: Any, rate: float) -> None:
+    p.grad = 0.0
+    p.data -= rate * p.grad
+
+
+def no_rate(p: Any, rate: float) -> None:
+    p.data -= p.grad
+    p.grad = 0.0
+
+
+def only_the_sign(p: Any, rate: float) -> None:
+    p.data -= rate * ((p.grad > 0) - (p.grad < 0))
+    p.grad = 0.0
+
+
+def shrinks(p: Any, rate: float) -> None:
+    p.data -= rate * p.data
+    p.grad = 0.0
+
+
+def replaces(p: Any, rate: float) -> None:
+    p.data = -rate * p.grad
+    p.grad = 0.0
+
+
+def clears_with_none(p: Any, rate: float) -> None:
+    p.data -= rate * p.grad
+    p.grad = None
+
+
+def rebinds(parameters: Any, rate: float) -> None:
+    for p in parameters:
+        p = type(p)(p.data - rate * p.grad)
+
+
+def first_only(parameters: Any, rate: float) -> None:
+    for p in parameters:
+        moved(p, rate)
+        return
+
+
+def new_in_the_list(parameters: Any, rate: float) -> None:
+    for i, p in enumerate(parameters):
+        parameters[i] = type(p)(p.data - rate * p.grad)
+
+
+def clears_the_last(parameters: Any, rate: float) -> None:
+    for p in parameters:
+        p.data -= rate * p.grad
+    p.grad = 0.0
+
+
+def in_two_loops(parameters: Any, rate: float) -> None:
+    """Right: first all move, then all are cleared."""
+    for p in parameters:
+        p.data = p.data - p.grad * rate
+    for p in parameters:
+        p.grad = 0.0
+
+
+def takes_the_gradient_away(p: Any, rate: float) -> None:
+    """Right: the gradient is read and cleared, then used."""
+    g, p.grad = p.grad, 0.0
+    p.data += -rate * g
+
+
+EXERCISE_3_6 = program(
+    "3.6", "descend",
+    why="Each parameter moved against its derivative, so the loss falls, and the next pass adds to 0.",
+    title="one step of training",
+    minutes=6,
+    scaffold=given,
+    probes=probes_3_6,
     wrong=[
-        Wrong("a", "M09", "A def writes nothing into the graph; what runs inside it does. Which operation runs last?"),
-        Wrong("c", "M09", "exp is in the graph, further back. Which operation made y?"),
+        Wrong(stepping(climbs, "climbs"), "", "Each parameter moved in the direction of its gradient, so the loss grows. "
+              "In which direction does the loss fall?"),
+        Wrong(stepping(never_clears, "never_clears"), "M01", "The first step is right, but the gradients are still there. "
+              "What will the next backward pass do with them?"),
+        Wrong(stepping(clears_first, "clears_first"), "", "No parameter has moved: you set the gradient to 0 before you "
+              "used it. In which order do the two lines have to come?"),
+        Wrong(stepping(no_rate, "no_rate"), "", "Each parameter moved by its whole gradient. Where does the learning rate "
+              "enter?"),
+        Wrong(stepping(only_the_sign, "only_the_sign"), "", "Every parameter moved by the same amount. A large derivative "
+              "should give a large step: which number says how large it is?"),
+        Wrong(stepping(shrinks, "shrinks"), "M43", "Each parameter became smaller by a part of its own value. Which number "
+              "says how the loss reacts to it?"),
+        Wrong(stepping(replaces, "replaces"), "M19", "The old value of the parameter is gone. A step changes the value by a "
+              "little: from where does it start?"),
+        Wrong(stepping(clears_with_none, "clears_with_none"), "M07", "The gradient is None now, but your engine adds to it "
+              "with +=. To which number can it add?"),
+        Wrong(rebinds, "M17", "No parameter has changed. p = ... gives the name p to a new Value inside the loop. Which "
+              "attribute of the old Value should change?"),
+        Wrong(new_in_the_list, "M17", "The list holds new Values now, but the net still uses the old ones. Which attribute "
+              "of the old Values should change?"),
+        Wrong(first_only, "", "Only the first parameter has moved. When does your loop end?"),
+        Wrong(clears_the_last, "M01", "Only the last parameter has its gradient cleared. Which lines belong inside the "
+              "loop?"),
     ],
+    alternatives=[stepping(moved, "moved"), in_two_loops, stepping(takes_the_gradient_away, "takes_the_gradient_away")],
+    hints=[
+        "If the derivative is positive, a smaller parameter gives a smaller loss.",
+        "A parameter of 7 with the gradient 10 and the rate 0.1 becomes 6, and its gradient becomes 0.",
+        "Write a loop over the parameters with two lines: change p.data, and then set p.grad.",
+    ],
+    worked="For each p in parameters: subtract rate * p.grad from p.data, and then set p.grad to 0.0.",
 )  # fmt: skip
+
+# --- predictions of the reading notebook ----------------------------------------------------------------------
 
 PREDICTION_3_1A = prediction(
     "3.1a", -1, points=0,
-    title="x - x with overwriting",
+    title="x - x, when contributions are overwritten",
     wrong=[
-        Wrong(0, "M19", "0 is the true slope. This engine writes with =: which of its two lines runs last?"),
+        Wrong(0, "M19", "0 is the true derivative. But this engine writes with =. Which of its two lines runs last?"),
         Wrong(1, "M19", "1 is written first. What does the next line do to it?"),
-        Wrong(2, "M19", "Nothing is added here: both lines write with =."),
+        Wrong(2, "M19", "Nothing is added here, because both lines write with =."),
     ],
 )  # fmt: skip
 
 PREDICTION_3_2A = prediction(
     "3.2a", 108, points=0,
-    title="the slope of x to the fourth at 3",
+    title="the derivative of x to the fourth at 3",
     wrong=[
-        Wrong(6, "M23", "6 is the slope of the first square alone."),
-        Wrong(24, "M22", "24 is 18 + 6. Along a path slopes multiply."),
-        Wrong(81, "M43", "81 is the value. How fast does it move?"),
-        Wrong(36, "M43", "The outer square's slope is taken at its own input, 9, and not at 3."),
+        Wrong(6, "M23", "6 is the derivative of the first square alone."),
+        Wrong(24, "M22", "24 is 18 + 6. Along a path, derivatives are multiplied."),
+        Wrong(81, "M43", "81 is the value. How fast does it grow?"),
+        Wrong(36, "M43", "The outer square has its derivative at its own input, which is 9 and not 3."),
     ],
 )  # fmt: skip
 
 PREDICTION_3_4A = prediction(
     "3.4a", "c", points=0,
-    title="a walk by plain recursion",
+    title="a backward pass by plain recursion",
     options={"a": "less than 5", "b": "5", "c": "more than 5"},
     wrong=[
-        Wrong("a", "M20", "c has two users, and is visited by way of each of them. How often does it speak?"),
-        Wrong("b", "M20", "Follow the visits: y, then its first parent, then that one's parent c, then y's second "
-              "parent. Who is that?"),
+        Wrong("a", "M20", "Two values use c, and c is visited once for each of them. How often does it run?"),
+        Wrong("b", "M20", "Follow the visits: y, then its first parent, then the parent of that one, c, and then the "
+              "second parent of y. Which value is that?"),
     ],
 )  # fmt: skip
 
 PREDICTION_3_4B = prediction(
     "3.4b", 1, points=0,
-    title="how often a shared node runs",
+    title="how often a node with two users runs",
     wrong=[
-        Wrong(2, "M20", "Two edges arrive at each node. Does it speak after each, or once, when both are in?"),
-        Wrong(2**30, "M20", "That many paths lead to x. How many of them does a node have to know?"),
-        Wrong(30, "M20", "30 nodes run in this pass. How often does one of them?"),
+        Wrong(2, "M20", "Two contributions arrive at each node. Does it run after each of them, or once, when both are "
+              "there?"),
+        Wrong(2**30, "M20", "That many paths lead to x. Does a node run once for each path?"),
+        Wrong(30, "M20", "30 nodes run in this pass. How often does one of them run?"),
     ],
 )  # fmt: skip
 
@@ -1418,30 +1575,30 @@ PREDICTION_3_5A = prediction(
     title="a second pass over the same graph",
     wrong=[
         Wrong(12, "M24", "12 = 6 + 6 would be right. What does c still hold from the first pass, when the second "
-              "share arrives?"),
+              "contribution arrives?"),
         Wrong(6, "M01", "6 is what one pass adds. Is anything cleared here?"),
-        Wrong(24, "M24", "How much does c hold when it speaks for the second time: 6 + 6. That is added to 6."),
+        Wrong(24, "M24", "When c runs for the second time it holds 6 + 6. That is added to the 6 in a.grad."),
     ],
 )  # fmt: skip
 
 PREDICTION_3_6A = prediction(
     "3.6a", "a", points=0,
-    title="the bug that leaves 6 for 5",
-    options={"a": "writes with = where it should add", "b": "forgets what arrives", "c": "lets values speak too early",
-             "d": "keeps inner gradients from an earlier pass"},
+    title="the bug that leaves 6 instead of 5",
+    options={"a": "it writes with = where it should add", "b": "it ignores the upstream gradient",
+             "c": "it runs values too early", "d": "it keeps inner gradients from an earlier pass"},
     wrong=[
-        Wrong("b", "M23", "The square is the one node whose slope is not 1 or minus 1, and just 1 arrives there: that bug "
-              "hides here, and leaves 5. Which two shares reach c?"),
-        Wrong("c", "M20", "That one left 10 in part 4: c handed on more than it had. Which two shares reach c, and which "
-              "of them is 6?"),
-        Wrong("d", "M24", "That one needs a second pass; this is the first. Which two shares reach c, and which of "
-              "them is 6?"),
+        Wrong("b", "M23", "Only the square has a local derivative other than 1 and -1, and its upstream gradient is 1. So "
+              "that bug leaves 5 here. Which two contributions reach c?"),
+        Wrong("c", "M20", "That bug left 10 in part 3, because c passed on its gradient twice. Which two contributions "
+              "reach c, and which of them is 6?"),
+        Wrong("d", "M24", "That bug needs a second pass, and this is the first one. Which two contributions reach c, and "
+              "which of them is 6?"),
     ],
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_3_0, PREDICTION_3_1A, PREDICTION_3_2A, PREDICTION_3_4A, PREDICTION_3_4B, PREDICTION_3_5A, PREDICTION_3_6A,
-    EXERCISE_3_1, EXERCISE_3_2, EXERCISE_3_3, EXERCISE_3_4, EXERCISE_3_5,
+    PREDICTION_3_1A, PREDICTION_3_2A, PREDICTION_3_4A, PREDICTION_3_4B, PREDICTION_3_5A, PREDICTION_3_6A,
+    EXERCISE_3_1, EXERCISE_3_2, EXERCISE_3_3, EXERCISE_3_4, EXERCISE_3_5, EXERCISE_3_6,
 )  # fmt: skip
 
 LESSON = Lesson(
@@ -1449,12 +1606,14 @@ LESSON = Lesson(
     slug="03_scalar_engine",
     title="Your own scalar engine",
     after=(2,),
-    idea="A number that remembers its parents, and a walk that lets each of them speak once.",
+    idea="A number that remembers how it was made, a backward pass in the right order, and a net that learns on both.",
     introduces=(
-        "grad_fn", "next_functions", "Value", "data", "parents", "op", "_backward", "square", "register_hook",
-        "retain_graph", "tanh", "add", "mul", "topological_order", "badness", "learn",
+        "multiplier", "Value", "data", "parents", "op", "_backward", "square", "grad_fn", "register_hook",
+        "retain_graph", "tanh", "add", "mul", "topological_order", "descend", "random", "Random", "gauss", "uniform",
+        "pi", "plots", "boundary", "detail", "film", "curve", "moons", "some", "neuron", "net", "loss", "learn",
+        "picture",
     ),
-    misconceptions=("M09", "M19", "M21", "M24"),
+    misconceptions=("M19", "M21", "M24"),
     with_engine=False,
     exercises=EXERCISES,
 )  # fmt: skip

@@ -1046,7 +1046,7 @@ LESSON = Lesson(
     introduces=(
         "minigrad.autograd", "Function", "forward", "save_for_backward", "saved_tensors", "apply", "Scale", "k",
         "round", "float64", "gradcheck", "raise_exception", "Square", "Hypot", "sqrt", "where", "ones_like", "Cube",
-        "RoundThrough", "Reverse", "view_as", "my_gradcheck", "random", "default_rng", "normal", "ndindex", "first",
+        "RoundThrough", "Reverse", "view_as", "my_gradcheck", "default_rng", "normal", "ndindex", "first",
         "second",
     ),
     misconceptions=("M32", "M33", "M34"),

@@ -1085,7 +1085,7 @@ LESSON = Lesson(
     introduces=(
         "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",
         "shares", "multiply", "divide", "matmul", "__matmul__", "total", "pick", "at", "change", "my_forward",
-        "my_rule", "Dual", "eye", "surprise", "Deep", "gradient", "pi", "Signal", "Layer", "checkpointed", "exported",
+        "my_rule", "Dual", "eye", "surprise", "Deep", "gradient", "Signal", "Layer", "checkpointed", "exported",
     ),
     with_engine=False,
     exercises=EXERCISES,

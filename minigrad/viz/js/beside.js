@@ -1,6 +1,6 @@
 // Beside the graph: the code, and a card for one node that is looked at.
 
-import { KEEP, h, small } from "./tools.js";
+import { KEEP, button, h, small } from "./tools.js";
 import { figure } from "./numbers.js";
 
 /** The student's lines; the expression of the current node is lit, and a click on an expression chooses its box. */
@@ -69,8 +69,7 @@ export function makeCard(S, options, on) {
 	let who = null;
 	function paint(st) {
 		if (who == null) return;
-		const n = nodes[who], grad = val(st.grad[who]), shut = h("button.mg-close", { type: "button", "aria-label": "Close (Esc)", ...KEEP }, "×");
-		on(shut, "click", options.close);
+		const n = nodes[who], grad = val(st.grad[who]), shut = button(on, options.close, "×", { class: "mg-close", "aria-label": "Close (Esc)" });
 		const kept = new Map();
 		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) kept.set(label || "a number", val(v));
 		const kind = !n.rg ? n.cut ? `cut off by ${n.cut}` : "data: it needs no gradient" : n.leaf ? "a leaf" : `made by ${n.symbol || n.op}`;
@@ -79,17 +78,9 @@ export function makeCard(S, options, on) {
 			n.src ? small(h("code", n.src)) : "", h("div.mg-figures", figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? "not saved" : "not yet" }),
 				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : ""),
 			held.length ? small(h("b", "Saved for its rule")) : "", held.length ? h("div.mg-figures", held) : "");
-		if (options.closed(who)) {
-			const b = h("button", { type: "button", ...KEEP }, "open the box");
-			on(b, "click", options.open);
-			el.append(b);
-		}
+		if (options.closed(who)) el.append(button(on, options.open, "open the box"));
 		const around = S.byNode[who].map((k) => steps[k].around).find(Boolean);
-		if (around && options.live()) {
-			const b = h("button", { type: "button", ...KEEP }, "show them");
-			on(b, "click", () => options.around(around));
-			el.append(small(steps[S.byNode[who][0]].note), b);
-		}
+		if (around && options.live()) el.append(small(steps[S.byNode[who][0]].note), button(on, () => options.around(around), "show them"));
 	}
 	return {
 		el, paint,

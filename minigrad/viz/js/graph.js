@@ -7,10 +7,7 @@ const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is ne
 const TALLEST = { wide: 470, narrow: 400 };
 const LETTER = 7, BOLD = 8;  // pixels of a letter in the widest of the usual fonts
 
-/**
- * options: pick(id) when a box is chosen, mute(what) whether an answer is still hidden.
- * Gives the element, and what the other parts ask of it.
- */
+/** options: pick(id) when a box is chosen, mute(what) whether an answer is hidden, asks(id) whether it is a choice. */
 export function makeGraph(S, options, on) {
 	const { nodes, edges, data } = S;
 	const views = data.layout.views;
@@ -157,8 +154,11 @@ export function makeGraph(S, options, on) {
 			line.sent.textContent = sent;
 			line.sent.setAttribute("class", "sent " + what);
 		}
-		const pair = to >= 0 && S.reached(f, "rule") ? [to, f.node] : [f.node];
-		for (const i of sending && S.reached(f, "collect") ? pair.reverse() : pair) keepInView(i);
+	}
+	/** Scrolls what the position is about into view: apart from painting, for it has to wait for the layout. */
+	function follow({ f, step }) {
+		const pair = step?.kind === "send" && S.reached(f, "rule") ? [step.parent, f.node] : [f.node];
+		for (const i of S.reached(f, "collect") ? pair.reverse() : pair) keepInView(i);
 	}
 
 	/** Name, operation, value and gradient of one box. */
@@ -185,8 +185,8 @@ export function makeGraph(S, options, on) {
 				put("num " + style, 50, y + 24, cutText(`|${fmt(v.norm)}|`, room));
 			}
 		};
-		if (fresh) out.push(`<rect class="fresh" x="5" y="${tall ? 54 : 43}" width="${w - 10}" height="${tall ? 29 : 16}" rx="3"/>`);
 		row("value", value, tall ? 24 : 37, value === undefined ? "?" : "not saved", "");
+		if (fresh) out.push(`<rect class="fresh" x="5" y="${tall ? 54 : 43}" width="${w - 10}" height="${tall ? 29 : 16}" rx="3"/>`);
 		if (n.rg) row(stored ? ".grad" : "grad", grad, 55, "", "grad");
 		part.body.innerHTML = out.join("");
 		const wide = pill.length * 6.4 + 14;
@@ -234,7 +234,7 @@ export function makeGraph(S, options, on) {
 	draw();
 	focusBox(shown(S.root), true);
 	return {
-		el, paint, travel, choose, rove, mark, keepInView,
+		el, paint, follow, travel, choose, rove, mark,
 		get svg() { return svg; },
 		get turns() { return here?.turns || ""; },
 		get folded() { return view !== "full"; },

@@ -3,7 +3,7 @@
 import { KEEP, fmt, h } from "./tools.js";
 
 /** A strip of fields above the stepper; it stays while the graph below it is drawn anew, so that dragging goes on. */
-export function makeInputs(model, place, on) {
+export function makeInputs(model, on, listen) {
 	const slider = h("input", { type: "range", min: -1, max: 1, step: 0.01, "aria-label": "Change the number", ...KEEP });
 	const trouble = h("span.mg-trouble", { "aria-live": "polite" }), fields = [];
 	const el = h("div.mg-strip", { role: "group", "aria-label": "Inputs", hidden: true }, h("b", "Change an input"));
@@ -58,8 +58,8 @@ export function makeInputs(model, place, on) {
 		waiting = true;
 		model.send(message);
 	};
-	model.on("change:data", answered);
-	model.on("change:trouble", answered);
+	listen("change:data", answered);
+	listen("change:trouble", answered);
 
 	return {
 		el,

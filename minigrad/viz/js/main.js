@@ -1,8 +1,5 @@
-// The stepper: puts the parts together for one host.
-//
-// render({ model, el, signal }) serves three hosts: a live notebook (anywidget), a frame in a saved notebook, and a page
-// of its own. The model holds one JSON value, `data`: the recording with its layout, questions and code. What is on
-// screen is a pure function of a position on the time line.
+// Puts the parts together, for a live notebook (anywidget), a frame in a saved one, or a page of its own. The model holds
+// one JSON value, `data`; what is on screen is a pure function of it and of a position on the time line.
 
 import { KEEP, escape, h, reachable } from "./tools.js";
 import { makeState } from "./state.js";
@@ -17,11 +14,11 @@ import { makeInputs } from "./inputs.js";
 /** Draws it, and draws it anew when the kernel sends other data. */
 export function render({ model, el, signal }) {
 	let life = new AbortController();
-	signal?.addEventListener("abort", () => life.abort());
+	signal.addEventListener("abort", () => life.abort());
 	const place = h("div");
-	const strip = makeInputs(model, place, (target, name, fn) => target.addEventListener(name, fn, { signal }));
+	const strip = makeInputs(model, (target, name, fn) => target.addEventListener(name, fn, { signal }), (what, fn) => listen(model, signal, what, fn));
 	el.append(strip.el, place);
-	model.on("change:data", () => {
+	listen(model, signal, "change:data", () => {
 		life.abort();
 		life = new AbortController();
 		place.replaceChildren();
@@ -29,6 +26,12 @@ export function render({ model, el, signal }) {
 		draw({ model, el: place, signal: life.signal, strip });
 	});
 	draw({ model, el: place, signal: life.signal, strip });
+}
+
+/** Hears of changes for as long as the view lives. */
+function listen(model, signal, what, fn) {
+	model.on(what, fn);
+	signal.addEventListener("abort", () => model.off?.(what, fn));
 }
 
 function draw({ model, el, signal, strip }) {
@@ -70,7 +73,7 @@ function draw({ model, el, signal, strip }) {
 
 	// ---- painting
 	function where(p) {
-		const phase = { look: "start", forward: "forward pass", seed: "backward pass", backward: "backward pass" }[frames[p].phase];
+		const phase = { look: "start", forward: "forward pass" }[frames[p].phase] || "backward pass";
 		return `${phase}, step ${p} of ${frames.length - 1}`;
 	}
 	function show(p, onward) {
@@ -80,8 +83,9 @@ function draw({ model, el, signal, strip }) {
 		box.dataset.phase = st.f.phase;
 		graph.paint(st);
 		panels.paint(st);
-		code.paint(st);
 		card.paint(st);
+		graph.follow(st);
+		code.paint(st);
 		stage.classList.toggle("ahead", st.k < 0);
 		const text = panels.sentence(st);
 		if (!bar?.playing && said !== text && !(predict.asked && painted === p)) say(text);
@@ -116,7 +120,7 @@ function draw({ model, el, signal, strip }) {
 				stage.classList.toggle("ahead", frames[p].k < 0);
 				most = places.map(([e], i) => Math.max(most[i], e.scrollHeight));
 				const row = panels.math.querySelector(".mg-figures")?.children || [];
-				wide = Math.max(wide, [...row].reduce((sum, e) => sum + e.offsetWidth + 10, 14));
+				wide = Math.max(wide, [...row].filter((e) => e.dataset.part !== "jac").reduce((sum, e) => sum + e.offsetWidth + 10, 14));
 			}
 			return wide;
 		};
@@ -125,6 +129,7 @@ function draw({ model, el, signal, strip }) {
 			stage.classList.add("rows");
 			measure();
 		}
+		if (stage.classList.contains("rows")) places[2][1] = 124;
 		most = most.map((size, i) => Math.min(size, places[i][1]));
 		if (!stage.classList.contains("rows")) most[1] = most[2] = Math.max(most[1], most[2]);  // side by side
 		places.forEach(([e], i) => { e.style.height = most[i] + 1 + "px"; });
@@ -135,7 +140,7 @@ function draw({ model, el, signal, strip }) {
 		const W = el.clientWidth - 4;
 		if (code.el) {
 			view.classList.remove("stacked");
-			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(150, code.el.scrollHeight);
+			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(122, code.el.scrollHeight);
 			view.classList.toggle("stacked", beside.cost > alone.cost + 0.5 * tall);
 		}
 		graph.choose();
@@ -204,15 +209,11 @@ function draw({ model, el, signal, strip }) {
 	for (const e of [document.body, outer?.body, outer?.documentElement]) if (e) watch.observe(e, watched);
 
 	// ---- life
-	const listen = (what, fn) => {
-		model.on(what, fn);
-		signal.addEventListener("abort", () => model.off?.(what, fn));
-	};
 	let width = 0;
 	const sizes = new ResizeObserver(() => { if (Math.abs(el.clientWidth - width) > 1) { width = el.clientWidth; settle(); } });
 	signal.addEventListener("abort", () => { watch.disconnect(); sizes.disconnect(); bar.pause(); });
-	listen("change:step", () => { const q = model.get("step"); if (!bar.playing && q !== bar.at) bar.go(q); });
-	listen("change:predict", () => { predict.on = !!model.get("predict"); bar.paint(); show(bar.at); });
+	listen(model, signal, "change:step", () => { const q = model.get("step"); if (!bar.playing && q !== bar.at) bar.go(q); });
+	listen(model, signal, "change:predict", () => { predict.on = !!model.get("predict"); bar.paint(); show(bar.at); });
 	bar.at = model.get("step") || 0;
 	bar.paint();
 	paintTheme();

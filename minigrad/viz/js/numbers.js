@@ -27,11 +27,8 @@ export function thumb(v, x, y, W, H) {
 	return `<g class="thumb">${cells.join("")}<rect class="rim" x="${x}" y="${y0.toFixed(1)}" width="${W}" height="${(R * hh).toFixed(1)}"/></g>`;
 }
 
-/**
- * A table as a picture. Options: on (a cell [row, column]), row and col (a whole row or column is lit), flip (drawn
- * transposed), blocked (cells that let nothing through), blank (no digits there), braces (axes that are summed),
- * hollow (the size alone, before the numbers are known).
- */
+/** A matrix as a picture. Options: on (a cell), row and col (lit whole), flip (transposed), blocked (zeros let nothing
+ * through), blank (no digits there), braces (axes that are summed), hollow (the numbers are not known yet). */
 export function heat(v, o = {}) {
 	const flip = o.flip && v.s.length > 1;
 	const R = flip ? v.c : v.r, C = flip ? v.r : v.c;
@@ -52,7 +49,7 @@ export function heat(v, o = {}) {
 			cells.push(`<rect class="cell" data-at="${flip ? [c, r] : [r, c]}" x="${X}" y="${Y}" width="${w.toFixed(1)}" height="${hgt}" ` +
 				(o.hollow ? "/>" : `fill="${off ? "#fff" : tint(x, top)}"/>`));
 			if (o.hollow) continue;
-			if (off) cells.push(`<path class="no" d="M${X} ${Y + hgt}l${w} ${-hgt}M${X} ${Y + hgt / 2}l${w / 2} ${-hgt / 2}m0 ${hgt}l${w / 2} ${-hgt / 2}"/>`);
+			if (off) cells.push(`<path class="no" d="M${X} ${Y + hgt}l${w} ${-hgt}"/>`);
 			if (digits && !(off && o.blank))
 				cells.push(`<text x="${(pad + c * w + w / 2).toFixed(1)}" y="${Y + hgt / 2 + 4}" text-anchor="middle" pointer-events="none">${fmt(x)}</text>`);
 		}

@@ -26,6 +26,8 @@ export function makePanels(S, options, on) {
 		else if (step.kind === "leaf") stored(step, parts);
 		else if (step.kind === "send") (f.name === "collect" ? collected : product)(st, parts);
 		math.replaceChildren(...parts);
+		const jac = math.querySelector("[data-part=jac]");
+		if (jac?.offsetLeft < jac?.previousSibling.offsetLeft) jac.remove();  // no room beside the equation
 	}
 
 	/** The forward pass: what goes in, what comes out. */
@@ -90,7 +92,7 @@ export function makePanels(S, options, on) {
 		}
 		const light = (where) => {
 			row.replaceChildren(...made.map((m) => (typeof m === "string" ? sign(m) : figure(m[0], m[1], { ...m[2], ...(where && lit(step, m[2].part, where)) }))));
-			code.textContent = where ? cellText(step, where, sum && summed) : rule ? numbersOf(step, answer) : "";
+			code.textContent = where && step.how !== "spread" ? cellText(step, where, sum && summed) : rule ? numbersOf(step, answer) : "";
 		};
 		const marked = answer && !scalar(raw) ? cell || strongest(raw) : null;
 		light(marked);
@@ -103,7 +105,7 @@ export function makePanels(S, options, on) {
 		if (!rule) return;
 		if (step.note) parts.push(small(step.note));
 		const jac = val(step.jac);
-		if (jac && !answer && jac.r <= 4 && jac.c <= 6) row.append(sign(" "), figure(jac, "full Jacobian", { small: "a row for each output" }));
+		if (jac && !answer && jac.r <= 4 && jac.c <= 6) row.append(figure(jac, "full Jacobian", { small: "a row for each output", part: "jac" }));
 		if (step.check && answer) parts.push(comparison(step));
 	}
 	const kept = (step, term) => { const [a, b, v] = step.saved.find(([a]) => a === term); return [a, b, val(v)]; };

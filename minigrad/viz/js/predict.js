@@ -1,6 +1,6 @@
 // Predict before reveal: a question holds the walk until it is answered or skipped, and a wrong answer is explained.
 
-import { KEEP, fmt, h } from "./tools.js";
+import { KEEP, button, fmt, h } from "./tools.js";
 
 /** options: go(p), here() the position, pause(), paint(), say(text), model, back() where the focus goes. */
 export function makePredict(S, options, on) {
@@ -13,18 +13,13 @@ export function makePredict(S, options, on) {
 		const f = frames[p], quiz = steps[f.k]?.quiz;
 		return quiz?.beat === f.name && f.name ? quiz : null;
 	}
-	function button(act, label, attrs = {}) {
-		const b = h("button", { type: "button", ...attrs, ...KEEP }, label);
-		on(b, "click", act);
-		return b;
-	}
 
 	/** Asks what the frame at `p` would reveal; the walk stays one frame before it. */
 	function pose(p) {
 		options.pause();
 		asked = { ...question(p), at: p, hinted: false };
 		const choices = h("div.options"), says = h("div.says", { "aria-live": "polite" });
-		if (asked.options) choices.append(...asked.options.map((o, i) => button(() => give(i), o, { class: "answer", title: `key ${keyOf(i)}` })));
+		if (asked.options) choices.append(...asked.options.map((o, i) => button(on, () => give(i), o, { class: "answer", title: `key ${keyOf(i)}` })));
 		else {
 			const field = h("input", { type: "text", inputmode: "decimal", "aria-label": "Your number", ...KEEP });
 			on(field, "keydown", (e) => {
@@ -33,9 +28,9 @@ export function makePredict(S, options, on) {
 				e.stopPropagation();
 				give(field.value);
 			});
-			choices.append(field, button(() => give(field.value), "answer"));
+			choices.append(field, button(on, () => give(field.value), "answer"));
 		}
-		choices.append(button(() => { asked.hinted = true; says.textContent = asked.hint; }, "hint", { class: "aside" }), button(skip, "skip", { class: "aside" }));
+		choices.append(button(on, () => { asked.hinted = true; says.textContent = asked.hint; }, "hint", { class: "aside" }), button(on, skip, "skip", { class: "aside" }));
 		el.replaceChildren(h("p", h("b", asked.ask)), choices, says);
 		el.hidden = false;
 		options.paint();
@@ -55,12 +50,13 @@ export function makePredict(S, options, on) {
 			return;
 		}
 		const right = asked.options ? number === asked.answer : Math.abs(number - asked.answer) <= asked.tol;
-		answers.push({ at: asked.at, step: frames[asked.at].k, type: asked.type, given: asked.options ? asked.options[number] : number, right, hinted: asked.hinted });
+		const { at, type, options: choices, hinted } = asked;
+		answers.push({ at, step: frames[at].k, type, given: choices ? choices[number] : number, right, hinted });
 		if (asked.options) el.querySelector(".options").children[number].ariaPressed = "true";
 		model.set("answers", [...answers]);
 		model.save_changes();
 		const why = asked.options ? asked.why[number]
-			: asked.wrong.find(([v]) => Math.abs(v - number) <= asked.tol)?.[1] || "None of the usual mistakes gives this number: look at the rule again.";
+			: asked.wrong.find(([v]) => Math.abs(v - number) <= asked.tol)?.[1] || "None of the usual mistakes gives this number.";
 		finish(right ? "Right." : `Not ${asked.options ? "this" : fmt(number)}. ${why || ""}`, right);
 	}
 	function skip() { if (asked && !asked.done) finish("", null); }
@@ -68,7 +64,7 @@ export function makePredict(S, options, on) {
 		asked.done = true;
 		answered.add(asked.at);
 		options.paint();
-		const target = asked.at, b = button(() => options.go(target), "go on", { title: "Enter" });
+		const target = asked.at, b = button(on, () => options.go(target), "go on", { title: "Enter" });
 		el.querySelector(".says").replaceChildren(h("p", { class: right === null ? "" : right ? "right" : "wrong" }, text), h("p", asked.reveal),
 			h("p", b, h("span.mg-small", ` right so far: ${answers.filter((a) => a.right).length} of ${answers.length}`)));
 		for (const e of el.querySelectorAll(".options > *")) e.disabled = true;

@@ -1,7 +1,7 @@
 // What is true at each position of the walk. No element of the page is touched here: a position goes in, facts come out,
 // so that going back, jumping and stepping cannot differ.
 
-import { bad, fmt, scalar, single } from "./tools.js";
+import { bad, fmt, single } from "./tools.js";
 
 /** The beats of one contribution, in order; a move may leave some out. */
 const ORDER = ["focus", "rule", "product", "sum", "collect"];
@@ -79,15 +79,8 @@ export function makeState(data) {
 		return st.f.phase === "forward" && madeAt.get(i) <= st.f.i;
 	}
 
-	/** An edge's local derivative in a few letters: × -3, and of tensors the rule without its g. */
-	function localText(j) {
-		const step = steps[moveOf[j]];
-		if (!step || step.kind !== "send") return "";
-		const local = single(val(step.local) ?? undefined);
-		if (local !== undefined && scalar(val(step.up))) return "× " + fmt(local);
-		if (step.how === "copy") return "× 1";
-		return step.edge || "";
-	}
+	/** An edge's local derivative in a few letters. */
+	const localText = (j) => steps[moveOf[j]]?.edge || "";
 	/** What travelled back along an edge: a number, of tensors the norm. */
 	function sentText(j) {
 		const step = steps[moveOf[j]], v = step && val(step.contrib);

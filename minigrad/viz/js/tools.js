@@ -17,6 +17,11 @@ export function h(tag, attrs, ...children) {
 	return e;
 }
 
+export function button(on, act, label, attrs = {}) {
+	const b = h("button", { type: "button", ...attrs, ...KEEP }, label);
+	on(b, "click", act);
+	return b;
+}
 export const small = (...content) => h("p.mg-small", ...content);
 
 /** An element of a picture. */

@@ -1,6 +1,6 @@
 // The controls: buttons, slider, keys, play. Every control is reached by Tab and the arrow keys, too.
 
-import { KEEP, between, h } from "./tools.js";
+import { KEEP, between, button, h } from "./tools.js";
 import { nodeStarts } from "./state.js";
 
 const ICONS = {
@@ -14,10 +14,9 @@ export function makeTransport(S, options, on) {
 	let p = 0, playing = null, byNodes = false;
 	const starts = nodeStarts(frames);
 
-	const button = ([id, label, text]) => {
-		const b = knob[id] = h("button", { type: "button", "data-id": id, "aria-label": label, title: label, ...KEEP }, text);
+	const control = ([id, label, text]) => {
+		const b = knob[id] = button(on, () => press[id](), text, { "data-id": id, "aria-label": label, title: label });
 		if (ICONS[id]) b.innerHTML = `<svg viewBox="0 0 14 14" aria-hidden="true"><path d="${ICONS[id]}"/></svg>`;
-		on(b, "click", () => press[id]());
 		return b;
 	};
 	const range = h("input", { type: "range", min: 0, max: frames.length - 1, step: 1, "aria-label": "Step", ...KEEP });
@@ -27,10 +26,10 @@ export function makeTransport(S, options, on) {
 	};
 	const track = h("div.mg-track", range, S.forward.length ? h("div.mg-bands", { "aria-hidden": "true" }, band("look", ""), band("forward", "forward"), band("backward", "backward")) : "");
 	const bar = h("div.mg-bar", h("div.mg-moves", [["first", "First (Home)"], ["back", "Back (left arrow)"], ["play", "Play (Space)"],
-		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(button)), track,
+		["next", "Forward (right arrow)"], ["last", "Last (End)"]].map(control)), track,
 	h("div.mg-modes", [["by", "Step by whole nodes", "by node"], ["predict", "Predict before each reveal", "predict"], ["more", "More controls", "more"],
-		["help", "Signs and keys (?)", "?"]].map(button)));
-	const extra = h("div.mg-bar mg-extra", { hidden: true }, options.more.map(button));
+		["help", "Signs and keys (?)", "?"]].map(control)));
+	const extra = h("div.mg-bar mg-extra", { hidden: true }, options.more.map(control));
 	const el = h("div.mg-tools", { role: "toolbar", "aria-label": "Controls; up and down arrows move between them" }, bar, extra);
 
 	function go(position) {
