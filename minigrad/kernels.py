@@ -258,14 +258,13 @@ def mse_loss(x: Array, y: Array, reduction: str) -> Array:
     return reduced(np.square(x - y), reduction)
 
 
-def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
-    size = np.absolute(x - y)
-    return reduced(np.where(size < beta, size * size * (0.5 / beta), size - 0.5 * beta), reduction)
-
-
 def huber_loss(x: Array, y: Array, reduction: str, delta: float) -> Array:
     size = np.absolute(x - y)
     return reduced(np.where(size <= delta, size * size * 0.5, delta * (size - 0.5 * delta)), reduction)
+
+
+def smooth_l1_loss(x: Array, y: Array, reduction: str, beta: float) -> Array:
+    return huber_loss(x, y, reduction, beta) / x.dtype.type(beta)
 
 
 def bce_loss(x: Array, y: Array, weight: Array | None, reduction: str) -> Array:

@@ -145,12 +145,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @public
 def layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """(x - mean) / std over the last dimensions, times weight, plus bias.
 
     RuntimeError unless the last dimensions are `normalized_shape`.
@@ -170,15 +167,9 @@ def layer_norm(
 
 @public
 def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+    bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     """(x - mean) / std of each channel (dimension 1), times weight, plus bias.
 
     In training over the batch, and the running statistics move by `momentum`
@@ -247,15 +238,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
 @public
 def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    *,
-    scale: float | None = None,
-) -> Tensor:
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+) -> Tensor:  # fmt: skip
     """softmax(q @ k.T * scale + mask) @ v.
 
     q has the shape (..., L, E), k (..., S, E), v (..., S, Ev).  A boolean mask
@@ -298,14 +283,9 @@ def _batched(input: Tensor, refusal: str) -> Tensor:
 
 @public
 def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Tensor:
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
+    padding: Any = 0, dilation: Any = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Cross-correlation of images with weights.
 
     (N, in, H, W), weight (out, in / groups, kh, kw) to (N, out, H', W').

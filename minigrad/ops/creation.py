@@ -289,8 +289,6 @@ def linspace(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included, at equal distances."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
     array = np.linspace(plain(start), plain(end), plain(steps))
     return leaf(dtypes.cast(array, kind_of(dtype, "linspace")), requires_grad, device)
 

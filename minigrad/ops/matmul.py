@@ -255,7 +255,7 @@ def _terms(equation: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
     if len(terms) != len(operands):
         few = "more" if len(terms) < len(operands) else "fewer"
         raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
-    dots = ""
+    rests = []
     for i, (term, x) in enumerate(zip(terms, operands)):
         letters = term.replace("...", "")
         rest = x.ndim - len(letters)
@@ -264,8 +264,9 @@ def _terms(equation: str, operands: Sequence[Tensor]) -> tuple[list[str], str]:
                 f"einsum(): the number of subscripts in the equation ({len(letters)}) does not match "
                 f"the number of dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
             )
-        dots = max(dots, "0123456789"[:rest]) if letters != term else dots
-    terms = [term.replace("...", dots) for term in terms]
+        rests.append(rest)
+    dots = "0123456789"[: max(rests)]
+    terms = [term.replace("...", dots[len(dots) - n :]) for term, n in zip(terms, rests)]
     every = "".join(terms)
     once = "".join(c for c in sorted(set(every)) if every.count(c) == 1 and c not in dots)
     output = output.replace("...", dots) if arrow else dots + once

@@ -23,7 +23,7 @@ abs neg exp expm1 sin cos tan asin acos atan sinh cosh tanh sigmoid relu floor c
 rsqrt reciprocal log1p log2 log10 isnan isfinite logical_not
 """.split()  # noqa: SIM905
 BINARY = """
-add sub mul div maximum minimum atan2 remainder fmod floor_divide pow eq lt logical_and
+add sub mul div maximum minimum atan2 remainder fmod pow eq lt logical_and
 """.split()  # noqa: SIM905
 REDUCTIONS = ["sum", "mean", "prod", "amax", "amin", "logsumexp", "var", "std", "norm", "all", "any", "argmax"]
 ALONG = ["softmax", "log_softmax", "cumsum", "cumprod", "sort", "argsort", "median", "max", "min", "flip", "unbind", "diff"]

@@ -60,7 +60,6 @@ def test_random_split() -> None:
     [
         (lambda: data.DataLoader(range(3), sampler=[0]), TypeError, "leaves out the argument 'sampler'"),
         (lambda: data.DataLoader(range(3), batch_size=0), ValueError, "batch_size should be a positive integer"),
-        (lambda: data.DataLoader(range(0), shuffle=True), ValueError, "num_samples should be a positive integer"),
         (lambda: data.random_split(range(3), [1, 1]), ValueError, "Sum of input lengths does not equal"),
         (lambda: list(data.DataLoader([[1], [1, 2]], 2)), RuntimeError, "should be of equal size"),
         (lambda: list(data.DataLoader([object()])), TypeError, "batch must contain tensors"),
