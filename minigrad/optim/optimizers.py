@@ -9,6 +9,7 @@ gradient, `self.state[p]` what is remembered from step to step.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -72,6 +73,12 @@ class Optimizer:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
+        if len(params) != len(set(params)):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+                "see github.com/pytorch/pytorch/issues/40967 for more information",
+                stacklevel=3,
+            )
         known = {p for group in self.param_groups for p in group["params"]}
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
