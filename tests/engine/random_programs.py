@@ -36,7 +36,8 @@ OTHER_NAMES = (  # one node there; another, or several, here
     "LerpBackward1", "MaskedFillBackward1", "TraceBackward0", "DiagonalBackward0_copy", "MedianBackward0", "CumprodBackward0",
     "LinalgVectorNormBackward0", "AliasBackward0",
 )  # fmt: skip
-FOLDED = "UnsafeViewBackward0", "ReshapeAliasBackward0", "IndexSelectBackward0"  # products of more dimensions are folded another way
+# products of more dimensions are folded another way
+FOLDED = "UnsafeViewBackward0", "ReshapeAliasBackward0", "IndexSelectBackward0"
 OVERLAP = "some elements of the input tensor and the written-to tensor refer to a single memory"
 NOT_FOLLOWED = re.compile(  # numbers without dimensions, what is empty, the order in memory
     "0-dimensional|of dimension 0|on a scalar|tuple index out of range|zero-size array|empty sequence|view size is not compat"
