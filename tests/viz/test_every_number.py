@@ -258,7 +258,7 @@ def test_the_page_shows_torchs_ledgers_and_queue(page: Any, tmp_path: Path, seed
                 shown = {row[0]: row[1] for row in frame["rows"] if row[0].startswith("sum")}
                 for cell, true in [(frame["now"], summed_to(arrived[got[target] - 1], shape)),
                                    *((cell, sums[got[target] - 1]) for cell in shown.values())]:  # fmt: skip
-                    if np.isfinite(true).all() and "[" not in cell:
+                    if np.isfinite(true).all():
                         assert close(numbers(cell), as_shown(true) if "|" in cell else true.ravel(), 6e-4), (cell, true)
                         checked += 1
         if beat == "focus" and place[move["node"]] in truth.upstream:
@@ -268,4 +268,4 @@ def test_the_page_shows_torchs_ledgers_and_queue(page: Any, tmp_path: Path, seed
                 if name in truth.upstream:  # nothing more will come
                     assert got[name] == len(truth.arrivals[name])
                     checked += 1
-    assert checked and page.errors == []
+    assert (checked or len(recording.steps) < 12) and page.errors == []  # of a small program PyTorch may name too few nodes
