@@ -15,6 +15,7 @@ import anywidget
 import ipywidgets
 import traitlets
 from IPython import get_ipython
+from IPython.display import display
 
 from ..record.recording import Recording
 from .data import dress
@@ -45,6 +46,14 @@ async function render({ model, el, signal }) {
   const shared = Object.create(model, { get: { value: (name) => texts[name] ?? model.get(name) } });
   for (const name of ["set", "save_changes", "on", "off", "send"]) shared[name] = (...given) => model[name](...given);
   module.default.render({ model: shared, el, signal });
+  const area = el.closest(".jp-OutputArea"), still = new MutationObserver(hide);
+  function hide() {
+    for (const e of area.querySelectorAll(".mg-still")) e.closest(".jp-OutputArea-child").style.display = "none";
+  }
+  if (!area) return;
+  hide();
+  still.observe(area, { childList: true });
+  signal.addEventListener("abort", () => still.disconnect());
 }
 
 export default { render };
@@ -155,3 +164,14 @@ class Stepper(anywidget.AnyWidget):  # type: ignore[misc]
         live = live[0] if isinstance(live, tuple) else live
         bundle: dict[str, Any] = {"text/html": still_html(self.data), "text/plain": self.text}
         return bundle | ({MIME: live[MIME]} if live and MIME in live else {})
+
+    def _ipython_display_(self, **_: Any) -> None:
+        """The widget, and below it the picture and the table, hidden where the widget shows.
+
+        They are two outputs: a page that is exported with saved widgets takes these alone, and shows nothing of them
+        when it is offline.
+        """
+        bundle = self._repr_mimebundle_()
+        html, text = bundle.pop("text/html"), bundle.pop("text/plain")
+        display({**bundle, "text/plain": self.data["title"]}, raw=True)
+        display({"text/html": html, "text/plain": text}, raw=True)

@@ -241,6 +241,20 @@ def test_untrusted_a_saved_notebook_shows_the_picture(walk: Walk) -> None:
     assert walk.page.locator(".mg").count() == 0 and walk.page.get_by_text("Error displaying").count() == 0
 
 
+def test_an_exported_notebook_with_saved_widgets_shows_the_picture_offline(walk: Walk, tmp_path: Path) -> None:
+    from nbconvert import HTMLExporter
+
+    live(walk, "exported.ipynb", SETUP, "step(loss)")
+    still = walk.page.locator(".mg-still img").first
+    assert still.count() == 1 and still.is_hidden(), "the widget shows, the picture does not"
+    body, _ = HTMLExporter(embed_images=True).from_notebook_node(next_day(walk, "exported.ipynb"))
+    file = tmp_path / "exported.html"
+    file.write_text(body, encoding="utf-8")
+    walk.page.goto(file.as_uri(), wait_until="domcontentloaded")
+    walk.page.locator(".mg-still img").first.wait_for()
+    walk.page.refused.clear()  # the exporter's own scripts are on the network
+
+
 def test_outside_the_lab_the_frame_works_and_lasts(walk: Walk, tmp_path: Path) -> None:
     """No setting saves widgets there: the output brings all it needs."""
     setup = SETUP.replace("import minigrad", "import os; os.environ.pop('MINIGRAD_LAB', None)\nimport minigrad")

@@ -18,7 +18,7 @@ export function makeGraph(S, options, on) {
 	// ---- drawing: once for each view and width
 	function draw() {
 		parts = new Map();
-		const { line: which, stacked, groups = {} } = views[view];
+		const { line: which, stacked, turn, turns, groups = {} } = views[view];
 		svg = s("svg", { viewBox: `0 0 ${drawing.w} ${drawing.h}`, role: "group",
 			"aria-label": `Graph of ${nodes.length} tensors; up and down arrows move from box to box, Enter opens one` });
 		const tip = ([x, y], dx, dy) => `M${x} ${y}l${dx} ${-dy}v${2 * dy}z`;
@@ -37,7 +37,7 @@ export function makeGraph(S, options, on) {
 		for (const line of lines) svg.append(line.local, line.sent);  // above all lines, below the boxes
 		for (const [x, y, w, hh, label] of drawing.frames || [])
 			svg.prepend(s("rect", { class: "frame", x, y, width: w, height: hh, rx: 9 }), s("text", { class: "label", x: x + 8, y: y + 13 }, label));
-		for (const [id, place] of Object.entries(drawing.nodes)) parts.set(+id, box(+id, place, stacked?.includes(+id), groups[id]));
+		for (const [id, place] of Object.entries(drawing.nodes)) parts.set(+id, box(+id, place, stacked?.includes(+id) && turns[turn[id][0]], groups[id]));
 		el.replaceChildren(svg);
 		scale();
 	}
@@ -53,7 +53,7 @@ export function makeGraph(S, options, on) {
 		const g = s("g", { transform: `translate(${x} ${y})`, "data-node": id, role: "button", tabindex: -1, ...KEEP });
 		for (const d of many || group ? [6, 3] : []) g.append(s("rect", { class: "box behind", x: d, y: d, width: w, height: hh, rx: 7 }));
 		const text = (name, tx, ty, end) => s("text", { class: name, x: tx, y: ty, ...(end && { "text-anchor": "end" }) });
-		const part = { id, g, w, hh, group, member: id, name: text("name", 10, 19), tag: text("tag", w - (n.rg ? 9 : 16), 19, true),
+		const part = { id, g, w, hh, many, group, member: id, name: text("name", 10, 19), tag: text("tag", w - (n.rg ? 9 : 16), 19, true),
 			body: s("g"), pill: s("g", { class: "pill" }) };
 		g.append(outline(n, w, hh), part.body, part.name, part.tag, part.pill);
 		on(g, "click", () => { focusBox(id, true); options.pick(part.member); });
@@ -167,7 +167,7 @@ export function makeGraph(S, options, on) {
 		const { w, hh } = part, tall = hh > 70;
 		part.g.setAttribute("class", style);
 		const group = part.group, named = group?.label || n.name, size = group?.members.length;
-		const tag = group ? `${size} nodes` : !n.rg ? n.cut || "data" : n.leaf ? "leaf" : n.symbol === n.name.split(" (")[0] ? "" : n.symbol;
+		const tag = group ? `${size} nodes` : part.many ? `× ${part.many}` : !n.rg ? n.cut || "data" : n.leaf ? "leaf" : n.symbol === n.name.split(" (")[0] ? "" : n.symbol;
 		part.tag.textContent = cutText(tag, 9);
 		part.name.textContent = cutText(named, Math.max(3, Math.floor((w - (n.rg ? 24 : 32) - Math.min(9, tag.length) * LETTER) / BOLD)));
 		const out = [], room = Math.floor((w - 52) / LETTER);
