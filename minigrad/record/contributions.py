@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.operation import parameters
 from minigrad.record.formula import Named, latex, parsed, plain, settled
 from minigrad.record.moves import Contribution, Saved, Step
-from minigrad.record.names import term
+from minigrad.record.names import literal, term
 from minigrad.record.nodes import arguments_of, array_of, known_of, operation_of
 from minigrad.record.numbers import Array, short
 from minigrad.record.places import Graph
@@ -41,7 +41,8 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
     rule = made.rules[sent.slot]
     assert rule is not None
     labels = {name: graph.label(node, name) for name in ("out", *made.inputs)}
-    bare = {n: v.item() for n, v in given.items() if isinstance(v, np.generic) and labels.get(n, "")[:1] in "0123456789"}
+    numbers = {n: v for n, v in given.items() if isinstance(v, np.generic)}
+    bare = {n: v.item() for n, v in numbers.items() if literal(labels.get(n) or "0") is not NotImplemented}
     sent.rule, sent.operation = settled(rule, given | bare), made.name
     sent.arguments = known_of(node, graph.values) | given
     sent.saved = tuple(saved_as(name, value, labels.get(name, "")) for name, value in given.items())
