@@ -92,11 +92,6 @@ export function makeGraph(S, options, on) {
 		svg.setAttribute("height", (drawing.h * zoom).toFixed(1));
 		reachable(el);
 	}
-	function setZoom(z) {
-		zoom = between(0.4, z, 3);
-		byHand = true;
-		scale();
-	}
 	function keepInView(id) {
 		const b = drawing.nodes[shown(id)];
 		if (!b) return;
@@ -162,7 +157,6 @@ export function makeGraph(S, options, on) {
 		for (const i of S.reached(f, "collect") ? pair.reverse() : pair) keepInView(i);
 	}
 
-	/** Name, operation, value and gradient of one box. */
 	function fill(part, n, { value, grad, style, pill, what, stored, fresh, step }) {
 		const { w, hh } = part, tall = hh > 70;
 		part.g.setAttribute("class", style);
@@ -244,7 +238,11 @@ export function makeGraph(S, options, on) {
 		best,
 		/** Whether the box of a node stands for several and can be opened. */
 		closed: (i) => view !== "full" && !!views.full && (views[view].groups?.[shown(i)] || views[view].stacked.includes(shown(i))),
-		zoomBy: (by) => setZoom(zoom * by),
+		zoomBy(by) {
+			zoom = between(0.4, zoom * by, 3);
+			byHand = true;
+			scale();
+		},
 		fit() { byHand = false; choose(); },
 		show(other) {
 			view = other;

@@ -2,7 +2,6 @@
 
 import { count, h, scalar } from "./tools.js";
 
-/** The signs that occur in this graph. */
 export function legend(S) {
 	const { nodes, data } = S, fan = S.expected.some((n) => n > 1), rows = [];
 	const row = (style, sample, text) => rows.push(h("li", h("span.mg-key " + style, { "aria-hidden": "true" }, sample), h("span", text)));
@@ -24,7 +23,6 @@ export function help(S) {
 	return [h("h4", "Signs"), legend(S), h("table", h("caption", "Keys"), h("tbody", keys.map(row)))];
 }
 
-/** Every step as a row of a table. */
 export function transcript(S, heading) {
 	const { steps, name } = S, head = ["step", "from", "to", "rule", "in words"];
 	const ahead = S.forward.map((move) => ["forward", name(move.node), "", move.line, move.text]);

@@ -4,13 +4,13 @@ import { KEEP, fmt, h } from "./tools.js";
 
 /** A strip of fields above the stepper; it stays while the graph below it is drawn anew, so that dragging goes on. */
 export function makeInputs(model, on, listen) {
-	const slider = h("input", { type: "range", min: -1, max: 1, step: 0.01, "aria-label": "Change the number", ...KEEP });
+	const slider = h("input", { type: "range", "aria-label": "Change the number", ...KEEP });
 	const trouble = h("span.mg-trouble", { "aria-live": "polite" }), fields = [];
 	const el = h("div.mg-strip", { role: "group", "aria-label": "Inputs", hidden: true }, h("b", "Change an input"));
 	let chosen = null, waiting = false, next = null;
 
 	for (const [name, { s, d }] of Object.entries(model.get("inputs") || {})) {
-		const row = h("label", h("code", `${name} = ${s.length ? "[" : ""}`));
+		const row = h("label", h("code", `${name} =`));
 		d.forEach((value, index) => {
 			const text = `${name}${s.length ? `, number ${index + 1}` : ""}`;
 			const field = h("input", { type: "number", step: "any", value: fmt(+value.toPrecision(4)), "aria-label": text, ...KEEP });
@@ -21,7 +21,6 @@ export function makeInputs(model, on, listen) {
 			fields.push(one);
 			row.append(field);
 		});
-		row.append(h("code", s.length ? "]" : ""));
 		el.append(row);
 	}
 	el.append(slider, trouble);

@@ -95,7 +95,6 @@ export function figure(v, caption, o = {}) {
 	return h("figure", { "data-part": o.part }, h("div.mg-body", body), h("figcaption", below));
 }
 
-/** The cell whose number is largest, as [row, column]. */
 export function strongest(v) {
 	if (v == null || scalar(v) || !v.d.length) return null;
 	const best = v.d.reduce((b, x, i) => (Math.abs(x) > Math.abs(v.d[b]) ? i : b), 0);

@@ -30,7 +30,6 @@ export function makePanels(S, options, on) {
 		if (jac?.offsetLeft < jac?.previousSibling.offsetLeft) jac.remove();  // no room beside the equation
 	}
 
-	/** The forward pass: what goes in, what comes out. */
 	function made({ f }, parts) {
 		const n = nodes[f.node], move = S.forward[f.i], row = h("div.mg-figures");
 		if (!move.parts.length) row.append(figure(val(n.val), n.name, { mark: "now" }));
@@ -52,7 +51,6 @@ export function makePanels(S, options, on) {
 			figure(val(step.up), "gradient of this pass"), sign("=")], figure(val(step.after), label, { mark: "now" })));
 	}
 
-	/** The sum at an input: what was there, what comes now. */
 	function collected({ step, f }, parts) {
 		const target = cutText(name(step.parent), 24), now = figure(val(step.contrib), `contribution from ${cutText(name(f.node), 20)}`);
 		const after = figure(val(step.after), `gradient of ${target}`, { small: `${step.arrived[0]} of ${step.arrived[1]} contributions`, mark: "now" });
@@ -125,7 +123,6 @@ export function makePanels(S, options, on) {
 		return said.join(" = ");
 	}
 
-	/** The arithmetic of one cell of a contribution. */
 	function cellText(step, [r, c], summed) {
 		const g = val(step.up), raw = val(step.raw), x = at(raw, r, c), cellOf = (v, place) => `cell [${indexOf(v, place).join(", ")}]: `;
 		const total = (list, x) => list.slice(0, 6).join(" + ") + (list.length > 6 ? " + …" : "") + ` = ${fmt(x)}`;

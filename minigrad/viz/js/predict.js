@@ -96,7 +96,6 @@ export function makePredict(S, options, on) {
 			return what === "local" && active;
 		},
 		asks: (i) => asked?.type === "next" && !asked.done && asked.ids.includes(i),
-		/** A box that was clicked may be the answer. */
 		click(i) {
 			if (asked?.type !== "next" || asked.done || !asked.ids.includes(i)) return false;
 			give(asked.ids.indexOf(i));

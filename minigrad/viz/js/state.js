@@ -39,7 +39,6 @@ export function makeState(data) {
 	/** Whether a frame shows a part of its move already: the rule, the product, the sum. */
 	const reached = (f, what) => ORDER.indexOf(f.name) >= ORDER.indexOf(what);
 
-	/** Everything that is true at a position. */
 	function stateAt(p) {
 		const f = frames[p], step = f.k < 0 ? null : steps[f.k];
 		const got = nodes.map(() => 0), grad = nodes.map(() => null), left = byNode.map((list) => list.length);
@@ -79,7 +78,6 @@ export function makeState(data) {
 		return st.f.phase === "forward" && madeAt.get(i) <= st.f.i;
 	}
 
-	/** An edge's local derivative in a few letters. */
 	const localText = (j) => steps[moveOf[j]]?.edge || "";
 	/** What travelled back along an edge: a number, of tensors the norm. */
 	function sentText(j) {

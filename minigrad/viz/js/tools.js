@@ -24,7 +24,6 @@ export function button(on, act, label, attrs = {}) {
 }
 export const small = (...content) => h("p.mg-small", ...content);
 
-/** An element of a picture. */
 export function s(tag, attrs = {}, ...children) {
 	const e = document.createElementNS(SVG, tag);
 	for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
