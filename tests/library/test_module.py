@@ -260,7 +260,7 @@ def test_what_is_left_out_says_so() -> None:
     with pytest.raises(AttributeError, match="did you mean 'Linear'"):
         _ = nn.Linaer
     with pytest.raises(AttributeError, match="minigrad leaves out what its course does not use"):
-        _ = nn.ReLU().register_full_backward_hook
+        _ = nn.ReLU().register_full_backward_pre_hook
     with pytest.raises(AttributeError, match="did you mean 'weight'"):
         _ = nn.Linear(1, 1).wieght
 
