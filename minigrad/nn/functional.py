@@ -432,8 +432,6 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 
     d is input - target; beta 0 gives `l1_loss`.
     """
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_shape(input, target, reduction)
@@ -446,8 +444,6 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
     d is input - target.
     """
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _same_shape(input, target, reduction)
     return table.huber_loss(input, target, reduction, delta)
 
@@ -474,8 +470,6 @@ def cross_entropy(
     """
     _check_reduction(reduction)
     dim = 0 if input._data.ndim == 1 else 1
-    if input._data.ndim == 0:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
     if input._data.shape == target._data.shape:
         return _soft(input, target, weight, reduction, label_smoothing, dim)
     logs = table.log_softmax(input, (dim,))
