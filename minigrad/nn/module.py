@@ -13,7 +13,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
-from minigrad import dtypes
+from minigrad import dtypes, errors
 from minigrad.operation import public
 from minigrad.ops.creation import empty
 from minigrad.tape import no_grad
@@ -207,8 +207,11 @@ class Module:
             found = self.__dict__.get(home, {})
             if name in found:
                 return found[name]
-        kind = type(self).__name__
-        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+        kind = type(self)
+        missing = f"{kind.__name__!r} object"
+        if kind is not Module and kind.__module__.startswith("minigrad."):
+            raise errors.no_attribute(missing, name, self)
+        raise AttributeError(f"{missing} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         kinds: tuple[Any, ...] = Parameter, Module, ()

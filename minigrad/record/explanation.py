@@ -47,6 +47,7 @@ def what_it_is(t: Tensor, node: Any) -> str:
     if isinstance(node, AccumulateGrad):
         return f"{kind} It is a leaf that requires grad{made}: backward passes add its gradient to .grad."
     inputs = ", ".join("a constant" if p is None else p.owner.name() for p in node.owner.parents)
+    inputs = inputs.replace("torch::autograd::AccumulateGrad", "a leaf")
     return f"{kind} It is not a leaf: {node.owner.name()} made it{made}, from {inputs}."
 
 
@@ -67,8 +68,8 @@ def what_is_saved(node: Any) -> str:
         saved = dict(enumerate(maker.saved_tensors))
     found = {name: getattr(value, "_data", value) for name, value in saved.items()}
     arrays = {name: value for name, value in found.items() if hasattr(value, "nbytes")}
-    if not arrays:
-        return "Its node saves no numbers, so a second backward pass through it alone would work."
+    if not arrays:  # what else it has is a shape or a constant
+        return "" if saved else "Its node saves no numbers, so a second backward pass through it alone would work."
     size = sum({id(value): int(value.nbytes) for value in arrays.values()}.values())
     names = f" ({', '.join(sorted(arrays))})" if saved_by(maker) else ""
     return f"Its node saved {size} bytes for the backward pass{names}."

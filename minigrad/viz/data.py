@@ -156,7 +156,8 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
             move["text"] = [text.replace(sent.named, told) for text in move["text"]] if told != sent.named else move["text"]
             move["rule"] = told
             move["edge"] = edge_label(step, sent, node["symbol"])
-            move["sub"], move["partial"] = substituted(step, sent), partial(node["name"], target["name"], sent)
+            move["sub"] = substituted(step, sent) if told == sent.named else ""
+            move["partial"] = partial(node["name"], target["name"], sent)
     data["steps"][0]["beats"] = ["seed"]
     data["code"], spans = code_of(recording)
     for node, span in zip(data["nodes"], spans, strict=True):

@@ -50,7 +50,7 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
     ids = [n["id"] for n in data["nodes"]]
     edges: list[Edge] = [(a, b, s) for a, b, s in data["edges"]]
     height = TALL if any(prod(n["shape"]) > 1 for n in data["nodes"]) else LOW
-    width = {n["id"]: box_width(n, data["vals"]) for n in data["nodes"]}
+    width = box_widths(data)
     gap = label_room(data)
     views: dict[str, Any] = {}
     runs, groups = loops(data), modules(data)
@@ -91,14 +91,23 @@ def frames(drawing: dict[str, Any], groups: list[Group]) -> list[list[Any]]:
     return found
 
 
-def box_width(node: dict[str, Any], vals: list[Any]) -> float:
-    """Wide enough for the name and the operation, the value and the gradient, within limits."""
+def box_widths(data: dict[str, Any]) -> dict[int, float]:
+    """The width of each node's box: wide enough for all that it will show."""
+    shown = {n["id"]: {n["val"]} for n in data["nodes"]}
+    for move in data["steps"]:
+        if move["kind"] == "send":
+            shown[move["parent"]].add(move["after"])
+    values = {i: [data["vals"][v] for v in some if v is not None] for i, some in shown.items()}
+    return {n["id"]: box_width(n, values[n["id"]]) for n in data["nodes"]}
+
+
+def box_width(node: dict[str, Any], values: list[Any]) -> float:
+    """Wide enough for the name and the operation, the value and the gradients, within limits."""
     own = node["symbol"] * (node["symbol"] != node["name"].partition(" (")[0])
     tag = "data" if not node["rg"] else "leaf" if node["leaf"] else own
     longest = max(1.15 * len(label(node)) + min(9, len(tag)) + 1, 13)
-    value = None if node["val"] is None else vals[node["val"]]
-    if isinstance(value, dict):
-        longest = max(longest, min(18, len(listed(value))))
+    lists = [len(listed(value)) for value in values if isinstance(value, dict)]
+    longest = max(longest, *(n for n in lists if n <= 18), 0)
     return float(min(200, round(LETTER * longest + 20)))
 
 

@@ -259,8 +259,16 @@ def test_what_is_left_out_says_so() -> None:
             _ = namespace.nothing
     with pytest.raises(AttributeError, match="did you mean 'Linear'"):
         _ = nn.Linaer
-    with pytest.raises(AttributeError, match=r"^'ReLU' object has no attribute 'nothing'$"):
-        _ = nn.ReLU().nothing
+    with pytest.raises(AttributeError, match="minigrad leaves out what its course does not use"):
+        _ = nn.ReLU().register_full_backward_hook
+    with pytest.raises(AttributeError, match="did you mean 'weight'"):
+        _ = nn.Linear(1, 1).wieght
+
+    class Net(nn.Module):
+        pass
+
+    with pytest.raises(AttributeError, match=r"^'Net' object has no attribute 'layer'$"):  # it is the student's own
+        _ = Net().layer
 
 
 # ------------------------------------------------------------------------------------- parameters, odds and ends

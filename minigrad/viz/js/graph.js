@@ -129,7 +129,8 @@ export function makeGraph(S, options, on) {
 			const aim = (to === i || inside(to) && !inside(f.node)) && S.reached(f, "rule") && !fresh;
 			const total = i === S.root ? 0 : options.mute("count") ? "?" : S.expected[i];
 			const broken = value != null && bad(value) || grad != null && bad(grad);
-			const pill = aim ? "receives" : what === "waiting" ? `waiting: ${st.got[i]} of ${total}` : !options.mute("next") && ["current", "ready"].includes(what) ? what : "";
+			const pill = aim ? "receives" + (total > 1 ? ` ${st.got[i] + 1} of ${total}` : "")
+				: what === "waiting" ? `waiting: ${st.got[i]} of ${total}` : !options.mute("next") && ["current", "ready"].includes(what) ? what : "";
 			const style = [what, fresh && "got", aim && "target", broken && "broken", n.leaf && "leaf", chosen === i && "chosen",
 				options.asks(i) && "asked"].filter(Boolean).join(" ");
 			const key = [i, style, pill, st.grad[i], st.stored[i], value === undefined].join();
