@@ -1280,7 +1280,8 @@ LESSON = Lesson(
     idea="Leaves keep gradients and add them up, a graph is freed by its first pass, and a name is not a tensor.",
     introduces=(
         "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "explain", "sub_", "clone",
-        "add_", "warnings", "filterwarnings", "message", "numpy", "recording", "asarray", "dtype", "keeps_grad", "serial", "zero_grad", "__enter__", "__exit__",
+        "add_", "warnings", "filterwarnings", "message", "numpy", "recording", "asarray", "dtype", "keeps_grad",
+        "serial", "zero_grad", "__enter__", "__exit__",
         "gradient_state", "separate", "classmates_train", "train", "scaled", "needs_input", "retain_grad", "derivatives",
     ),
     misconceptions=("M01", "M02", "M03", "M05", "M07", "M09", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
