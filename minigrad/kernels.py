@@ -139,19 +139,6 @@ def floating(function: Callable[..., Array]) -> Callable[..., Array]:
     return forward
 
 
-def atan2(x: Array, y: Array) -> Array:
-    return np.arctan2(dtypes.floating(x), dtypes.floating(y))
-
-
-def rsqrt(x: Array) -> Array:
-    return 1 / np.sqrt(dtypes.floating(x))
-
-
-def clamp(x: Array, low: Any, high: Any) -> Array:
-    """x, but at least `low` and at most `high`; nan stays."""
-    return np.minimum(np.maximum(x, low), high)
-
-
 ZEROS = {np.dtype(kind): np.dtype(kind).type(0) for kind in "?efdbhilB"}  # numpy compares slowly with a Python 0
 
 
@@ -168,10 +155,6 @@ def where(condition: Array, x: Any, y: Any) -> Array:
 
 
 BITS = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
-
-
-def masked_fill(x: Array, y: Any, mask: Array) -> Array:
-    return np.asarray(np.where(mask, y, x), order="C")
 
 
 # ------------------------------------------------------------ activations
@@ -197,10 +180,6 @@ def gelu(x: Array, approximate: str) -> Array:
     if approximate == "none":
         return x * 0.5 * (1 + erf(x * math.sqrt(0.5)))
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
-
-
-def leaky_relu(x: Array, slope: float) -> Array:
-    return np.where(x > 0, x, x * slope)
 
 
 def erf(x: Array) -> Array:
@@ -388,21 +367,6 @@ class LinAlgError(RuntimeError):
 LinAlgError.__name__ = "_LinAlgError"  # what PyTorch's traceback shows
 
 
-def det(x: Array) -> Array:
-    """By elimination; numpy's goes by logarithms, and is 5.000000000000001 for [[2, 1], [1, 3]]."""
-    if x.ndim > 2:
-        return np.array([det(matrix) for matrix in x], x.dtype)
-    a, out = x.copy(), x.dtype.type(1)
-    for k in range(len(a)):
-        best = k + int(np.absolute(a[k:, k]).argmax())
-        a[[k, best]] = a[[best, k]]
-        out *= a[k, k] if best == k else -a[k, k]
-        if out == 0:
-            break
-        a[k + 1 :, k:] -= np.outer(a[k + 1 :, k] / a[k, k], a[k, k:])
-    return out
-
-
 def inverse(x: Array) -> Array:
     try:
         return np.linalg.inv(x)
@@ -422,10 +386,6 @@ def solve(x: Array, y: Array) -> Array:
 # ------------------------------------------------------------ reductions
 
 
-def sum_all(x: Array) -> Array:
-    return total(x, None)
-
-
 def sum_dims(x: Array, dims: Shape | None, keepdim: bool) -> Array:
     return total(x, dims, None, None, keepdim)
 
@@ -442,28 +402,8 @@ def mean_dims(x: Array, dims: Shape, keepdim: bool) -> Array:
     return sum_dims(x, dims, keepdim) / x.dtype.type(count(x.shape, dims))
 
 
-def prod_all(x: Array) -> Array:
-    return product(x, None)
-
-
 def prod_dim(x: Array, dim: int, keepdim: bool) -> Array:
     return product(x, dim, None, None, keepdim)
-
-
-def max_all(x: Array) -> Array:
-    return largest(x, None)
-
-
-def min_all(x: Array) -> Array:
-    return smallest(x, None)
-
-
-def amax(x: Array, dims: Shape, keepdim: bool) -> Array:
-    return largest(x, dims, None, None, keepdim)
-
-
-def amin(x: Array, dims: Shape, keepdim: bool) -> Array:
-    return smallest(x, dims, None, None, keepdim)
 
 
 NO_FREEDOM = (
@@ -480,10 +420,6 @@ def var(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
     return sum_dims(centred * centred, dims, keepdim) / x.dtype.type(free)
 
 
-def std(x: Array, dims: Shape, correction: float, keepdim: bool) -> Array:
-    return np.sqrt(var(x, dims, correction, keepdim))
-
-
 def order_norm(x: Array, order: float, dims: Shape, keepdim: bool) -> Array:
     size = np.absolute(x)
     if order == 0:
@@ -491,18 +427,10 @@ def order_norm(x: Array, order: float, dims: Shape, keepdim: bool) -> Array:
     return sum_dims(size**order, dims, keepdim) ** x.dtype.type(1 / order)
 
 
-def vector_norm(x: Array, dims: Shape, keepdim: bool) -> Array:
-    return np.sqrt(sum_dims(x * x, dims, keepdim))
-
-
 def picked(x: Array, index: Array, dim: int, keepdim: bool) -> Array:
     """The element of each row whose place `index` names."""
     out = np.take_along_axis(x, index, dim)
     return out if keepdim else out.squeeze(dim)[()]
-
-
-def cumsum(x: Array, dim: int) -> Array:
-    return np.add.accumulate(x, dim)
 
 
 def has_zero(x: Any) -> bool:

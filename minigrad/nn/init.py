@@ -10,7 +10,6 @@ leaves that require grad, and record nothing.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from minigrad import errors
@@ -30,10 +29,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     `param` is the slope (0.01 if None).  ValueError for an unknown name.
     """
     if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            raise ValueError(f"negative_slope {param} not a valid number")
-        return math.sqrt(2 / (1 + slope**2))
+        return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in GAINS:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
     return GAINS[nonlinearity]
@@ -96,18 +92,13 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
 
 @public
 def kaiming_uniform_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Uniform in ± gain * sqrt(3 / fan).
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
     """
-    if 0 in tensor.shape:
-        return _nothing_to_fill(tensor)
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     bound = math.sqrt(3) * std
     return uniform_(tensor, -bound, bound, generator)
@@ -115,18 +106,13 @@ def kaiming_uniform_(
 
 @public
 def kaiming_normal_(
-    tensor: Tensor,
-    a: float = 0,
-    mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu",
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Normal with standard deviation gain / sqrt(fan).
 
     The gain is that of the nonlinearity, with slope `a` for "leaky_relu".
     """
-    if 0 in tensor.shape:
-        return _nothing_to_fill(tensor)
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)
 
@@ -136,11 +122,6 @@ def _fan(tensor: Tensor, mode: str) -> int:
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
     return fans(tensor)[modes.index(mode.lower())]
-
-
-def _nothing_to_fill(tensor: Tensor) -> Tensor:
-    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
-    return tensor
 
 
 __all__ = [

@@ -294,19 +294,9 @@ class Conv2d(_Weighted):
     """(batch, in, height, width) to (batch, out, height', width'); weight (out, in / groups, kh, kw)."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        bias: bool = True,
-        *,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, *, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels must be divisible by groups")

@@ -115,7 +115,6 @@ class Module:
             _modules={},
             _non_persistent_buffers_set=set(),
             _forward_hooks={},
-            _backward_hooks={},
             _forward_pre_hooks={},
         )
 
@@ -139,38 +138,17 @@ class Module:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: Any, kwargs: Any) -> Any:
-        watched = bool(self._backward_hooks)
+        if "_modules" not in self.__dict__:  # what PyTorch says of a subclass that forgot super().__init__()
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute '_backward_hooks'")
         for hook in list(self._forward_pre_hooks.values()):
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-        if watched:
-            args = args[0].clone(), *args[1:]  # its gradient is what this module alone contributes
         result = self.forward(*args, **kwargs)
         for hook in list(self._forward_hooks.values()):
             changed = hook(self, args, result)
             result = result if changed is None else changed
-        if watched and result.requires_grad:
-            self._watch(args, result)
         return result
-
-    def _watch(self, args: Any, result: Tensor) -> None:
-        """Let hooks on the first argument and on the result call the backward hooks of this module."""
-        grad_output: list[Tensor] = []
-
-        def call(g: Tensor | None) -> Any:
-            given = tuple(grad_output)
-            grad_output.clear()
-            for hook in list(self._backward_hooks.values()) if given else ():
-                changed = hook(self, (g, *(None for _ in args[1:])), given)
-                g = g if changed is None else changed[0]
-            return g
-
-        result.register_hook(grad_output.append)
-        if args[0].requires_grad:
-            args[0].register_hook(call)
-        else:
-            result.register_hook(lambda g: call(None))
 
     @public
     def register_forward_pre_hook(self, hook: Hook) -> RemovableHandle:
@@ -189,15 +167,6 @@ class Module:
         """
         self.__dict__["_hooked"] = True
         return add_hook(self._forward_hooks, hook)
-
-    @public
-    def register_full_backward_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` in the backward pass; each is a tuple with one gradient.
-
-        What the hook returns, if not None, replaces grad_input, the gradient of the first argument.
-        """
-        self.__dict__["_hooked"] = True
-        return add_hook(self._backward_hooks, hook)
 
     # ------------------------------------------------------------- attributes
 

@@ -231,15 +231,9 @@ class Adam(Optimizer):
     decoupled = False  # whether weight decay acts on x itself, and not on the gradient
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         _check(lr=lr, eps=eps)
         for index, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
@@ -287,15 +281,9 @@ class AdamW(Adam):
     decoupled = True
 
     def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        *,
-        maximize: bool = False,
-    ) -> None:
+        self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 1e-2, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, maximize=maximize)
 
 

@@ -57,16 +57,6 @@ def test_backward_to_given_inputs_makes_them_retain() -> None:
     assert y.retains_grad and y.grad.tolist() == [3.0] and x.grad is None
 
 
-def test_hooks_of_modules_are_not_called_by_a_pass_through_the_gradient() -> None:
-    counted: list[int] = []
-    loss = mg.nn.MSELoss()
-    loss.register_full_backward_hook(lambda *_: counted.append(1))
-    x = leaf(1.0, 2.0)
-    (slope,) = grad(loss(x, mg.zeros(2, dtype=mg.float64)), x, create_graph=True)
-    grad(slope.sum(), x)
-    assert counted == [1]
-
-
 def test_a_hook_may_take_a_gradient_away() -> None:
     x = mg.ones(2, requires_grad=True)
     y = x * 2

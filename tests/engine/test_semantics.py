@@ -89,12 +89,6 @@ def test_a_numpy_integer_is_an_index() -> None:
         x[np.float64(1)]
 
 
-def test_masked_fill_gives_a_contiguous_result() -> None:
-    filled = mg.ones(2, 3).t().masked_fill(mg.tensor([True, False]), 0.0)
-    assert filled.stride() == (2, 1) and filled.view(-1).tolist() == [0.0, 1.0] * 3
-    assert mg.tensor(1.0).masked_fill(mg.tensor(True), 2.0).shape == ()
-
-
 def test_det_of_a_matrix_that_only_rounding_keeps_from_being_singular() -> None:
     x = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=mg.float64, requires_grad=True)
     mg.linalg.det(x).backward()

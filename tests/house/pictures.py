@@ -1,4 +1,4 @@
-"""The drawn pictures of lessons 02, 03 and 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
+"""The drawn pictures of lessons 02 to 04 and 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
 
 A picture is a handful of SVG lines; what it shows is computed, in the waiting room by the lesson's own code.
 """
@@ -128,6 +128,36 @@ def moons_net() -> str:
         text(530, 284, "1 neuron", 14, INK, "middle"), text(560, 144, "answer"),
     ]  # fmt: skip
     return picture(640, 300, "A net of two inputs, eight neurons, and one neuron whose output is the answer.", *parts)
+
+
+# Lesson 04 -----------------------------------------------------------------------------------------------
+
+
+def who_has_what() -> str:
+    """The gradients are those of the lesson's own program."""
+    made = lesson_code("04", "^import warnings|^k = torch|^y = x \\* b")
+    reasons = {
+        "x": "a leaf, on a path to z", "b": "data: requires no gradient",
+        "k": "a leaf, but its factor is 0", "other": "a leaf, but no path leads to z",
+    }  # fmt: skip
+    places = {"x": (230, 20), "b": (230, 84), "k": (230, 148), "other": (230, 226), "y": (420, 52), "z": (600, 100)}
+    arrows = ["M338 43 L412 66", "M338 107 L412 84", "M338 171 H412", "M528 78 L592 110", "M528 171 L592 136"]
+    parts = [path(d, tip="blue") for d in arrows]
+    for name, (x, y) in places.items():
+        gradient = made[name].grad
+        fill = "#ffffff" if gradient is None else SKY if gradient.item() else PEACH
+        shown = "None" if gradient is None else f"{gradient.item():g}"
+        parts += [
+            box(x, y, 106, 46, fill, 8, "4 3" if gradient is None else ""),
+            text(x + 53, y + 20, name, 15, INK, "middle"), text(x + 53, y + 38, f"grad: {shown}", 13, INK, "middle"),
+        ]  # fmt: skip
+        if name in reasons:
+            parts.append(text(x - 12, y + 28, reasons[name], 13, INK, "end"))
+    parts += [
+        box(420, 148, 106, 46, "#ffffff", 8, "4 3"), text(473, 168, "k * 0", 15, INK, "middle"),
+        text(473, 186, "grad: None", 13, INK, "middle"), text(563, 236, "results: not leaves", 13, INK, "middle"),
+    ]  # fmt: skip
+    return picture(724, 288, "Six tensors of one program: one has a number, one has 0, and four have None.", *parts)
 
 
 # Lesson 07 -----------------------------------------------------------------------------------------------
@@ -376,6 +406,7 @@ def lesson_code(number: str, wanted: str) -> dict[str, Any]:
 PICTURES: dict[str, Callable[[], str]] = {
     "03_closure": closure,
     "03_net": moons_net,
+    "04_who_has_what": who_has_what,
     "02_nodes": nodes,
     "07_one_entry": one_entry,
     "08_flat": flat,

@@ -1,6 +1,7 @@
 """The pages beside the lessons: the index, the glossary, the guide for teachers. They say what is so, and link to it."""
 
 import builtins
+import importlib
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import minigrad
 from minigrad import tape
 from minigrad.course import building, lessons, notebooks, reference
 from minigrad.course.misconceptions import CATALOGUE
+from tests.course.test_misconceptions import printed
 from tests.house.test_notebook_style import anchors
 from tests.together import together
 
@@ -66,6 +68,19 @@ def test_the_page_of_rules_explains_its_words() -> None:
     explained = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
     assert explained >= set(tape.TABLE)
     assert set(reference.CALLED.findall(page.partition("## Words")[0])) - explained <= set(dir(builtins))
+
+
+# Corner cases ----------------------------------------------------------------------------------------------
+
+CORNERS = re.split(r"^## ", (HERE / "reference" / "corner_cases.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+ENGINES = ["minigrad", pytest.param("torch", marks=[pytest.mark.slow, pytest.mark.needs("torch")])]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("corner", CORNERS, ids=lambda corner: corner.partition("\n")[0])
+def test_a_corner_case_prints_what_stands_under_it(corner: str, engine: str) -> None:
+    program, shown = re.findall(r"^```(?:python|text)\n(.+?)^```", corner, re.MULTILINE | re.DOTALL)
+    assert printed(program, importlib.import_module(engine)).startswith(shown.strip())
 
 
 # The index -----------------------------------------------------------------------------------------------

@@ -218,33 +218,6 @@ def test_forward_hooks() -> None:
     assert len(calls) == 2
 
 
-def test_full_backward_hook_sees_and_replaces() -> None:
-    layer = nn.Linear(2, 1, bias=False)
-    nn.init.constant_(layer.weight, 3.0)
-    seen: list[Any] = []
-
-    def hook(module: Any, grad_input: Any, grad_output: Any) -> Any:
-        seen.append((grad_input[0].tolist(), grad_output[0].tolist()))
-        return (grad_input[0] * 10,)
-
-    handle = layer.register_full_backward_hook(hook)
-    x = mg.tensor([[1.0, 2.0]], requires_grad=True)
-    (layer(x) * 2).sum().backward()
-    assert seen == [([[6.0, 6.0]], [[2.0]])]
-    assert x.grad.tolist() == [[60.0, 60.0]] and layer.weight.grad.tolist() == [[2.0, 4.0]]
-    handle.remove()
-    layer(x).sum().backward()
-    assert len(seen) == 1
-
-
-def test_full_backward_hook_without_input_gradient() -> None:
-    layer = nn.Linear(2, 1, bias=False)
-    seen: list[Any] = []
-    layer.register_full_backward_hook(lambda m, gi, go: seen.append((gi, go[0].tolist())))
-    layer(mg.tensor([[1.0, 2.0]])).sum().backward()
-    assert seen == [((None,), [[1.0]])]
-
-
 def test_what_is_left_out_says_so() -> None:
     with pytest.raises(TypeError, match=r"^Conv2d\(\): minigrad leaves out the argument 'padding_mode'$"):
         nn.Conv2d(1, 1, 3, padding_mode="reflect")
@@ -260,7 +233,7 @@ def test_what_is_left_out_says_so() -> None:
     with pytest.raises(AttributeError, match="did you mean 'Linear'"):
         _ = nn.Linaer
     with pytest.raises(AttributeError, match="minigrad leaves out what its course does not use"):
-        _ = nn.ReLU().register_full_backward_hook
+        _ = nn.ReLU().register_full_backward_pre_hook
     with pytest.raises(AttributeError, match="did you mean 'weight'"):
         _ = nn.Linear(1, 1).wieght
 

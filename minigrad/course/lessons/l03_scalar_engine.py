@@ -1610,7 +1610,7 @@ LESSON = Lesson(
     introduces=(
         "multiplier", "Value", "data", "parents", "op", "_backward", "square", "grad_fn", "register_hook",
         "retain_graph", "tanh", "add", "mul", "topological_order", "descend", "random", "Random", "gauss", "uniform",
-        "pi", "plots", "boundary", "detail", "film", "curve", "moons", "some", "neuron", "net", "loss", "learn",
+        "pi", "gc", "freeze", "plots", "boundary", "detail", "film", "curve", "moons", "some", "neuron", "net", "loss", "learn",
         "picture",
     ),
     misconceptions=("M19", "M21", "M24"),

@@ -1,6 +1,6 @@
-"""Lesson 04: what PyTorch does with the same code. Eight predictions, and four methods for the student's engine.
+"""Lesson 04: what PyTorch does with the same code. Five functions on tensors, and four methods for the student's engine.
 
-Exercise 4.7 is judged on a given `Value` that lacks `zero_grad`, `detach`, `retain_grad` and the switch `no_grad`.
+Exercise 4.6 is judged on a given `Value` that lacks `zero_grad`, `detach`, `retain_grad` and the switch `no_grad`.
 Its numbers live in arrays, so that "shares its numbers" and "copies them" are different things.
 """
 
@@ -12,136 +12,707 @@ from typing import Any
 
 import numpy as np
 
+import minigrad as torch
+
 from ..exercise import Exercise, Lesson, Probe, Wrong, numbers, prediction, program, run
 
-# --- 4.1 to 4.6: predictions ----------------------------------------------------------------------------------
+ENGINE = "import minigrad as torch"
 
-EXERCISE_4_1 = prediction(
-    "4.1", 12,
-    why="backward() adds to x.grad and replaces nothing, so the second pass is added to the first.",
-    title="two passes, one x",
-    minutes=3,
+# --- 4.1 the state of a gradient ------------------------------------------------------------------------------
+
+STATES = {
+    "x = torch.tensor(p, requires_grad=True)\n(x * q).backward()\ngradient_state(x)": "arrived",
+    "x = torch.tensor(p, requires_grad=True)\n(x * 0).backward()\ngradient_state(x)": "arrived",
+    "x = torch.tensor([p, q], requires_grad=True)\n(x * x).sum().backward()\ngradient_state(x)": "arrived",
+    "x = torch.tensor(p, requires_grad=True)\nk = torch.tensor(q, requires_grad=True)\n(x * 3).backward()\n"
+    "gradient_state(k)": "nothing arrived",
+    "x = torch.tensor(p, requires_grad=True)\ny = x * q\ngradient_state(x)": "nothing arrived",
+    "x = torch.tensor(p, requires_grad=True)\n(x * q).backward()\nx.grad = None\ngradient_state(x)": "nothing arrived",
+    "x = torch.tensor(p, requires_grad=True)\nb = torch.tensor(q)\n(x * b).backward()\ngradient_state(b)": "not required",
+    "x = torch.tensor(p, requires_grad=True)\nwith torch.no_grad():\n    y = x * q\ngradient_state(y)": "not required",
+    "x = torch.tensor(p, requires_grad=True)\ny = (x * q).detach()\ngradient_state(y)": "not required",
+    "x = torch.tensor(p, requires_grad=True)\ny = x * q\ny.backward()\ngradient_state(y)": "not a leaf",
+    "x = torch.tensor(p, requires_grad=True)\ny = x * q\ngradient_state(y)": "not a leaf",
+    "x = torch.tensor(p, requires_grad=True)\ny = x * q\ny.retain_grad()\n(y * y).backward()\n"
+    "gradient_state(y)": "arrived",
+}  # fmt: skip
+
+
+def probes_4_1(rng: np.random.Generator) -> Iterator[Probe]:
+    for code, state in STATES.items():
+        p, q = (float(n) for n in numbers(rng, 2))
+        yield run(code, p=p, q=q).expect(state).show()
+
+
+def held(t: Any) -> bool:
+    return t.grad is not None
+
+
+def state(t: Any) -> str:
+    if not t.requires_grad:
+        return "not required"
+    if held(t):
+        return "arrived"
+    return "nothing arrived" if t.is_leaf else "not a leaf"
+
+
+def state_by_grad_fn(t: Any) -> str:
+    """Right: a node made the tensor, or none did."""
+    if t.requires_grad and not held(t):
+        return "nothing arrived" if t.grad_fn is None else "not a leaf"
+    return "arrived" if t.requires_grad else "not required"
+
+
+def state_gradient_first(t: Any) -> str:
+    """Right: what has a gradient needs no further question."""
+    if held(t):
+        return "arrived"
+    return "not a leaf" if t.grad_fn is not None else ("nothing arrived" if t.requires_grad else "not required")
+
+
+def state_zero_is_none(t: Any) -> str:
+    found = state(t)
+    return "nothing arrived" if found == "arrived" and float(abs(t.grad).sum()) == 0 else found
+
+
+def state_kind_first(t: Any) -> str:
+    return state(t) if t.is_leaf or not t.requires_grad else "not a leaf"
+
+
+def state_leaf_has_one(t: Any) -> str:
+    found = state(t)
+    return "arrived" if found == "nothing arrived" else found
+
+
+def state_none_for_all(t: Any) -> str:
+    return "arrived" if held(t) else "nothing arrived"
+
+
+def state_leaf_required(t: Any) -> str:
+    if t.grad_fn is None:
+        return "arrived" if held(t) else "not required"
+    return "arrived" if held(t) else "not a leaf"
+
+
+def state_data_is_leaf(t: Any) -> str:
+    return "nothing arrived" if t.is_leaf and not held(t) else state(t)
+
+
+def state_needs_a_node(t: Any) -> str:
+    return "not a leaf" if not t.requires_grad else state(t)
+
+
+EXERCISE_4_1 = program(
+    "4.1", "gradient_state",
+    why="requires_grad, is_leaf and `grad is None` answer three different questions, and 0 is a gradient, too.",
+    title="why is there no gradient?",
+    minutes=6,
+    prelude=ENGINE,
+    probes=probes_4_1,
     wrong=[
-        Wrong(6, "M01", "6 is what one pass adds. What was in x.grad when the second one came?"),
-        Wrong(9, "M43", "9 is the value of x**2. How fast does it grow at 3?"),
-        Wrong(36, "M22", "36 is 6 times 6. What does a leaf do with a share that arrives: multiply or add?"),
-        Wrong([6, 12], "M01", "Those are x.grad after the first pass and after the second. What is printed at the end?"),
-        Wrong(18, "M43", "18 is 9 + 9, the values. The gradients are added: how large is each?"),
-        Wrong(0, "M01", "Nothing in the program clears x.grad. What is there after the first pass?"),
+        Wrong(state_zero_is_none, "M05", "A gradient of 0 counts as no gradient in your function. Which comparison tells 0 "
+              "and None apart?"),
+        Wrong(state_kind_first, "M02", "A tensor that is not a leaf can have a gradient, after retain_grad(). Which question "
+              "should come before the one about the leaf?"),
+        Wrong(state_leaf_has_one, "M07", "Your function says \"arrived\" for every leaf that requires a gradient. What is in "
+              ".grad before the first backward pass?"),
+        Wrong(state_none_for_all, "M02", "There are three reasons for None, and you name one. Which attributes tell them "
+              "apart?"),
+        Wrong(state_leaf_required, "M09", "You took a tensor without a grad_fn for one that requires no gradient. A leaf has "
+              "no grad_fn either. Which attribute says that a gradient is required?"),
+        Wrong(state_data_is_leaf, "M02", "Plain data is a leaf, too, but no gradient will ever arrive there. Which attribute "
+              "says so?"),
+        Wrong(state_needs_a_node, "M12", "A result that was computed under no_grad, or detached, requires no gradient. Which "
+              "question should come first?"),
     ],
+    alternatives=[state, state_by_grad_fn, state_gradient_first],
     hints=[
-        ".grad is a running sum of everything that ever arrived.",
-        "Three passes of 5*x leave 15.",
-        "Work out one pass, then ask what the second does to it.",
+        "Ask three questions about the tensor: Does it require a gradient? Is its gradient None? Is it a leaf?",
+        "For b = torch.tensor(4.0) the answer is \"not required\", although b is a leaf.",
+        "The order of the questions matters: begin with requires_grad, and ask about .grad before is_leaf.",
     ],
+    worked="If not t.requires_grad: 'not required'. Else if t.grad is not None: 'arrived'. Else if t.is_leaf: 'nothing "
+           "arrived'. Else: 'not a leaf'.",
 )  # fmt: skip
 
-EXERCISE_4_2 = prediction(
-    "4.2", [24, None, None],
-    why="Only a leaf that requires a gradient keeps one: x is a leaf, and the other two are results.",
-    title="who holds a gradient",
-    minutes=4,
+# --- 4.2 one gradient for each loss ---------------------------------------------------------------------------
+
+LOSSES = "[lambda x: (x * 2).sum(), lambda x: (x * x).sum(), lambda x: (x * x * x).sum()]"
+SEPARATE = f"x = torch.tensor(data, requires_grad=True)\n[g.tolist() for g in separate(x, {LOSSES})]"
+AFTER = (
+    f"x = torch.tensor(data, requires_grad=True)\n(x * 7).sum().backward()\n[g.tolist() for g in separate(x, {LOSSES})]"
+)
+TWICE = (
+    "x = torch.tensor(data, requires_grad=True)\nseparate(x, [lambda x: (x * 5).sum()])\n"
+    "[g.tolist() for g in separate(x, [lambda x: (x * x).sum()])]"
+)
+NO_LOSS = "x = torch.tensor(data, requires_grad=True)\nlen(separate(x, []))"
+
+
+def probes_4_2(rng: np.random.Generator) -> Iterator[Probe]:
+    for data in (np.array([1.5, -2.0]), numbers(rng, 3)):
+        right = [[2.0] * data.size, (2 * data).tolist(), (3 * data**2).tolist()]
+        yield run(SEPARATE, data=data.tolist()).expect(right).show()
+        yield run(AFTER, data=data.tolist()).expect(right)
+        yield run(TWICE, data=data.tolist()).expect([right[1]])
+    yield run(NO_LOSS, data=[2.5]).expect(0)
+
+
+def separate(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        x.grad = None
+        loss(x).backward()
+        found.append(x.grad)
+    return found
+
+
+def separate_with_copies(x: Any, losses: Any) -> list[Any]:
+    """Right: a copy of the gradient, so that clearing in place does no harm."""
+    found = []
+    for loss in losses:
+        if x.grad is not None:
+            x.grad.zero_()
+        loss(x).backward()
+        found.append(x.grad.clone())
+    return found
+
+
+def separate_by_grad(x: Any, losses: Any) -> list[Any]:
+    """Right: autograd.grad stores nothing."""
+    return [torch.autograd.grad(loss(x), x)[0] for loss in losses]
+
+
+def separate_with_own_leaves(x: Any, losses: Any) -> list[Any]:
+    """Right: each loss gets a leaf of its own."""
+    found = []
+    for loss in losses:
+        leaf = x.detach().clone().requires_grad_()
+        loss(leaf).backward()
+        found.append(leaf.grad)
+    return found
+
+
+def never_cleared(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        loss(x).backward()
+        found.append(x.grad.clone())
+    return found
+
+
+def one_tensor_for_all(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        loss(x).backward()
+        found.append(x.grad)
+    return found
+
+
+def zeroed_in_place(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        if x.grad is not None:
+            x.grad.zero_()
+        loss(x).backward()
+        found.append(x.grad)
+    return found
+
+
+def zeroed_before_there_is_one(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        x.grad.zero_()
+        loss(x).backward()
+        found.append(x.grad.clone())
+    return found
+
+
+def cleared_before_it_is_read(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        loss(x).backward()
+        x.grad.zero_()
+        found.append(x.grad.clone())
+    return found
+
+
+def cleared_afterwards(x: Any, losses: Any) -> list[Any]:
+    found = []
+    for loss in losses:
+        loss(x).backward()
+        found.append(x.grad)
+        x.grad = None
+    return found
+
+
+def cleared_once(x: Any, losses: Any) -> list[Any]:
+    x.grad = None
+    return never_cleared(x, losses)
+
+
+def values_of_losses(x: Any, losses: Any) -> list[Any]:
+    return [loss(x).detach() for loss in losses]
+
+
+EXERCISE_4_2 = program(
+    "4.2", "separate",
+    why="Clearing before each pass stops the adding, and with None the next pass makes a new tensor.",
+    title="one gradient for each loss",
+    minutes=6,
+    prelude=ENGINE,
+    probes=probes_4_2,
+    rtol=1e-4,
+    atol=1e-5,
     wrong=[
-        Wrong([24, 12, 1], "M02", "Those are the right slopes of z for x, y and z. But who keeps one? Which of the three "
-              "was not computed from another?"),
-        Wrong([24, 12, None], "M02", "12 passed through y. Did anybody ask y to keep it?"),
-        Wrong([24, None, 1], "M03", "1 is where the pass starts. z was computed: is it a leaf?"),
-        Wrong([24, None, 0], "M05", "For z you wrote a number. Did any pass leave one there?"),
-        Wrong([24, "None", "None"], "", "Without the quotation marks: text is something other than nothing.",
-              name="None as text"),
-        Wrong([24, 0, 0], "M05", "Nothing was kept for y and z: what does PyTorch show for nothing?"),
-        Wrong([2, None, None], "M04", "2 is the slope of y for x. On which tensor was backward called?"),
-        Wrong([12, None, None], "M04", "12 is the slope of z for y. One more step leads to x."),
-        Wrong([None, None, 24], "M03", "24 is the slope of z for x. Is it stored on what moves, or on what is "
-              "nudged?"),
+        Wrong(never_cleared, "M01", "The second gradient contains the first one, and the third contains both. What does a "
+              "backward pass do with a gradient that is there already?"),
+        Wrong(one_tensor_for_all, "M01", "All entries of your list are the same tensor, and it holds the sum of all "
+              "gradients. What has to happen before each backward pass?"),
+        Wrong(zeroed_in_place, "M15", "All entries of your list are the same tensor, and it holds the last gradient. zero_() "
+              "overwrites it in place. How can the next pass get a new tensor?"),
+        Wrong(zeroed_before_there_is_one, "M07", "Before the first pass x.grad is None, so there is no tensor to fill with "
+              "zeros. How can you clear the gradient at any time?"),
+        Wrong(cleared_before_it_is_read, "M01", "All your gradients are 0, because you cleared each one before you stored "
+              "it. In which order do the lines have to come?"),
+        Wrong(cleared_afterwards, "M01", "x may hold a gradient already when separate is called, and your first gradient "
+              "contains it. When does the clearing have to happen?"),
+        Wrong(cleared_once, "M01", "You clear the gradient once, before the loop. The later gradients still contain the "
+              "earlier ones. How often does the clearing have to happen?"),
+        Wrong(values_of_losses, "M43", "You returned the values of the losses. Which attribute holds the gradient after a "
+              "backward pass?"),
     ],
+    alternatives=[separate, separate_with_copies, separate_by_grad, separate_with_own_leaves],
     hints=[
-        "Leaves keep gradients; what was computed hands them on.",
-        "For b = 5*a, c = b + 1 and c.backward(): a.grad is 5, the others are None.",
-        "Which of x, y and z was made by you, and not by an operation?",
+        "A backward pass adds to x.grad. So x.grad has to be cleared before each pass, the first one included.",
+        "x.grad = None works at any time, and the next pass puts a new tensor there.",
+        "The loop has three lines: clear, run backward on the loss of x, and append x.grad to the list.",
     ],
+    worked="found = []. For each loss: x.grad = None; loss(x).backward(); found.append(x.grad). Return found.",
 )  # fmt: skip
 
-EXERCISE_4_3 = prediction(
-    "4.3", "b",
-    why="The square saved its input, which the first pass freed; a sum saves nothing.",
-    title="backward twice on one graph",
-    minutes=3,
-    options={"a": "both raise an error", "b": "the square raises, the sum does not",
-             "c": "the sum raises, the square does not", "d": "neither raises"},
+# --- 4.3 a training loop that stops ---------------------------------------------------------------------------
+
+TRAINED = "w = torch.tensor(w, requires_grad=True)\ntrain(w, steps)\n[w.item(), w.is_leaf, w.requires_grad]"
+TRAINED_SAME = (
+    "w = torch.tensor(w, requires_grad=True)\nv = train(w, 2)\n[w.item(), v is None or v is w, v is None or v.is_leaf]"
+)
+TRAINED_ON = "w = torch.tensor(w, requires_grad=True)\ntrain(w, 2)\ntrain(w, 1)\nw.item()"
+TRAINED_OTHER = (
+    "w, v = torch.tensor(w, requires_grad=True), torch.tensor(v, requires_grad=True)\ntrain(w, 2)\ntrain(v, 2)\n"
+    "[w.item(), v.item(), torch.is_grad_enabled()]"
+)
+
+
+def trained(w: float, steps: int) -> float:
+    """The loss is (3w - 12)**2, its derivative 18 (w - 4): each step of 0.01 leaves 0.82 of the distance to 4."""
+    return 4 + (w - 4) * 0.82**steps
+
+
+def probes_4_3(rng: np.random.Generator) -> Iterator[Probe]:
+    w, v = (float(n) for n in numbers(rng, 2))
+    for start, steps in ((2.0, 1), (2.0, 2), (w, 1), (w, 5), (w, 0)):
+        yield run(TRAINED, w=start, steps=steps).expect([trained(start, steps), True, True]).show()
+    yield run(TRAINED_SAME, w=w).expect([trained(w, 2), True, True])
+    yield run(TRAINED_ON, w=w).expect(trained(w, 3))
+    yield run(TRAINED_OTHER, w=w, v=v).expect([trained(w, 2), trained(v, 2), True])
+
+
+def training(update: Callable[[Any], Any], name: str) -> Callable[[Any, int], Any]:
+    """`train` with this update; what the update returns is bound to the name w."""
+
+    def train(w: Any, steps: int) -> Any:
+        for _ in range(steps):
+            loss = (3 * w - 12) ** 2
+            loss.backward()
+            new = update(w)
+            w = w if new is None else new
+        return w
+
+    train.__name__ = name
+    return train
+
+
+def in_place(w: Any) -> None:
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+
+
+def through_data(w: Any) -> None:
+    """Right: .data is the same memory without a history."""
+    w.data -= 0.01 * w.grad
+    w.grad.zero_()
+
+
+def by_method(w: Any) -> None:
+    with torch.no_grad():
+        w.sub_(0.01 * w.grad)
+        w.grad = None
+
+
+def train_clearing_first(w: Any, steps: int) -> None:
+    """Right: each step begins with a cleared gradient."""
+    for _ in range(steps):
+        w.grad = None
+        ((3 * w - 12) ** 2).backward()
+        with torch.no_grad():
+            w.copy_(w - 0.01 * w.grad)
+
+
+def rebinding(w: Any) -> Any:
+    return w - 0.01 * w.grad
+
+
+def rebinding_unrecorded(w: Any) -> Any:
+    with torch.no_grad():
+        return w - 0.01 * w.grad
+
+
+def new_leaf(w: Any) -> Any:
+    return (w - 0.01 * w.grad).detach().requires_grad_()
+
+
+def adding_up(w: Any) -> None:
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+
+
+def recorded(w: Any) -> None:
+    w -= 0.01 * w.grad
+    w.grad = None
+
+
+def uphill(w: Any) -> None:
+    with torch.no_grad():
+        w += 0.01 * w.grad
+    w.grad = None
+
+
+def cleared_too_soon(w: Any) -> None:
+    w.grad.zero_()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+
+
+def replacing(w: Any) -> None:
+    with torch.no_grad():
+        w.copy_(-0.01 * w.grad)
+    w.grad = None
+
+
+def kept_by_retain_grad(w: Any) -> Any:
+    w = w - 0.01 * w.grad
+    w.retain_grad()
+    return w
+
+
+def train_all_unrecorded(w: Any, steps: int) -> None:
+    with torch.no_grad():
+        for _ in range(steps):
+            ((3 * w - 12) ** 2).backward()
+            in_place(w)
+
+
+NAME_MOVED = (
+    "w = ... gave the name w to a new tensor, and the caller's tensor has not changed. torch.explain(w) names the line. "
+    "How can you change the tensor itself?"
+)
+
+EXERCISE_4_3 = program(
+    "4.3", "train",
+    why="The update changes the same leaf in place, is not recorded, and clears the gradient for the next step.",
+    title="a training loop that stops",
+    minutes=8,
+    prelude=ENGINE,
+    probes=probes_4_3,
+    rtol=1e-4,
+    atol=1e-4,
     wrong=[
-        Wrong("a", "M10", "The first pass frees what was saved. What would x + 2 have to save for its slope?"),
-        Wrong("c", "M10", "Which of the two needs to remember x to know its slope?"),
-        Wrong("d", "M10", "After the first pass the saved numbers are gone. Which of the two slopes needs one?"),
+        Wrong(training(rebinding, "rebinding"), "M17", NAME_MOVED, alike="name moved"),
+        Wrong(training(kept_by_retain_grad, "kept_by_retain_grad"), "M17", "retain_grad() gives the new tensor a gradient, "
+              "but the caller's tensor has not changed. How can you change that one?"),
+        Wrong(training(rebinding_unrecorded, "rebinding_unrecorded"), "M17", NAME_MOVED, alike="name moved"),
+        Wrong(training(new_leaf, "new_leaf"), "M17", "Each step makes a new leaf, and the caller's tensor has not changed. "
+              "How can you change the tensor itself?"),
+        Wrong(training(adding_up, "adding_up"), "M01", "The first step is right, but the later ones are too large. What is in "
+              "w.grad when the second pass begins?"),
+        Wrong(training(recorded, "recorded"), "M16", "The update is in place now, but PyTorch does not let you change a leaf "
+              "while operations are recorded. Which block switches recording off?"),
+        Wrong(training(uphill, "uphill"), "", "w moves away from 4, so the loss grows. In which direction does it fall?"),
+        Wrong(training(cleared_too_soon, "cleared_too_soon"), "M01", "The caller's w does not change. Did you "
+              "clear the gradient before you used it, or did you change another tensor?"),
+        Wrong(training(replacing, "replacing"), "M19", "The old value of w is gone. A step changes w by a little: from "
+              "where does it start?"),
+        Wrong(train_all_unrecorded, "M12", "The loss is computed under no_grad, so it has no graph. Which lines belong into "
+              "the block, and which do not?"),
     ],
+    alternatives=[training(in_place, "in_place"), training(through_data, "through_data"), training(by_method, "by_method"),
+                  train_clearing_first],
     hints=[
-        "An error comes when a rule needs a number that was thrown away.",
-        "exp saves its result, so it refuses a second pass; a difference saves nothing.",
-        "Write down the slope of each operation. Does x stand in it?",
+        "Print torch.explain(w) in front of the last line of the loop. In the second step it names a line of the program.",
+        "An assignment such as a = a + 1 makes a new tensor. a += 1 changes the tensor that is there.",
+        "Three things are needed: change w in place, do it under no_grad, and clear its gradient afterwards.",
     ],
+    worked="Replace the last line of the loop: with torch.no_grad(): w -= 0.01 * w.grad, and then w.grad = None.",
 )  # fmt: skip
 
-EXERCISE_4_4 = prediction(
-    "4.4", 9,
-    why="detach cuts one factor off from the graph, so only the path through the other factor counts.",
-    title="a detached factor",
-    minutes=4,
+# --- 4.4 a sum that counts as a constant ----------------------------------------------------------------------
+
+SCALED = "x = torch.tensor(x, requires_grad=True)\nscaled(x).tolist()"
+SCALED_GRAD = (
+    "x = torch.tensor(x, requires_grad=True)\n(scaled(x) * torch.tensor(weights)).sum().backward()\nx.grad.tolist()"
+)
+SCALED_AFTER = (
+    "x = torch.tensor(x, requires_grad=True)\nscaled(x)\n[x.requires_grad, x.tolist(), torch.is_grad_enabled()]"
+)
+
+
+def probes_4_4(rng: np.random.Generator) -> Iterator[Probe]:
+    for x in (np.array([1.5, 2.0, 4.0]), abs(numbers(rng, 4))):
+        weights = numbers(rng, x.size)
+        yield run(SCALED, x=x.tolist()).expect((x / x.sum()).tolist()).show()
+        yield run(SCALED_GRAD, x=x.tolist(), weights=weights.tolist()).expect((weights / x.sum()).tolist())
+        yield run(SCALED_AFTER, x=x.tolist()).expect([True, x.tolist(), True])
+
+
+def scaled(x: Any) -> Any:
+    return x / x.sum().detach()
+
+
+def scaled_by_a_number(x: Any) -> Any:
+    """Right: .item() gives a plain number."""
+    return x / x.sum().item()
+
+
+def scaled_unrecorded(x: Any) -> Any:
+    """Right: only the sum is computed under no_grad."""
+    with torch.no_grad():
+        total = x.sum()
+    return x / total
+
+
+def scaled_detached_first(x: Any) -> Any:
+    return x * (1 / x.detach().sum())
+
+
+def scaled_recorded(x: Any) -> Any:
+    return x / x.sum()
+
+
+def scaled_numerator_cut(x: Any) -> Any:
+    return x.detach() / x.sum()
+
+
+def scaled_result_cut(x: Any) -> Any:
+    return (x / x.sum()).detach()
+
+
+def scaled_all_unrecorded(x: Any) -> Any:
+    with torch.no_grad():
+        return x / x.sum()
+
+
+def scaled_by_the_mean(x: Any) -> Any:
+    return x / x.mean().detach()
+
+
+def scaled_leaf_cut(x: Any) -> Any:
+    x.detach_()
+    return x / x.sum()
+
+
+def scaled_only_the_sum(x: Any) -> Any:
+    return x.sum().detach() + 0 * x
+
+
+NOTHING_LEFT = (
+    "The result requires no gradient, so no path leads back to x. Only the sum should count as a constant: what has to "
+    "stay recorded?"
+)
+
+EXERCISE_4_4 = program(
+    "4.4", "scaled",
+    why="The path through the sum is cut, and the path through the numerator stays.",
+    title="a sum that counts as a constant",
+    minutes=5,
+    prelude=ENGINE,
+    probes=probes_4_4,
+    rtol=1e-4,
+    atol=1e-5,
     wrong=[
-        Wrong(27, "M12", "27 is the slope of x**3. One of the two ways from z to x was cut: which?"),
-        Wrong(18, "M12", "18 comes through y. Is that way still open?"),
-        Wrong(0, "M12", "One edge was cut, and another one leads to x. Which?"),
-        Wrong(None, "M12", "None would mean that no way at all leads from z to x. Follow the second factor."),
-        Wrong(6, "M04", "6 is the slope of y alone. On which tensor was backward called?"),
-        Wrong(3, "M43", "3 is x. The last product's slope for x is its partner: what is its value?"),
+        Wrong(scaled_recorded, "M12", "The values are right, but the gradient also goes through the sum. How can you cut "
+              "that path and keep the other one?"),
+        Wrong(scaled_numerator_cut, "M12", "You cut the wrong path: now the gradient goes only through the sum. Which of the "
+              "two uses of x should count as a constant?"),
+        Wrong(scaled_result_cut, "M12", NOTHING_LEFT, alike="nothing left"),
+        Wrong(scaled_all_unrecorded, "M12", NOTHING_LEFT, alike="nothing left"),
+        Wrong(scaled_by_the_mean, "", "You divided by the mean. By which number does the task divide?"),
+        Wrong(scaled_leaf_cut, "M12", "detach_() changed x itself, so the caller's tensor requires no gradient any more. "
+              "Which method returns another tensor and leaves x alone?"),
+        Wrong(scaled_only_the_sum, "", "You returned the sum. What is divided by it?"),
     ],
+    alternatives=[scaled, scaled_by_a_number, scaled_unrecorded, scaled_detached_first],
     hints=[
-        "detach cuts one edge. What is on the other side of it counts as a plain number.",
-        "At x = 5, (x + 1).detach() * x has the slope 6.",
-        "Put the number in: z = ... * x.",
+        "x is used twice, in the numerator and in the sum. Only the path through the sum should be cut.",
+        "In x * (x + 5).detach() the second factor counts as a constant.",
+        "Compute the sum, detach it, and divide x by the result.",
     ],
+    worked="return x / x.sum().detach()",
 )  # fmt: skip
 
-EXERCISE_4_5 = prediction(
-    "4.5", "b",
-    why="The update gave the name w to a new tensor, and this tensor has no gradient.",
-    title="the name w after an update",
-    minutes=3,
-    options={"a": "3, from the second pass", "b": "None: w is another tensor now",
-             "c": "6: both passes added up", "d": "an error: w was changed in place"},
+# --- 4.5 which rule needs its input ---------------------------------------------------------------------------
+
+NEEDS = {
+    "lambda y: y + 3": False, "lambda y: y * y": True, "torch.exp": False, "torch.sin": True, "torch.tanh": False,
+    "lambda y: y * 5": False, "lambda y: y**2 + y": True, "lambda y: (y + 2).exp()": False, "torch.cos": True,
+    "lambda y: 4 - y": False,
+}  # fmt: skip
+LEAVES_NO_TRACE = "answers = [needs_input(torch.sin), needs_input(torch.exp), needs_input(torch.sin)]\nanswers"
+
+
+def probes_4_5(rng: np.random.Generator) -> Iterator[Probe]:
+    for f, needed in NEEDS.items():
+        yield run(f"needs_input({f})").expect(needed).show()
+    yield run(LEAVES_NO_TRACE).expect([True, False, True])
+
+
+def trial(change: Callable[[Any], Any], name: str, start: float = 2.0) -> Callable[[Any], bool]:
+    """A `needs_input` that does this to the input of f between f and backward."""
+
+    def needs_input(f: Any) -> bool:
+        y = torch.tensor([0.5, 1.5], requires_grad=True) * start
+        z = f(y)
+        change(y)
+        try:
+            z.sum().backward()
+        except RuntimeError:
+            return True
+        return False
+
+    needs_input.__name__ = name
+    return needs_input
+
+
+def first_entry(y: Any) -> None:
+    y[0] = 9.0
+
+
+def unrecorded(y: Any) -> None:
+    with torch.no_grad():
+        y += 1
+
+
+def changes_the_leaf(f: Any) -> bool:
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    try:
+        z = f(x)
+        x.add_(1)
+        z.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+def changes_the_output(f: Any) -> bool:
+    y = torch.tensor([0.5, 1.5], requires_grad=True) * 2
+    z = f(y)
+    try:
+        total = z.sum()
+        z.add_(1)
+        total.backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+def changes_first(f: Any) -> bool:
+    y = torch.tensor([0.5, 1.5], requires_grad=True) * 2
+    y.add_(1)
+    try:
+        f(y).sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+def never_runs_backward(f: Any) -> bool:
+    y = torch.tensor([0.5, 1.5], requires_grad=True) * 2
+    try:
+        f(y)
+        y.add_(1)
+    except RuntimeError:
+        return True
+    return False
+
+
+def runs_twice(f: Any) -> bool:
+    z = f(torch.tensor([0.5, 1.5], requires_grad=True))
+    z.sum().backward()
+    try:
+        z.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+def turned_round(f: Any) -> bool:
+    return not trial(lambda y: y.add_(1), "right")(f)
+
+
+def does_not_catch(f: Any) -> bool:
+    y = torch.tensor([0.5, 1.5], requires_grad=True) * 2
+    z = f(y)
+    y.add_(1)
+    z.sum().backward()
+    return False
+
+
+def prints_instead(f: Any) -> None:
+    print(trial(lambda y: y.add_(1), "right")(f))
+
+
+ALWAYS_FALSE = (
+    "Your function says False for every f. Do you change the input itself, in place and after f has used it? And does "
+    "backward() run after the change?"
+)
+
+EXERCISE_4_5 = program(
+    "4.5", "needs_input",
+    why="A rule that needs the input has saved it, and backward() refuses to use a saved tensor that has changed.",
+    title="which rule needs its input?",
+    minutes=8,
+    prelude=ENGINE,
+    probes=probes_4_5,
     wrong=[
-        Wrong("a", "M17", "w - 0.3 was computed from the old w. Is the new one a leaf?"),
-        Wrong("c", "M17", "6 is in the .grad of the tensor that w used to be. Which one does the name mean now?"),
-        Wrong("d", "M16", "Nothing was changed in place: `w = ...` makes a new tensor and moves the name. Which tensor "
-              "is trained?"),
+        Wrong(changes_the_leaf, "M16", "Your function says True for every f. You change a leaf in place, and that is an error "
+              "of its own. How can you get an input that is not a leaf?"),
+        Wrong(changes_the_output, "M15", "You changed the result of f, so your function finds the rules that need their "
+              "*output*, such as that of exp. Which tensor has to change?"),
+        Wrong(changes_first, "M15", ALWAYS_FALSE, alike="always False"),
+        Wrong(never_runs_backward, "M15", ALWAYS_FALSE, alike="always False"),
+        Wrong(trial(lambda y: y + 1, "makes_a_new_tensor"), "M17", ALWAYS_FALSE, alike="always False"),
+        Wrong(runs_twice, "M10", "Two backward passes fail for every rule that has saved something: an input, an output or "
+              "a constant. How can you find out about the input alone?"),
+        Wrong(turned_round, "", "All your answers are the wrong way round. What does an error in backward() mean?"),
+        Wrong(does_not_catch, "", "For y * y the error stops your function. Which statement lets a program go on after an "
+              "error?"),
+        Wrong(prints_instead, "", "Your function prints the answer and returns None. Which statement returns it?"),
     ],
+    alternatives=[trial(lambda y: y.add_(1), "in_place"), trial(first_entry, "first_entry"),
+                  trial(unrecorded, "unrecorded"), trial(lambda y: y.detach().mul_(3), "through_detach")],
     hints=[
-        "An equals sign moves a name; it changes no tensor.",
-        "After y = y + 1, y is the result of an addition, whatever y was before.",
-        "Ask w.is_leaf before and after the line.",
+        "The function makes an experiment: use f, change its input in place, call backward(), and see whether an error "
+        "comes.",
+        "For y + 3 no error comes, because the derivative of a sum does not depend on y. For y * y it does.",
+        "The input of f may not be a leaf, so multiply a leaf by 2 first. Put backward() into try, and return True in "
+        "except RuntimeError.",
     ],
+    worked="y = torch.tensor([0.5, 1.5], requires_grad=True) * 2; z = f(y); y.add_(1). Then try: z.sum().backward(); "
+           "except RuntimeError: return True. After that return False.",
 )  # fmt: skip
 
-EXERCISE_4_6 = prediction(
-    "4.6", "b",
-    why="The square saved its input, which has changed since; exp saved its output, which has not.",
-    title="adding 1 in place afterwards",
-    minutes=4,
-    options={"a": "both raise an error", "b": "the square raises, exp does not",
-             "c": "exp raises, the square does not", "d": "neither raises"},
-    wrong=[
-        Wrong("a", "M15", "The square needs y for its slope. What does exp need, and was that changed?"),
-        Wrong("c", "M15", "The slope of exp is its own result. Which tensor holds that, and was it changed?"),
-        Wrong("d", "M15", "PyTorch counts the changes of every tensor. Which rule will find that its number is a newer "
-              "one?"),
-    ],
-    hints=[
-        "What matters is whether the changed tensor was saved.",
-        "sin saves its input, tanh its output; after a change of the input only one of them complains.",
-        "Slope of y**2: 2y. Slope of exp(y): exp(y). Which of these is stored under the name y?",
-    ],
-)  # fmt: skip
-
-# --- 4.7 four methods for an engine ---------------------------------------------------------------------------
+# --- 4.6 four methods for an engine ---------------------------------------------------------------------------
 
 
 def given() -> dict[str, Any]:
@@ -151,14 +722,14 @@ def given() -> dict[str, Any]:
         recording = True
         count = 0
 
-        def __init__(self, data: Any, parents: tuple[Any, ...] = (), slopes: tuple[Any, ...] = ()) -> None:
+        def __init__(self, data: Any, parents: tuple[Any, ...] = (), derivatives: tuple[Any, ...] = ()) -> None:
             self.data = np.asarray(data, dtype=float)
             self.grad: Any = None
             self.keeps_grad = False
             self.parents = parents if Value.recording else ()
-            self.slopes = slopes if Value.recording else ()
+            self.derivatives = derivatives if Value.recording else ()
             Value.count += 1
-            self.born = Value.count
+            self.serial = Value.count
 
         def __add__(self, other: Any) -> Any:
             return Value(self.data + other.data, (self, other), (1.0, 1.0))
@@ -169,12 +740,12 @@ def given() -> dict[str, Any]:
         def backward(self) -> None:
             arrived = {self: 1.0}
             while arrived:
-                v = max(arrived, key=lambda value: value.born)
+                v = max(arrived, key=lambda value: value.serial)
                 g = arrived.pop(v)
                 if v.keeps_grad or not v.parents:
                     v.grad = g if v.grad is None else v.grad + g
-                for parent, slope in zip(v.parents, v.slopes, strict=True):
-                    arrived[parent] = arrived.get(parent, 0.0) + slope * g
+                for parent, derivative in zip(v.parents, v.derivatives, strict=True):
+                    arrived[parent] = arrived.get(parent, 0.0) + derivative * g
 
     return {"Value": Value}
 
@@ -221,18 +792,17 @@ ZERO_OWN = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.backward()\ny.zero_grad(
 ZERO_KEEPS = "x = Value(x)\ny = x * x\ny.retain_grad()\ny.zero_grad()\n(y * y).backward()\ny.grad"
 ZERO_FIRST = "x = Value(x)\nx.zero_grad()\nx.grad"
 ZERO_ASKS_NOT = "x = Value(x)\ny = x * x\ny.zero_grad()\n(y * y).backward()\n[x.grad, y.grad]"
-DETACH_FRESH = (
-    "x = Value(x)\nx.retain_grad()\n(x * x).backward()\nd = x.detach()\n(d * d).backward()\n[d.grad, x.grad]"
-)
+DETACH_FRESH = "x = Value(x)\nx.retain_grad()\n(x * x).backward()\nd = x.detach()\n(d * d).backward()\n[d.grad, x.grad]"
 DETACH = "x = Value(x)\nz = (x * x).detach() * x\nz.backward()\n[z.data, x.grad]"
 DETACH_SHARES = "x = Value(x)\nd = x.detach()\nd.data[...] = 99.0\nx.data"
 DETACH_OTHER = "x, k = Value(x), Value(k)\ny = x * k\nd = y.detach()\n[len(d.parents), len(y.parents), d is y]"
 RETAIN = "x = Value(x)\ny = x * x\nz = y * y\ny.retain_grad()\nz.backward()\n[x.grad, y.grad, z.grad]"
 RETAIN_ONE = (
-    "x = Value(x)\ny = x * x\nz = y * y\nz.retain_grad()\nbefore = z.grad\n(z * z).backward()\n"
-    "[y.grad, z.grad, before]"
+    "x = Value(x)\ny = x * x\nz = y * y\nz.retain_grad()\nbefore = z.grad\n(z * z).backward()\n[y.grad, z.grad, before]"
 )
-RETAIN_TWICE = "x = Value(x)\ny = x + x\ny.retain_grad()\ny.retain_grad()\n(y * y).backward()\n(y * y).backward()\ny.grad"
+RETAIN_TWICE = (
+    "x = Value(x)\ny = x + x\ny.retain_grad()\ny.retain_grad()\n(y * y).backward()\n(y * y).backward()\ny.grad"
+)
 RETAIN_LATER = "x = Value(x)\ny = x + x\ny.retain_grad()\n(y * y).backward()\ny.retain_grad()\ny.grad"
 OFF = "x = Value(x)\nwith no_grad():\n    y = x * x\nz = x * x\n[y.data, len(y.parents), len(z.parents)]"
 WAITING = "x = Value(x)\nblock = no_grad()\ny = x * x\nwith block:\n    z = x * x\n[len(y.parents), len(z.parents)]"
@@ -254,7 +824,7 @@ ERROR = (
 )
 
 
-def probes_4_7(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_4_6(rng: np.random.Generator) -> Iterator[Probe]:
     x, k = (float(n) for n in numbers(rng, 2))
     yield run(ZERO, x=x).expect(None).show()
     yield run(ZERO_NEXT, x=x).expect(2 * x)
@@ -292,12 +862,12 @@ def detach_copies(self: Any) -> Any:
 
 
 def detach_itself(self: Any) -> Any:
-    self.parents = self.slopes = ()
+    self.parents = self.derivatives = ()
     return self
 
 
 def detach_not_at_all(self: Any) -> Any:
-    return type(self)(self.data, self.parents, self.slopes)
+    return type(self)(self.data, self.parents, self.derivatives)
 
 
 def retain_by_number(self: Any) -> None:
@@ -343,7 +913,7 @@ def detach_the_array(self: Any) -> Any:
 
 
 def detach_both(self: Any) -> Any:
-    self.parents = self.slopes = ()
+    self.parents = self.derivatives = ()
     return type(self)(self.data)
 
 
@@ -366,8 +936,8 @@ def retain_from_zero(self: Any) -> None:
     self.grad = 0.0
 
 
-def switch_with_one_note(Value: Any) -> Any:
-    """no_grad that notes the state on the class: right for two blocks in each other, not for three."""
+def switch_with_one_store(Value: Any) -> Any:
+    """no_grad that stores the state on the class: right for two nested blocks, not for three."""
 
     class no_grad:
         before = True
@@ -517,194 +1087,142 @@ def cut_slowly(self: Any) -> Any:
     return out
 
 
-EXERCISE_4_7 = program(
-    "4.7", ("Value.zero_grad", "Value.detach", "Value.retain_grad", "no_grad"),
+EXERCISE_4_6 = program(
+    "4.6", ("Value.zero_grad", "Value.detach", "Value.retain_grad", "no_grad"),
     why="None of the four computes anything: each only changes what is kept or what is recorded.",
     title="four methods for your engine",
     minutes=14,
     points=2.0,
     scaffold=given,
     prelude="Value.recording = True",
-    probes=probes_4_7,
+    probes=probes_4_6,
     wrong=[
-        Wrong(engine(zero_grad=zero_with_a_number), "M07", "After zero_grad you show 0. PyTorch shows None: 'nothing "
-              "has arrived' is not 'what arrived adds up to 0'. Which of the two is true here?", name="zero is 0"),
-        Wrong(engine(zero_grad=zero_in_place), "M07", "zero_grad multiplies what is there with 0. Before the first pass, "
-              "what is there?", name="zero in place"),
-        Wrong(engine(zero_grad=zero_of_nothing), "M05", "Where nothing had arrived yet, zero_grad put a 0. Is nothing the "
-              "same as a 0 that somebody worked out?", name="0 of nothing"),
-        Wrong(engine(zero_grad=zero_and_keep), "M02", "After zero_grad an inner value keeps what arrives, though nobody "
-              "called retain_grad. What else does your zero_grad write?", name="zero and keep"),
-        Wrong(engine(retain_grad=retain_from_now), "M07", "Called on a value that holds a gradient, retain_grad took it away. "
-              "It speaks of what will arrive: what happens to what is there?", name="retain from now"),
-        Wrong(engine(zero_grad=zero_everywhere), "M24", "zero_grad of y cleared x as well. Whose gradient does "
-              "y.zero_grad() speak of?", name="zero everywhere"),
-        Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value that had been asked to keep its "
-              "gradient keeps it no more. Clearing what arrived, and forgetting the wish: are they the same?",
+        Wrong(engine(zero_grad=zero_with_a_number), "M07", "After zero_grad the gradient is 0, but in PyTorch it is None. "
+              "'No gradient has arrived' and 'the gradients add up to 0' are different: which one is true here?",
+              name="zero is 0"),
+        Wrong(engine(zero_grad=zero_in_place), "M07", "zero_grad multiplies the gradient by 0. What is in .grad before the "
+              "first pass?", name="zero in place"),
+        Wrong(engine(zero_grad=zero_of_nothing), "M05", "No gradient had arrived, and zero_grad put a 0 there. Is 'no "
+              "gradient' the same as a gradient of 0?", name="0 of nothing"),
+        Wrong(engine(zero_grad=zero_and_keep), "M02", "After zero_grad a value in between keeps its gradient, although "
+              "retain_grad was not called. What else does your zero_grad change?", name="zero and keep"),
+        Wrong(engine(retain_grad=retain_from_now), "M07", "retain_grad removed a gradient that was there. It is about "
+              "gradients that arrive later: what should happen to the one that is there?", name="retain from now"),
+        Wrong(engine(zero_grad=zero_everywhere), "M24", "y.zero_grad() cleared the gradient of x as well. Whose gradient "
+              "should it clear?", name="zero everywhere"),
+        Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value no longer keeps its gradient, although "
+              "retain_grad was called on it. Which attribute should zero_grad leave alone?",
               name="zero forgets the wish"),
-        Wrong(engine(zero_grad=zero_deleted), "M07", "The attribute itself is gone, and the next look at x.grad raises. "
-              "What does PyTorch show where nothing has arrived?", name="zero deletes"),
-        Wrong(engine(detach=detach_all_but_history), "M12", "The detached value came with a gradient of the old one. It is "
-              "another value: what has arrived at it so far?", name="detach keeps the gradient"),
-        Wrong(engine(detach=detach_the_array), "M14", "detach gave the bare array. It should give a value that one can go "
-              "on computing with: what wraps numbers?", name="detach the array"),
-        Wrong(engine(detach=detach_both), "M12", "The new value is right, and the old one has lost its history too. "
-              "Whose edge should be cut?", name="detach both"),
-        Wrong(engine(retain_grad=retain_parents_too), "M02", "The value's parents keep their gradients now as well. Who "
-              "was asked?", name="retain parents too"),
-        Wrong(engine(retain_grad=retain_for_all), "M02", "What arrived at the value was not kept, though something was "
-              "written down. Which attribute does backward look at, and on whom: the value, or the class?",
-              name="retain for all"),
-        Wrong(engine(retain_grad=retain_or_not), "M02", "Asked twice, the value keeps nothing: the second call took the "
-              "first one back. What should retain_grad leave behind, whatever was there?", name="retain or not"),
-        Wrong(engine(retain_grad=retain_from_zero), "M07", "Right after retain_grad the gradient shows 0, though nothing "
+        Wrong(engine(zero_grad=zero_deleted), "M07", "You deleted the attribute, so reading x.grad raises an error. What does "
+              "PyTorch show when no gradient has arrived?", name="zero deletes"),
+        Wrong(engine(detach=detach_all_but_history), "M12", "The detached value has the gradient of the old one. It is a new "
+              "value: which gradient has arrived at it so far?", name="detach keeps the gradient"),
+        Wrong(engine(detach=detach_the_array), "M14", "detach returned the plain array. It should return a value, with which "
+              "the engine can go on computing: how do you make one from numbers?", name="detach the array"),
+        Wrong(engine(detach=detach_both), "M12", "The new value is right, but the old one has lost its parents, too. Which of "
+              "the two should have no history?", name="detach both"),
+        Wrong(engine(retain_grad=retain_parents_too), "M02", "The parents of the value keep their gradients now as well. On "
+              "which value was retain_grad called?", name="retain parents too"),
+        Wrong(engine(retain_grad=retain_for_all), "M02", "The value did not keep its gradient. You changed the class: which "
+              "object does backward ask for keeps_grad?", name="retain for all"),
+        Wrong(engine(retain_grad=retain_or_not), "M02", "After two calls of retain_grad the value keeps nothing, because the "
+              "second call undid the first. Which value should the attribute have after any call?", name="retain or not"),
+        Wrong(engine(retain_grad=retain_from_zero), "M07", "Right after retain_grad the gradient is 0, although no gradient "
               "has arrived. Which attribute is enough?", name="retain from 0"),
-        Wrong(engine(no_grad=switch_with_one_note), "M49", "Two blocks in each other work, three do not: there is one note "
-              "for all of them, and the innermost overwrites it. Where can each block keep its own?",
-              name="no_grad, one note"),
-        Wrong(engine(no_grad=switch_turned_over), "M49", "A block inside a block switched recording *on*: yours turns the "
-              "state round. Which state should every block have inside?", name="no_grad turned over"),
-        Wrong(engine(no_grad=switch_too_soon), "M49", "Recording stops as soon as no_grad() is written, before any block "
-              "is entered. Which method runs at the beginning of a with?", name="no_grad too soon"),
-        Wrong(engine(no_grad=switch_of_its_own), "M49", "Inside the block everything is recorded all the same. Which switch "
-              "does Value look at, and what does it find there?", name="no_grad of its own"),
-        Wrong(engine(no_grad=switch_on_after_errors), "M49", "After an error in an inner block recording is on, though the "
-              "outer block still runs. Which state should a block give back, error or not?", name="no_grad on after errors"),
-        Wrong(engine(detach=detach_copies), "M12", "You gave the detached value numbers of its own. Writing into it "
-              "should change x as well: what do the two share in PyTorch?", name="detach copies"),
-        Wrong(engine(detach=detach_itself), "M12", "You cut the value itself: now it has lost its history for "
-              "everybody. detach leaves y alone and returns another value. What do they share?", name="detach itself"),
-        Wrong(engine(detach=detach_not_at_all), "M12", "The new value still knows its parents, so gradients still "
-              "flow through it. What should a value without a history know?", name="detach keeps parents"),
-        Wrong(engine(retain_grad=retain_by_number), "M02", "You put 0 into grad. The question is whether y *keeps* what "
-              "arrives later. Which attribute does backward look at?", name="retain writes 0"),
-        Wrong(engine(no_grad=switch_on_again), "M49", "Leaving the inner block switched recording on, though the outer "
-              "block was still running. Which state should a block give back?", name="no_grad on too early"),
-        Wrong(engine(no_grad=switch_unguarded), "M49", "After an error inside the block nothing is recorded any more. "
-              "Which of your lines was jumped over, and how can it be made to run?", name="no_grad and errors"),
-        Wrong(engine(no_grad=switch_for_ever), "M49", "After the block nothing is recorded any more. Who switches it on "
-              "again?", name="no_grad for ever"),
-        Wrong(engine(no_grad=switch_swallows), "M49", "An error raised inside the block never came out of it. What does "
-              "a true answer of __exit__ mean to Python?", name="no_grad swallows"),
+        Wrong(engine(no_grad=switch_with_one_store), "M49", "Two nested blocks work, but three do not: all blocks store the "
+              "state in one place, and the innermost overwrites it. Where can each block store its own?",
+              name="no_grad, one store"),
+        Wrong(engine(no_grad=switch_turned_over), "M49", "An inner block switched recording *on*, because yours reverses the "
+              "state. Which state should there be inside every block?", name="no_grad turned over"),
+        Wrong(engine(no_grad=switch_too_soon), "M49", "Recording stops as soon as no_grad() is called, before a block begins. "
+              "Which method does Python call at the beginning of a with block?", name="no_grad too soon"),
+        Wrong(engine(no_grad=switch_of_its_own), "M49", "Operations inside the block are still recorded. Which attribute "
+              "decides that in Value, and what is its value inside your block?", name="no_grad of its own"),
+        Wrong(engine(no_grad=switch_on_after_errors), "M49", "After an error in an inner block recording is on, although the "
+              "outer block still runs. Which state should a block restore?", name="no_grad on after errors"),
+        Wrong(engine(detach=detach_copies), "M12", "The detached value has numbers of its own. But writing into it should "
+              "change x as well: what do the two values share in PyTorch?", name="detach copies"),
+        Wrong(engine(detach=detach_itself), "M12", "You removed the history of the value itself. detach leaves the value as "
+              "it is and returns another one. What do the two share?", name="detach itself"),
+        Wrong(engine(detach=detach_not_at_all), "M12", "The new value still has parents, so gradients still flow through it. "
+              "Which parents should a value without a history have?", name="detach keeps parents"),
+        Wrong(engine(retain_grad=retain_by_number), "M02", "You set grad to 0. But the value should *keep* a gradient that "
+              "arrives later. Which attribute does backward read?", name="retain writes 0"),
+        Wrong(engine(no_grad=switch_on_again), "M49", "At the end of the inner block recording was switched on, although the "
+              "outer block was still running. Which state should a block restore?", name="no_grad on too early"),
+        Wrong(engine(no_grad=switch_unguarded), "M49", "After an error inside the block nothing is recorded any more. Which of "
+              "your lines did the error skip, and how can you make it run?", name="no_grad and errors"),
+        Wrong(engine(no_grad=switch_for_ever), "M49", "After the block nothing is recorded any more. Which method has to "
+              "switch recording on again?", name="no_grad for ever"),
+        Wrong(engine(no_grad=switch_swallows), "M49", "An error inside the block disappeared. What does Python do with the "
+              "error when __exit__ returns True?", name="no_grad swallows"),
     ],
     alternatives=[engine(), engine(no_grad=switch_with_try), engine(detach=cut_slowly),
                   engine(no_grad=switch_counting)],
     hints=[
-        "Three of the four are one line each. Read the given class: which attribute does each of them concern?",
-        "A counter that is set to 5, used in a block and given back must be 5 again, and not 1, even after an error.",
-        "no_grad: on entering, note the state and switch off; on leaving, put the noted state back.",
+        "Three of the four need one line each. Read the class: which attribute does each of them change?",
+        "Suppose that a block sets a number to 0 and restores it at its end. If it was 5 before, it must be 5 afterwards, "
+        "also after an error.",
+        "no_grad: at the beginning of the block, store the state and switch recording off; at its end, restore the stored "
+        "state.",
     ],
     worked="zero_grad sets grad to None. detach returns Value(self.data). retain_grad sets keeps_grad to True. "
-           "no_grad notes Value.recording when entered, sets it to False, and puts the noted state back in __exit__.",
+           "no_grad stores Value.recording in __enter__, sets it to False, and restores the stored state in __exit__.",
 )  # fmt: skip
 
-# --- 4.8 and 4.9 ----------------------------------------------------------------------------------------------
-
-EXERCISE_4_8 = prediction(
-    "4.8", [3, 5, None],
-    why="Each call builds its own graph from the operations that it ran.",
-    title="one function, two graphs",
-    minutes=5,
-    wrong=[
-        Wrong([3, 3, None], "M47", "The second call starts from 1: how often must 1 be doubled to pass 20?"),
-        Wrong([5, 5, None], "M47", "The first call starts from 3: 6, 12, 24. Is there one graph for both calls?"),
-        Wrong([5, 3, None], "M47", "Both numbers are on the list, at the wrong places. Which start needs more doublings?"),
-        Wrong([8, 32, None], "M47", "8 and 32 are the slopes. How many doublings make each?"),
-        Wrong([1, 1, None], "M47", "The line v = v * 2 stands there once. How often does it run?"),
-        Wrong([3, 5, 0], "M05", "The branch with y never ran. Is there a path from the result to y, along which a 0 "
-              "could come?"),
-        Wrong([4, 6, None], "M47", "The condition is asked once more than the line runs. Which of the two leaves a "
-              "node?"),
-    ],
-    hints=[
-        "Only what ran is in the graph.",
-        "From 7 the loop runs twice: 14, 28. It leaves two nodes.",
-        "For the third number: did any line that ran mention y?",
-    ],
-)  # fmt: skip
-
-EXERCISE_4_9 = prediction(
-    "4.9", "c",
-    why="Under no_grad nothing is recorded, so nothing is saved; detach leaves the graph that was already built.",
-    title="what no_grad saves",
-    minutes=4,
-    options={"a": "both save the same: in the end neither result has a graph",
-             "b": "no_grad only postpones: the graph is written when backward is called",
-             "c": "no_grad writes no node and keeps no number; detach throws away what was already written",
-             "d": "detach saves more, because it also frees the numbers of the result"},
-    wrong=[
-        Wrong("a", "M48", "At the end they look alike. What had been kept just before the cut?"),
-        Wrong("b", "M09", "The graph is written while the code runs, or never. Can backward be called on something "
-              "made under no_grad?"),
-        Wrong("d", "M12", "A detached tensor shares the numbers of the result. Are they freed?"),
-    ],
-    hints=[
-        "Saving happens when an operation runs.",
-        "A hundred layers detached at the end were recorded a hundred times first.",
-        "Compare the moment before the cut with a run under no_grad.",
-    ],
-)  # fmt: skip
-
-# --- the twelve programs of the reading notebook --------------------------------------------------------------
-
-PREDICTION_4_0 = prediction(
-    "4.0", "b", points=0,
-    title="running backward again",
-    options={"a": "x.grad is the same as before", "b": "an error", "c": "x.grad has doubled"},
-    wrong=[
-        Wrong("a", "M01", "A pass adds to what is there. Would it be the same?"),
-        Wrong("c", "M10", "That would be 2 + 2. The product kept a number for its slope: is it still there?"),
-    ],
-)  # fmt: skip
+# --- the predictions of the reading notebook ------------------------------------------------------------------
 
 PREDICTION_4_1A = prediction(
-    "4.1a", "b", points=0,
-    title="the grad_fn of x",
-    options={"a": "SumBackward0, as for z", "b": "None", "c": "the addition that made its numbers"},
+    "4.1a", [None, None], points=0,
+    title="the gradients of y and of other",
     wrong=[
-        Wrong("a", "M09", "That node made z. Which operation made x?"),
-        Wrong("c", "M09", "You wrote its numbers down. Was any operation recorded?"),
+        Wrong([1, 0], "M02", "A gradient of 1 passed through y, but was it kept? And no gradient is not the same as 0."),
+        Wrong([1, None], "M02", "A gradient of 1 passed through y. Is y a leaf?"),
+        Wrong([[1, 1], None], "M02", "A gradient passed through y. Is y a leaf?"),
+        Wrong([None, 0], "M05", "No path leads from z to other. Does a gradient of 0 arrive there, or none at all?"),
+        Wrong([0, 0], "M05", "y keeps no gradient, and none arrives at other. Is that the same as 0?"),
     ],
 )  # fmt: skip
 
 PREDICTION_4_2A = prediction(
-    "4.2a", [None, None], points=0,
-    title="gradients of y and of a bystander",
+    "4.2a", [5, 5], points=0,
+    title="two losses, one x",
     wrong=[
-        Wrong([1, 0], "M02", "1 did pass through y. Was it kept? And 0 is not the same as nothing."),
-        Wrong([1, None], "M02", "1 did pass through y. Was it kept?"),
-        Wrong([[1, 1], None], "M02", "Ones did pass through y. Were they kept?"),
-        Wrong([None, 0], "M05", "No path leads to the bystander. Is that 0, or nothing?"),
-        Wrong([0, 0], "M05", "Nothing was kept, and nothing arrived. Is that 0?"),
+        Wrong([3, 3], "M01", "That is what the second pass computes. What was in x.grad before?"),
+        Wrong([2, 2], "M01", "That is what the first pass computes. What does the second pass do?"),
+        Wrong([6, 6], "M22", "That is 2 times 3. Are the gradients of two passes multiplied?"),
     ],
 )  # fmt: skip
 
 PREDICTION_4_3A = prediction(
-    "4.3a", [4, 4], points=0,
-    title="x + x, two passes",
+    "4.3a", "b", points=0,
+    title="a second backward pass",
+    options={"a": "x.grad stays the same", "b": "an error", "c": "x.grad doubles"},
     wrong=[
-        Wrong([2, 2], "M01", "That is one pass. The second is not refused here, and adds."),
-        Wrong("error", "M10", "A sum's slope is 1, whatever x is. Did it save anything that could be gone?"),
+        Wrong("a", "M01", "A pass adds to the gradient that is there. Would it stay the same?"),
+        Wrong("c", "M10", "That would be 2 + 2. But the product saved the number 2 for its rule: is it still there?"),
     ],
 )  # fmt: skip
 
 PREDICTION_4_3B = prediction(
-    "4.3b", [5, 5], points=0,
-    title="two losses, one x",
+    "4.3b", [4, 4], points=0,
+    title="x + x, two passes",
     wrong=[
-        Wrong([3, 3], "M01", "That is what the second pass adds. What was there?"),
-        Wrong([2, 2], "M01", "That is what the first pass adds. Does the second leave no trace?"),
-        Wrong([6, 6], "M22", "2 times 3. Do passes multiply?"),
+        Wrong([2, 2], "M01", "That is one pass. The second one works here, and adds."),
+        Wrong("error", "M10", "The derivative of a sum is 1, whatever x is. Does its rule need a saved number?"),
     ],
 )  # fmt: skip
 
 PREDICTION_4_4A = prediction(
-    "4.4a", [False, False], points=0,
-    title="requires_grad of the two",
+    "4.4a", 9, points=0,
+    title="a detached factor",
     wrong=[
-        Wrong([True, False], "M12", "Under no_grad nothing is written. Can the result know a history?"),
-        Wrong([False, True], "M12", "detach returns a tensor without history. What does it require?"),
-        Wrong([True, True], "M12", "Both are made to have no history."),
+        Wrong(27, "M12", "27 is the derivative of x**3, along both paths. Which of the two was cut?"),
+        Wrong(18, "M12", "18 is the part that comes through y. Is this path still open?"),
+        Wrong(0, "M12", "One path was cut, but x is also the second factor."),
+        Wrong(6, "M04", "6 is the derivative of y. On which tensor is backward called?"),
+        Wrong(3, "M43", "3 is x. The derivative of a product with respect to one factor is the other factor: what is its "
+              "value?"),
     ],
 )  # fmt: skip
 
@@ -712,55 +1230,17 @@ PREDICTION_4_4B = prediction(
     "4.4b", [100, 3], points=0,
     title="writing into a detached tensor",
     wrong=[
-        Wrong([2, 3], "M12", "detach cuts the history. Does it copy the numbers?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_4_4C = prediction(
-    "4.4c", "a", points=0,
-    title="backward behind a detach",
-    options={"a": "an error", "b": "15 in x.grad", "c": "None in x.grad, silently"},
-    wrong=[
-        Wrong("b", "M12", "15 is the slope without detach. Is there still a way back?"),
-        Wrong("c", "M12", "The tensor backward is called on has no history at all. Does PyTorch stay silent then?"),
+        Wrong([2, 3], "M12", "detach() cuts the history. Does it copy the numbers?"),
     ],
 )  # fmt: skip
 
 PREDICTION_4_5A = prediction(
-    "4.5a", False, points=0,
-    title="requires_grad after an update under no_grad",
+    "4.5a", None, points=0,
+    title="the gradient of w after an update and a second pass",
     wrong=[
-        Wrong(True, "M17", "The right-hand side was computed under no_grad. What does its result know of w?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_4_6A = prediction(
-    "4.6a", "b", points=0,
-    title="changing an input of a sum and of a product",
-    options={"a": "both raise", "b": "only the product raises", "c": "neither raises"},
-    wrong=[
-        Wrong("a", "M15", "The slope of b + 1 is 1. What would the sum have had to save?"),
-        Wrong("c", "M15", "The slope of b * b needs b, as it was. Is it still there?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_4_8A = prediction(
-    "4.8a", "c", points=0,
-    title="the gradient of the branch not taken",
-    options={"a": "0", "b": "3", "c": "None"},
-    wrong=[
-        Wrong("a", "M05", "No line that ran mentions k. Is there a path?"),
-        Wrong("b", "M47", "3 would be right if the other branch had run. Did it?"),
-    ],
-)  # fmt: skip
-
-PREDICTION_4_9A = prediction(
-    "4.9a", [30, 0], points=0,
-    title="numbers kept with detach and with no_grad",
-    wrong=[
-        Wrong([0, 0], "M48", "no_grad keeps none. But when does detach come: before the operations run, or after?"),
-        Wrong([30, 30], "M48", "With detach, 30 are kept until the cut. Under no_grad, is anything written?"),
-        Wrong([0, 30], "M48", "The other way round: which of the two acts while the operations run?"),
+        Wrong(3, "M17", "3 is the derivative. But the second pass was computed with a new tensor: is that one a leaf?"),
+        Wrong(6, "M17", "6 is the sum of two passes. The first tensor holds its 3: does the name w still mean this tensor?"),
+        Wrong(0, "M05", "Nothing sets the gradient to 0 here. Which tensor does the name w mean after the third line?"),
     ],
 )  # fmt: skip
 
@@ -769,18 +1249,27 @@ PREDICTION_4_5B = prediction(
     title="an update that leaves a trainable w",
     options={"a": "w = w - 0.3", "b": "w = w - 0.3 under no_grad", "c": "w -= 0.3", "d": "w -= 0.3 under no_grad"},
     wrong=[
-        Wrong("a", "M17", "That is 1.7, but a new tensor, the result of a subtraction. Is it a leaf?"),
-        Wrong("b", "M17", "That is the program you have just run: 1.7, but what did requires_grad say?"),
-        Wrong("c", "M16", "In place is right: w stays w. But this line would be recorded as part of the model. Does "
-              "PyTorch allow that for a leaf?"),
+        Wrong("a", "M17", "The number 1.7 is right. But the tensor is the result of a subtraction: is it a leaf?"),
+        Wrong("b", "M17", "The number 1.7 is right. But a result that is computed under no_grad requires no gradient."),
+        Wrong("c", "M16", "In place is right, because w stays the same tensor. But the update would be recorded as a part "
+              "of the model. Does PyTorch allow that for a leaf?"),
+    ],
+)  # fmt: skip
+
+PREDICTION_4_6A = prediction(
+    "4.6a", "b", points=0,
+    title="changing the input of a sum and of a product",
+    options={"a": "both raise an error", "b": "only the product raises an error", "c": "neither raises an error"},
+    wrong=[
+        Wrong("a", "M15", "The derivative of b + 1 is 1. Which number would the sum have to save?"),
+        Wrong("c", "M15", "The derivative of b * b needs b as it was in the forward pass. Is this number still there?"),
     ],
 )  # fmt: skip
 
 EXERCISES: tuple[Exercise, ...] = (
-    PREDICTION_4_0, PREDICTION_4_1A, PREDICTION_4_2A, PREDICTION_4_3A, PREDICTION_4_3B, PREDICTION_4_4A,
-    PREDICTION_4_4B, PREDICTION_4_4C, PREDICTION_4_5A, PREDICTION_4_5B, PREDICTION_4_6A, PREDICTION_4_8A, PREDICTION_4_9A,
-    EXERCISE_4_1, EXERCISE_4_2, EXERCISE_4_3, EXERCISE_4_4, EXERCISE_4_5, EXERCISE_4_6, EXERCISE_4_7,
-    EXERCISE_4_8, EXERCISE_4_9,
+    PREDICTION_4_1A, PREDICTION_4_2A, PREDICTION_4_3A, PREDICTION_4_3B, PREDICTION_4_4A, PREDICTION_4_4B,
+    PREDICTION_4_5A, PREDICTION_4_5B, PREDICTION_4_6A,
+    EXERCISE_4_1, EXERCISE_4_2, EXERCISE_4_3, EXERCISE_4_4, EXERCISE_4_5, EXERCISE_4_6,
 )  # fmt: skip
 
 LESSON = Lesson(
@@ -790,12 +1279,12 @@ LESSON = Lesson(
     after=(3,),
     idea="Leaves keep gradients and add them up, a graph is freed by its first pass, and a name is not a tensor.",
     introduces=(
-        "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "sub_", "full", "clone",
-        "add_", "item", "numel", "element_size", "autograd", "graph", "saved_tensors_hooks", "numpy", "recording",
-        "slopes", "asarray", "dtype", "keeps_grad", "born", "zero_grad", "__enter__", "__exit__",
-        "warnings", "catch_warnings", "simplefilter", "retain_grad",
+        "attempt", "is_leaf", "before", "zero_", "no_grad", "detach", "is_grad_enabled", "explain", "sub_", "clone",
+        "add_", "warnings", "filterwarnings", "message", "numpy", "recording", "asarray", "dtype", "keeps_grad",
+        "serial", "zero_grad", "__enter__", "__exit__",
+        "gradient_state", "separate", "classmates_train", "train", "scaled", "needs_input", "retain_grad", "derivatives",
     ),
-    misconceptions=("M01", "M02", "M03", "M05", "M07", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
+    misconceptions=("M01", "M02", "M03", "M05", "M07", "M09", "M10", "M12", "M15", "M16", "M17", "M47", "M48", "M49"),
     with_engine=True,
     locked=True,
     exercises=EXERCISES,

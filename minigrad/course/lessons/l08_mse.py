@@ -824,7 +824,7 @@ LESSON = Lesson(
     idea="A model learns: compute the loss and its gradient, take a step against the gradient, and repeat.",
     introduces=(
         "minigrad.nn", "MSELoss", "mse", "mse_backward", "size", "errors", "Loss", "alive", "most", "number",
-        "history", "__del__", "training", "average", "part_gradient", "accumulate", "requires_grad_", "fit",
+        "history", "__del__", "training", "average", "item", "part_gradient", "accumulate", "requires_grad_", "fit",
     ),
     misconceptions=("M30", "M31", "M43", "M50"),
     with_engine=False,

@@ -805,7 +805,7 @@ LESSON = Lesson(
     introduces=(
         "layers", "Linear", "parameters", "named_parameters", "optim", "SGD", "lr",
         "importlib.resources", "files", "load", "astype", "int64", "Sequential", "ReLU", "momentum", "permutation",
-        "argmax", "weight", "bias", "Relu", "velocities", "split", "accuracy", "keepdim", "train",
+        "argmax", "weight", "bias", "Relu", "velocities", "split", "accuracy", "keepdim",
         "batch", "epochs", "read_digits",
     ),
     with_engine=True,
