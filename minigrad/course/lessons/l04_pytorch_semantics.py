@@ -37,11 +37,19 @@ STATES = {
     "gradient_state(y)": "arrived",
 }  # fmt: skip
 
+KINDS = (
+    "known = torch.tensor(p)\nleaf = torch.tensor(p, requires_grad=True)\ny = leaf * q\n"
+    "[gradient_state((known, leaf, y)[kind]) for kind in kinds]"
+)
+
 
 def probes_4_1(rng: np.random.Generator) -> Iterator[Probe]:
     for code, state in STATES.items():
         p, q = (float(n) for n in numbers(rng, 2))
         yield run(code, p=p, q=q).expect(state).show()
+    kinds = rng.integers(3, size=8).tolist()  # the answer differs from student to student: no table holds it
+    states = ("not required", "nothing arrived", "not a leaf")
+    yield run(KINDS, p=2.5, q=-1.5, kinds=kinds).expect([states[kind] for kind in kinds])
 
 
 def held(t: Any) -> bool:
