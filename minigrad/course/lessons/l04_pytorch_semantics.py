@@ -576,13 +576,14 @@ NEEDS = {
     "lambda y: y * 5": False, "lambda y: y**2 + y": True, "lambda y: (y + 2).exp()": False, "torch.cos": True,
     "lambda y: 4 - y": False,
 }  # fmt: skip
-LEAVES_NO_TRACE = "answers = [needs_input(torch.sin), needs_input(torch.exp), needs_input(torch.sin)]\nanswers"
+LEAVES_NO_TRACE = "answers = [needs_input((torch.exp, torch.sin)[k]) for k in which]\nanswers"
 
 
 def probes_4_5(rng: np.random.Generator) -> Iterator[Probe]:
     for f, needed in NEEDS.items():
         yield run(f"needs_input({f})").expect(needed).show()
-    yield run(LEAVES_NO_TRACE).expect([True, False, True])
+    which = [1, 0, 1, *rng.integers(2, size=6).tolist()]  # differs from student to student: no table holds the answer
+    yield run(LEAVES_NO_TRACE, which=which).expect([k == 1 for k in which])
 
 
 def trial(change: Callable[[Any], Any], name: str, start: float = 2.0) -> Callable[[Any], bool]:
