@@ -131,7 +131,7 @@ def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int,
         faulthandler.disable()  # a crash of the child is reported on the card
         sys.settrace(None)
         if not (exercise.with_engine or lessons.lesson(exercise.lesson).with_engine):
-            leave_the_engine_out()
+            leave_the_engine_out(namespace)
         leave_the_answers_out(namespace)
         limit(exercise)
         worker.serve(requests, replies, namespace)
@@ -147,7 +147,7 @@ def most_open() -> int:
     return 65536 if soft == resource.RLIM_INFINITY else min(soft, 1 << 20)
 
 
-def leave_the_engine_out() -> None:
+def leave_the_engine_out(namespace: dict[str, Any]) -> None:
     """In the child: lessons that ask for a piece of engine are checked without one, as at hand-in."""
     import minigrad
     from minigrad import tape
@@ -155,10 +155,19 @@ def leave_the_engine_out() -> None:
     def refuse(*args: Any, **options: Any) -> Any:
         raise RuntimeError("this check runs without minigrad and torch, as at hand-in: Python and numpy are enough")
 
+    def refused(name: str, thing: Any) -> Any:
+        return refuse if isinstance(thing, types.FunctionType) and not name.startswith("__") else thing
+
     tape.choose(type("Refused", (tape.Walk,), {"started": staticmethod(refuse)}))  # for tensors that exist already
-    for name, thing in list(vars(minigrad).items()):
-        if isinstance(thing, types.FunctionType | types.BuiltinFunctionType) and not name.startswith("__"):
-            setattr(minigrad, name, refuse)
+    empty = types.ModuleType("minigrad")
+    vars(empty).update({name: refused(name, thing) for name, thing in vars(minigrad).items()})
+    functions = {id(thing) for name, thing in vars(minigrad).items() if refused(name, thing) is refuse}
+    for name, thing in list(namespace.items()):
+        if thing is minigrad:
+            namespace[name] = empty
+        elif id(thing) in functions:
+            namespace[name] = refuse
+    sys.modules["minigrad"] = empty
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.autograd.backward = torch.autograd.grad = refuse

@@ -114,13 +114,19 @@ def only_upstream(ctx: Any, g: Any) -> Any:
     return g
 
 
+class OnTheClass:
+    """What a wrong answer stores on the class instead of the ctx: every use of the Function shares it."""
+
+    value: Any = None
+
+
 def keep_on_the_class(ctx: Any, x: Any) -> Any:
-    Function.kept = x  # type: ignore[attr-defined]
+    OnTheClass.value = x
     return x * x
 
 
 def from_the_class(ctx: Any, g: Any) -> Any:
-    return 2 * g * Function.kept  # type: ignore[attr-defined]
+    return 2 * g * OnTheClass.value
 
 
 def once_more_each_time(ctx: Any, g: Any) -> Any:
@@ -357,7 +363,7 @@ def scale_if_asked(ctx: Any, g: Any) -> Any:
 
 
 def scale_shared(ctx: Any, x: Any, k: Any) -> Any:
-    Function.k = k  # type: ignore[attr-defined]
+    OnTheClass.value = k
     return x * k
 
 
@@ -417,7 +423,7 @@ EXERCISE_9_2 = program(
         Wrong(two_inputs(scale=lambda ctx, g: (g * abs(ctx.k), None)), "M30",
               "Scale.backward loses the sign of k. If k is -3, does the result grow or fall when x grows?",
               name="Scale without sign"),
-        Wrong({"Scale": made("Scale", scale_shared, lambda ctx, g: (g * Function.k, None)),  # type: ignore[attr-defined]
+        Wrong({"Scale": made("Scale", scale_shared, lambda ctx, g: (g * OnTheClass.value, None)),
                "Hypot": made("Hypot", hypot_forward, hypot_rule)}, "M34",
               "Your answer is right for one Scale. With two of them in the graph, the second one overwrites "
               "the k of the first. Which object belongs to one call only?", name="shared k"),
@@ -697,12 +703,12 @@ def turns_g_itself(ctx: Any, g: Any) -> Any:
 
 
 def keeps_k_for_all(ctx: Any, x: Any, k: Any) -> Any:
-    Function.k = k  # type: ignore[attr-defined]
+    OnTheClass.value = k
     return x.view_as(x)
 
 
 def turns_by_the_shared(ctx: Any, g: Any) -> Any:
-    return -Function.k * g, None  # type: ignore[attr-defined]
+    return -OnTheClass.value * g, None
 
 
 def rounds_x_itself(ctx: Any, x: Any) -> Any:
