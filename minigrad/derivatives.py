@@ -8,13 +8,10 @@ gradient of that input.  The names it takes say what is saved for backward:
     out          the result
     x_shape      only the shape of an input
     others       arguments of the forward function
-
 Nothing else is saved.  None in place of a rule: that input has no gradient.
-
 Rules use operators, methods that arrays and Tensors share, and operations of
-this table: so they run on arrays in a plain backward pass, and on Tensors in
-one that is recorded to be differentiated itself.  What broadcasting stretched
-the walk sums, and it casts what is of a wider type.
+this table: so they run on arrays in a plain backward pass, and on Tensors with
+create_graph.  The walk sums what was broadcast, and casts what is wider.
 """
 
 # mypy: disable-error-code="has-type"

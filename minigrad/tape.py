@@ -366,16 +366,12 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
             continue
         if node.saved is None or node.seq > last_write:
             check_saved(node)
-        rules: Any = node.rules
-        saved: Any = node.saved
+        rules, saved = node.rules, node.saved or ()
         if rules is None:  # a custom Function, for one, computes its contributions together
             found = contributions(node, g)
-            rules, saved = (lambda g, known: known,) * len(found), [(known,) for known in found]
+            rules, saved = (lambda g, known: known,) * len(found), tuple((known,) for known in found)
         for parent, rule, values in zip(node.parents, rules, saved):
-            if parent is None or rule is None:
-                continue
-            new = rule(g, *values)
-            if new is None:
+            if parent is None or rule is None or (new := rule(g, *values)) is None:
                 continue
             if new.shape != parent.shape or new.dtype is not parent.dtype:
                 new = fit(new, parent, node)

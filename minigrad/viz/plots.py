@@ -3,17 +3,15 @@
     slope, step_size            a curve, its tangent and a secant; how the error of a difference depends on h
     chain                       the derivatives of several functions in a row
     descent, learning_rates     a path on a curve; the losses of several step sizes
-    loss_surface                a bowl of two weights, with the path that was taken
+    loss_surface                the loss over two weights, with the path that was taken
     gradient_flow, jacobian     the size of each gradient, layer by layer; a whole Jacobian as a table
     vector_jacobian             a row of weights times a Jacobian
-    activations                 functions beside their derivatives
-    product                     one entry of a matrix product: a row against a column
-    line, fit                   a line through points; the line beside the losses of its fit so far
-    curve                       numbers over numbers: a loss curve, a function
+    activations, product        functions beside their derivatives; one entry of a matrix product
+    line, fit, curve            a line through points; the same beside its losses so far; numbers over numbers
     boundary, gallery, film     where a net divides the plane; small images; pictures in a row, with a slider
 
 `.alt` says in words what is seen; a notebook keeps it in the picture's metadata. Each `*_slider` puts ipywidgets
-sliders beside a picture; without a front end (`display="static"`) it is the picture alone.
+sliders beside a picture, unless `display="static"`.
 """
 
 from __future__ import annotations
