@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from minigrad import derivatives, kernels, tape
-from minigrad.course import lessons, misconceptions
+from minigrad.course import lessons, misconceptions, sources
 from minigrad.operation import Operation
 from minigrad.record.formula import formulas_of, shown
 
@@ -29,6 +29,10 @@ used a notebook begin with [00](00_start_here.ipynb). If backward passes are no 
 - [Teaching with this course](TEACHING.md)
 
 <!-- Made by `minigrad build` from `minigrad/course/lessons/`; edit there. -->
+"""
+
+SOURCES = """The course began with four documents about gradients in PyTorch. Each of their programs is run in a lesson, some of
+them with other names for functions and variables.
 """
 
 
@@ -56,6 +60,7 @@ def index(minutes: dict[int, tuple[int, int]]) -> str:
         title = f"[{each.number:02d} · {each.title}](../exercises/{each.slug}_exercises.ipynb)"
         titles = "<br>".join(f"{exercise.id} {exercise.title}" for exercise in asked[each.number])
         lines.append(f"| {title} | {minutes[each.number][1]} | {titles} |")
+    lines += ["", "## Where each source example is taught", "", SOURCES, *sources.table()]
     return "\n".join(lines) + "\n"
 
 

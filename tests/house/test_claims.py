@@ -6,7 +6,7 @@ follows the words "Spot the error" or "A common claim" (or says that it is true)
 
 import pytest
 
-from minigrad.course import notebooks
+from minigrad.course import notebooks, sources
 
 MOMENTS = [
     ("B000-1", "02_chain_rule", "02-1fdb4f", "tensor(8.)"),
@@ -45,6 +45,9 @@ MOMENTS = [
     ("B002-2", "07_matmul", "07-e95b32", "[ 2.1094,  2.1094,  2.1094,  2.1094]"),
     ("B001-1", "08_mse", "08-909832", "Gradient of w: tensor([-3.4578])\nGradient of b: tensor([-1.7562])"),
     ("B003-9", "08_mse", "08-e16703", "tensor([-0.5000, -0.5000])"),
+    ("B001-2 measured", "01_slope", "01-9b46b6", "3.6439"),
+    ("B001-3 as it is", "05_vectors", "05-2d0efa", "None"),
+    ("B003-3", "04_pytorch_semantics", "04-ac0459", "tensor([100.,   3.], requires_grad=True) True"),
     ("B001-2", "09_custom_function", "09-a3e241", "tensor(3.6439)"),
     ("B003-12", "09_custom_function", "09-8f639a", "tensor(2.)"),
     ("B002-3 once more", "11_cross_entropy", "11-03dd16", "tensor([ 1.8556, -0.3533, -2.6236])"),
@@ -60,3 +63,12 @@ def test_a_cell_proves_it(what: str, lesson: str, cell: str, proof: str) -> None
     if what.startswith("C"):
         before = " ".join(each["source"].lower() for each in cells[max(0, place - 6) : place])
         assert any(words in before for words in ("spot the error", "a common claim", "a claim that is true"))
+
+
+def test_the_table_of_source_examples_names_these_cells() -> None:
+    """`notebooks/README.md` shows the table; that it is as generated is tested with the other pages."""
+    told = {cell for _, _, cells in sources.EXAMPLES for cell in cells}
+    assert told == {(lesson, cell) for what, lesson, cell, _ in MOMENTS if what.startswith("B")}
+    assert len(sources.EXAMPLES) == 21 and all(cells for *_, cells in sources.EXAMPLES)
+    page = (notebooks.course_root() / "notebooks" / "README.md").read_text(encoding="utf-8")
+    assert all(line in page for line in sources.table())
