@@ -57,7 +57,7 @@ def explain_rule(sent: Contribution, step: Step, node: Node, graph: Graph) -> No
         if sent.how != "matmul":
             kind_by_ones(sent, g, applied(np.ones_like(g)))
         size = g.size * sent.value.size
-        if g.ndim and sent.raw.ndim and size <= SMALL:
+        if g.ndim and sent.raw.ndim and 0 < size <= SMALL:
             units = np.eye(g.size, dtype=g.dtype).reshape(-1, *g.shape)
             rows = [applied(unit).sum(sent.summed) for unit in units]
             sent.jacobian = np.array([row.ravel() for row in rows])

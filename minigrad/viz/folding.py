@@ -1,7 +1,8 @@
 """What a picture may show as one box: the turns of a loop, and what one call of a module or function made.
 
-Only what the source says is folded. The turns of a loop run the same instructions in the same order, and are wired alike;
-what merely looks alike is not a loop. The nodes of a call come from one expression, or from one function's lines.
+Only what the source says is folded. The turns of a loop run the same instructions in the same order, are wired alike, and
+each takes something from the turn before it; what merely looks alike is not a loop. The nodes of a call come from one
+expression, or from one function's lines.
 """
 
 from __future__ import annotations
@@ -24,6 +25,19 @@ class Run:
     turns: int
 
 
+class Wires:
+    """The operations of a graph in order, where each stands, its inputs as (slot, node), and its users."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.made = operations(data)
+        self.position = {n["id"]: i for i, n in enumerate(self.made)}
+        self.parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.users: dict[int, set[int]] = defaultdict(set)
+        for a, b, slot in data["edges"]:
+            self.parents[b].append((slot, a))
+            self.users[a].add(b)
+
+
 @dataclass(slots=True)
 class Group:
     """What one call made: how it is written, and its nodes, the result last."""
@@ -36,18 +50,11 @@ def operations(data: dict[str, Any]) -> list[dict[str, Any]]:
     return [n for n in data["nodes"] if n["rg"] and not n["leaf"]]
 
 
-def parents_of(data: dict[str, Any]) -> dict[int, list[tuple[int, int]]]:
-    """The inputs of each node as (slot, node)."""
-    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for a, b, slot in data["edges"]:
-        found[b].append((slot, a))
-    return found
-
-
 # ---------------------------------------------------------------- loops
 def loops(data: dict[str, Any]) -> list[Run]:
     """The longest runs of turns that run the same instructions and are wired alike."""
-    made = operations(data)
+    wires = Wires(data)
+    made = wires.made
     signs = [(n["op"], n["spot"], len(n["shape"])) for n in made]
     found: list[Run] = []
     i = 0
@@ -57,7 +64,7 @@ def loops(data: dict[str, Any]) -> list[Run]:
             length = 0
             while i + period + length < len(made) and signs[i + length] == signs[i + period + length]:
                 length += 1
-            run = wired_alike(data, Run(i, period, length // period + 1))
+            run = wired_alike(wires, Run(i, period, length // period + 1))
             if run.turns >= FEWEST and (best is None or run.turns * period > best.turns * best.period):
                 best = run
         if best is None:
@@ -68,31 +75,28 @@ def loops(data: dict[str, Any]) -> list[Run]:
     return found
 
 
-def wired_alike(data: dict[str, Any], run: Run) -> Run:
+def wired_alike(wires: Wires, run: Run) -> Run:
     """The run with those of its turns that take their inputs from the same places, relative to their turn."""
-    made, parents = operations(data), parents_of(data)
-    position = {n["id"]: i for i, n in enumerate(made)}
-    users: dict[int, set[int]] = defaultdict(set)
-    for a, b, _ in data["edges"]:
-        users[a].add(b)
+    if run.turns < FEWEST:
+        return run
 
     def place(node: int, turn: int) -> tuple[Any, ...]:
-        at = position.get(node, -1)
+        at = wires.position.get(node, -1)
         if at >= run.start:
             back, offset = divmod(at - run.start, run.period)
             return "turn", turn - back, offset
         own = range(run.start + turn * run.period, run.start + (turn + 1) * run.period)
-        alone = at < 0 and all(position.get(user, -1) in own for user in users[node])
+        alone = at < 0 and all(wires.position.get(user, -1) in own for user in wires.users[node])
         return ("its own",) if alone else ("outside", node)
 
-    def wiring(turn: int) -> list[Any]:
+    def wiring(turn: int) -> list[list[tuple[int, tuple[Any, ...]]]]:
         first = run.start + turn * run.period
-        nodes = (made[first + k]["id"] for k in range(run.period))
-        return [[(slot, place(a, turn)) for slot, a in sorted(parents[node])] for node in nodes]
+        nodes = (wires.made[first + k]["id"] for k in range(run.period))
+        return [[(slot, place(a, turn)) for slot, a in sorted(wires.parents[node])] for node in nodes]
 
-    if run.turns < FEWEST:
-        return run
     second = wiring(1)
+    if not any(kind == "turn" and back[0] > 0 for inputs in second for _, (kind, *back) in inputs):
+        return Run(run.start, run.period, 1)  # side by side: their results would go from one box to many places
     alike = 2
     while alike < run.turns and wiring(alike) == second:
         alike += 1

@@ -10,7 +10,7 @@ import pytest
 import minigrad as torch
 from minigrad.record.numbers import norm, rounded
 from minigrad.viz import layout, svg
-from minigrad.viz.data import data_of
+from minigrad.viz.data import as_json, data_of
 from minigrad.viz.pages import saved_html
 from tests.together import first
 
@@ -170,7 +170,7 @@ def test_the_still_picture_has_values_gradients_and_local_derivatives() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_budgets_of_size(name: str) -> None:
     made = data(ALL[name])
-    assert len(json.dumps(made, separators=(",", ":")).encode()) <= 500_000
+    assert len(as_json(made).encode()) <= 500_000
     assert len(widest(made, made["layout"]["start"])["nodes"]) <= 300
 
 
@@ -185,7 +185,7 @@ def stack_of_layers(n: int):
 
 
 def within_budgets(made: dict) -> bool:
-    size = len(json.dumps(made, separators=(",", ":")).encode())
+    size = len(as_json(made).encode())
     return size <= 500_000 and len(widest(made, made["layout"]["start"])["nodes"]) <= 300
 
 
