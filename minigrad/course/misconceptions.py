@@ -156,20 +156,20 @@ entry(
 
 entry(
     "M06", "gradient follows value",
-    "The gradient is a property of the current value (or is the value).",
+    "The gradient changes as soon as the value of its tensor changes.",
     "x = torch.tensor(2.0, requires_grad=True)\n"
     "(x**2).backward()\n"
     "x.data = torch.tensor(5.0)\n"
     "print(x.grad)",
     "tensor(4.)",
-    "A gradient is a number computed once, at one point: how fast the output moves there. What has to "
-    "run again when the point moves?",
+    "A gradient is computed once, at one point, and says how fast the output changes there. What has to "
+    "run again when the point changes?",
     (
-        "`.grad` is a stored result, like a photograph: it does not move when its subject does.",
-        "The slope of x**3 at 1 is 3. Set x to 10 and the stored 3 stays until forward and backward run "
-        "again.",
-        "Look for the place where a value is used although a slope is asked for, or changed after the slope"
-        " was taken.",
+        "`.grad` is a stored result, like a photograph: it does not change with the tensor.",
+        "The derivative of x**3 at 1 is 3. If x is set to 10, the stored 3 stays until the forward and the "
+        "backward pass run again.",
+        "Did you use a value where a derivative was asked for, or change a value after its gradient was "
+        "computed?",
     ),
     API + "torch.Tensor.grad.html",
 )  # fmt: skip
@@ -196,7 +196,7 @@ entry(
     "loss = x**2\n"
     "loss.zero_grad()",
     "AttributeError: 'Tensor' object has no attribute 'zero_grad'",
-    "The loss owns no gradients; its leaves do. Who knows all the leaves?",
+    "The loss owns no gradients; its leaves do. Which object knows all the leaves?",
     (
         "Clearing is done where gradients are stored: at the parameters.",
         "With two parameters w and b there are two `.grad` to clear, however many losses there are.",
@@ -243,19 +243,19 @@ entry(
 
 entry(
     "M11", "retain_graph as a cure",
-    "retain_graph=True is what one adds when backward complains.",
+    "retain_graph=True is the right repair when backward() raises an error.",
     "w = torch.tensor(1.0, requires_grad=True)\n"
     "hidden = w * w\n"
     "for _ in range(3):\n"
     "    (hidden * 2).backward(retain_graph=True)\n"
     "print(w.grad)",
     "tensor(12.)",
-    "Something computed before the loop is part of the loss, so each step walks the same old graph. "
-    "Should it be computed inside, or be cut off?",
+    "Something computed before the loop is part of the loss, so each step goes through the same "
+    "old graph. Should it be computed inside the loop, or be detached?",
     (
-        "The message says that a graph is walked twice; the question is why it is the same graph.",
-        "A table of features computed once outside the loop belongs to no step: either recompute it or "
-        "detach it.",
+        "The message says that backward() went through one graph twice. Why is it the same graph?",
+        "Features that are computed once, before the loop, belong to no step: compute them in each step, "
+        "or detach them.",
         "Look for a tensor that requires a gradient and is made above the loop.",
     ),
     NOTES + "autograd.html",
@@ -287,10 +287,10 @@ entry(
     "y = torch.tensor((x**2).item())\n"
     "y.backward()",
     "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
-    "You made a new tensor from the numbers; the history stayed behind with the old one. How can the "
-    "value be used without leaving it?",
+    "You made a new tensor from the numbers of another one, and a new tensor has no history. How can "
+    "you use the numbers and keep the history?",
     (
-        "Numbers have no history; tensors have.",
+        "A plain number has no history, but a tensor can have one.",
         "torch.tensor(y.item()), torch.tensor(y.data) and y.tolist() all start from nothing.",
         "Look for the constructor that is called on a result.",
     ),
@@ -303,12 +303,12 @@ entry(
     "x = torch.tensor(2.0, requires_grad=True)\n"
     "x.numpy()",
     "RuntimeError: Can't call numpy() on Tensor that requires grad",
-    "NumPy keeps no history, so the chain would break there. Does the tensor have an operation of its "
-    "own for this?",
+    "NumPy records no operations, so no gradient could pass through this call. Does the tensor have an "
+    "operation of its own for this?",
     (
         "Every step between a parameter and the loss has to be recorded.",
-        "np.log(x) would hand back numbers only; x.log() writes a node.",
-        "Look for the call that is not a tensor's own.",
+        "np.log(x) would return numbers without a history; x.log() records a node.",
+        "Look for the function that comes from NumPy and not from the tensor.",
     ),
     API + "torch.Tensor.numpy.html",
 )  # fmt: skip

@@ -173,7 +173,7 @@ EXERCISE_1_2 = value(
     ],
     hints=[
         "There are two errors. One of them shrinks when h shrinks, and the other grows.",
-        "For a forward difference the best h is near 1e-8. The best h of a central difference is another one.",
+        "For a forward difference the best h is near 1e-8. A central difference has a different best h.",
         "Find the line of the central difference, and read off where it is lowest.",
     ],
     worked="The line of the central difference is lowest near h = 1e-5, where the error is about 2e-12.",

@@ -1393,14 +1393,14 @@ def probes_3_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(STEPS, p=p, rate=0.1).expect(3 + (p - 3) * 0.64)
 
 
-def stepping(move: Callable[[Any, float], None], name: str) -> Callable[[Any, float], None]:
+def stepping(move: Callable[[Any, float], None]) -> Callable[[Any, float], None]:
     """A `descend` that does this with each parameter."""
 
     def descend(parameters: Any, rate: float) -> None:
         for p in parameters:
             move(p, rate)
 
-    descend.__name__ = name
+    descend.__name__ = move.__name__
     return descend
 
 
@@ -1492,21 +1492,21 @@ EXERCISE_3_6 = program(
     scaffold=given,
     probes=probes_3_6,
     wrong=[
-        Wrong(stepping(climbs, "climbs"), "", "Each parameter moved in the direction of its gradient, so the loss grows. "
+        Wrong(stepping(climbs), "", "Each parameter moved in the direction of its gradient, so the loss grows. "
               "In which direction does the loss fall?"),
-        Wrong(stepping(never_clears, "never_clears"), "M01", "The first step is right, but the gradients are still there. "
+        Wrong(stepping(never_clears), "M01", "The first step is right, but the gradients are still there. "
               "What will the next backward pass do with them?"),
-        Wrong(stepping(clears_first, "clears_first"), "", "No parameter has moved: you set the gradient to 0 before you "
+        Wrong(stepping(clears_first), "", "No parameter has moved: you set the gradient to 0 before you "
               "used it. In which order do the two lines have to come?"),
-        Wrong(stepping(no_rate, "no_rate"), "", "Each parameter moved by its whole gradient. Where does the learning rate "
+        Wrong(stepping(no_rate), "", "Each parameter moved by its whole gradient. Where does the learning rate "
               "enter?"),
-        Wrong(stepping(only_the_sign, "only_the_sign"), "", "Every parameter moved by the same amount. A large derivative "
+        Wrong(stepping(only_the_sign), "", "Every parameter moved by the same amount. A large derivative "
               "should give a large step: which number says how large it is?"),
-        Wrong(stepping(shrinks, "shrinks"), "M43", "Each parameter became smaller by a part of its own value. Which number "
+        Wrong(stepping(shrinks), "M43", "Each parameter became smaller by a part of its own value. Which number "
               "says how the loss reacts to it?"),
-        Wrong(stepping(replaces, "replaces"), "M19", "The old value of the parameter is gone. A step changes the value by a "
+        Wrong(stepping(replaces), "M19", "The old value of the parameter is gone. A step changes the value by a "
               "little: from where does it start?"),
-        Wrong(stepping(clears_with_none, "clears_with_none"), "M07", "The gradient is None now, but your engine adds to it "
+        Wrong(stepping(clears_with_none), "M07", "The gradient is None now, but your engine adds to it "
               "with +=. To which number can it add?"),
         Wrong(rebinds, "M17", "No parameter has changed. p = ... gives the name p to a new Value inside the loop. Which "
               "attribute of the old Value should change?"),
@@ -1516,7 +1516,7 @@ EXERCISE_3_6 = program(
         Wrong(clears_the_last, "M01", "Only the last parameter has its gradient cleared. Which lines belong inside the "
               "loop?"),
     ],
-    alternatives=[stepping(moved, "moved"), in_two_loops, stepping(takes_the_gradient_away, "takes_the_gradient_away")],
+    alternatives=[stepping(moved), in_two_loops, stepping(takes_the_gradient_away)],
     hints=[
         "If the derivative is positive, a smaller parameter gives a smaller loss.",
         "A parameter of 7 with the gradient 10 and the rate 0.1 becomes 6, and its gradient becomes 0.",

@@ -166,24 +166,63 @@ def probes_4_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(NO_LOSS, data=[2.5]).expect(0)
 
 
-def separate(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        x.grad = None
-        loss(x).backward()
-        found.append(x.grad)
+def separating(name: str, before: Callable[[Any], Any], after: Callable[[Any], Any]) -> Callable[[Any, Any], list[Any]]:
+    """A `separate` that calls `before` ahead of each pass, and collects what `after` returns."""
+
+    def separate(x: Any, losses: Any) -> list[Any]:
+        found = []
+        for loss in losses:
+            before(x)
+            loss(x).backward()
+            found.append(after(x))
+        return found
+
+    separate.__name__ = name
+    return separate
+
+
+def leave(x: Any) -> None:
+    """Nothing is cleared."""
+
+
+def set_to_none(x: Any) -> None:
+    x.grad = None
+
+
+def zero(x: Any) -> None:
+    x.grad.zero_()
+
+
+def zero_what_is_there(x: Any) -> None:
+    if x.grad is not None:
+        x.grad.zero_()
+
+
+def gradient(x: Any) -> Any:
+    return x.grad
+
+
+def copied(x: Any) -> Any:
+    return x.grad.clone()
+
+
+def zeroed(x: Any) -> Any:
+    return x.grad.zero_().clone()
+
+
+def taken(x: Any) -> Any:
+    found, x.grad = x.grad, None
     return found
 
 
-def separate_with_copies(x: Any, losses: Any) -> list[Any]:
-    """Right: a copy of the gradient, so that clearing in place does no harm."""
-    found = []
-    for loss in losses:
-        if x.grad is not None:
-            x.grad.zero_()
-        loss(x).backward()
-        found.append(x.grad.clone())
-    return found
+separate = separating("separate", set_to_none, gradient)
+separate_with_copies = separating("separate_with_copies", zero_what_is_there, copied)  # clearing in place does no harm
+never_cleared = separating("never_cleared", leave, copied)
+one_tensor_for_all = separating("one_tensor_for_all", leave, gradient)
+zeroed_in_place = separating("zeroed_in_place", zero_what_is_there, gradient)
+zeroed_before_there_is_one = separating("zeroed_before_there_is_one", zero, copied)
+cleared_before_it_is_read = separating("cleared_before_it_is_read", leave, zeroed)
+cleared_afterwards = separating("cleared_afterwards", leave, taken)
 
 
 def separate_by_grad(x: Any, losses: Any) -> list[Any]:
@@ -198,59 +237,6 @@ def separate_with_own_leaves(x: Any, losses: Any) -> list[Any]:
         leaf = x.detach().clone().requires_grad_()
         loss(leaf).backward()
         found.append(leaf.grad)
-    return found
-
-
-def never_cleared(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        loss(x).backward()
-        found.append(x.grad.clone())
-    return found
-
-
-def one_tensor_for_all(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        loss(x).backward()
-        found.append(x.grad)
-    return found
-
-
-def zeroed_in_place(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        if x.grad is not None:
-            x.grad.zero_()
-        loss(x).backward()
-        found.append(x.grad)
-    return found
-
-
-def zeroed_before_there_is_one(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        x.grad.zero_()
-        loss(x).backward()
-        found.append(x.grad.clone())
-    return found
-
-
-def cleared_before_it_is_read(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        loss(x).backward()
-        x.grad.zero_()
-        found.append(x.grad.clone())
-    return found
-
-
-def cleared_afterwards(x: Any, losses: Any) -> list[Any]:
-    found = []
-    for loss in losses:
-        loss(x).backward()
-        found.append(x.grad)
-        x.grad = None
     return found
 
 
@@ -1098,7 +1084,7 @@ def cut_slowly(self: Any) -> Any:
 
 EXERCISE_4_6 = program(
     "4.6", ("Value.zero_grad", "Value.detach", "Value.retain_grad", "no_grad"),
-    why="None of the four computes anything: each only changes what is kept or what is recorded.",
+    why="None of the four computes anything: each only changes what is stored or what is recorded.",
     title="four methods for your engine",
     minutes=14,
     points=2.0,
@@ -1185,7 +1171,7 @@ PREDICTION_4_1A = prediction(
     "4.1a", [None, None], points=0,
     title="the gradients of y and of other",
     wrong=[
-        Wrong([1, 0], "M02", "A gradient of 1 passed through y, but was it kept? And no gradient is not the same as 0."),
+        Wrong([1, 0], "M02", "A gradient of 1 passed through y, but is y a leaf? And None is not the same as 0."),
         Wrong([1, None], "M02", "A gradient of 1 passed through y. Is y a leaf?"),
         Wrong([[1, 1], None], "M02", "A gradient passed through y. Is y a leaf?"),
         Wrong([None, 0], "M05", "No path leads from z to other. Does a gradient of 0 arrive there, or none at all?"),
