@@ -13,6 +13,8 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import gc
+import importlib.abc
+import importlib.machinery
 import math
 import os
 import signal
@@ -130,8 +132,9 @@ def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int,
         gc.disable()
         faulthandler.disable()  # a crash of the child is reported on the card
         sys.settrace(None)
-        if not (exercise.with_engine or lessons.lesson(exercise.lesson).with_engine):
-            leave_the_engine_out(namespace)
+        if exercise.kind in ("function", "program"):
+            theirs = exercise.with_engine or lessons.lesson(exercise.lesson).with_engine
+            leave_libraries_out(namespace, engine=not theirs)
         leave_the_answers_out(namespace)
         limit(exercise)
         worker.serve(requests, replies, namespace)
@@ -147,30 +150,65 @@ def most_open() -> int:
     return 65536 if soft == resource.RLIM_INFINITY else min(soft, 1 << 20)
 
 
-def leave_the_engine_out(namespace: dict[str, Any]) -> None:
-    """In the child: lessons that ask for a piece of engine are checked without one, as at hand-in."""
-    import minigrad
-    from minigrad import tape
+def leave_libraries_out(namespace: dict[str, Any], *, engine: bool) -> None:
+    """In the child, as at hand-in: no check has PyTorch, and lessons that ask for a piece of engine have no engine.
 
-    def refuse(*args: Any, **options: Any) -> Any:
-        raise RuntimeError("this check runs without minigrad and torch, as at hand-in: Python and numpy are enough")
-
-    def refused(name: str, thing: Any) -> Any:
-        return refuse if isinstance(thing, types.FunctionType) and not name.startswith("__") else thing
-
-    tape.choose(type("Refused", (tape.Walk,), {"started": staticmethod(refuse)}))  # for tensors that exist already
-    empty = types.ModuleType("minigrad")
-    vars(empty).update({name: refused(name, thing) for name, thing in vars(minigrad).items()})
-    functions = {id(thing) for name, thing in vars(minigrad).items() if refused(name, thing) is refuse}
+    What is imported or stands in the namespace refuses by name; what was kept elsewhere computes, and gives nothing out.
+    """
+    banned = ("torch", "minigrad") if engine else ("torch",)
+    refuse = Refusal(engine)
+    sys.meta_path.insert(0, refuse)
+    tape: Any = sys.modules["minigrad.tape"]
+    for key, module in [(key, module) for key, module in sys.modules.items() if is_of(key, banned)]:
+        if isinstance(tensor := getattr(module, "Tensor", None), type):
+            for way_out in ("numpy", "item", "tolist", "detach", "backward", "__array__", "__float__"):
+                setattr(tensor, way_out, refuse.function)
+        del sys.modules[key]
+    stand_ins = {name: vars(importlib.import_module(name)) for name in banned}
+    if engine:
+        tape.choose(type("Refused", (tape.Walk,), {"started": staticmethod(refuse.function)}))
+        stand_ins["minigrad"]["course"] = sys.modules[__package__]
     for name, thing in list(namespace.items()):
-        if thing is minigrad:
-            namespace[name] = empty
-        elif id(thing) in functions:
-            namespace[name] = refuse
-    sys.modules["minigrad"] = empty
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.autograd.backward = torch.autograd.grad = refuse
+        if isinstance(thing, types.ModuleType):
+            namespace[name] = refuse.create_module(thing) if is_of(thing.__name__, banned) else thing
+        elif isinstance(thing, types.FunctionType | types.BuiltinFunctionType) and is_of(thing.__module__, banned):
+            namespace[name] = refuse.function
+
+
+def is_of(name: str | None, libraries: tuple[str, ...]) -> bool:
+    """True for a module of one of these libraries; the course is no part of the engine."""
+    first, _, rest = (name or "").partition(".")
+    return first in libraries and rest.partition(".")[0] != "course"
+
+
+class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds modules that can be imported and in which nothing can be used."""
+
+    def __init__(self, engine: bool) -> None:
+        said = "PyTorch and minigrad are" if engine else "PyTorch is"
+        ask = "write it with Python and numpy" if engine else "minigrad is there"
+        self.words = f"{said} switched off while this exercise is checked, as at hand-in: {ask}"
+        self.banned = ("torch", "minigrad") if engine else ("torch",)
+
+    def function(self, *args: Any, **options: Any) -> Any:
+        raise RuntimeError(self.words)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_of(name, self.banned) else None
+
+    def create_module(self, spec: Any) -> types.ModuleType:
+        module = types.ModuleType(getattr(spec, "name", "") or spec.__name__)
+        vars(module)["__getattr__"] = lambda name: self.refused(name)
+        return module
+
+    def refused(self, name: str) -> Any:
+        """What a module answers for a name in it: Python itself may ask for one with underscores."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise RuntimeError(self.words)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        pass
 
 
 def leave_the_answers_out(namespace: dict[str, Any]) -> None:

@@ -114,8 +114,8 @@ class engine_off:
             raise RuntimeError("the engine is switched off here")
         self.kept = []
         for module in [sys.modules[name] for name in ("minigrad", "torch") if name in sys.modules]:
-            if not hasattr(module, "Tensor"):
-                continue  # at hand-in there is no engine
+            if "Tensor" not in vars(module):
+                continue  # a stand-in: there is no engine
             for owner, name in ((module.Tensor, "backward"), (module.autograd, "grad"), (module, "tensor"),
                                 (module, "as_tensor"), (module, "from_numpy")):
                 self.kept.append((owner, name, getattr(owner, name)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import builtins
 import contextlib
 import ctypes
 import difflib
@@ -40,6 +41,7 @@ __all__ = ["Server", "predict", "serve"]
 
 MAX_PRINTED = 400
 ASYNC = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+PYTHONS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 predictions: dict[str, Any] = {}
 
 
@@ -106,8 +108,11 @@ class Server:
         return Failure("changed", message=", ".join(changed), value=outcome) if changed else outcome
 
     def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
-        """Run a short program that sees the student's names and `data`; the value of its last line."""
-        space = dict(self.namespace)
+        """Run a short program that sees the student's names and `data`; the value of its last line.
+
+        A student may call a variable `list`, or import all of numpy: here the names of Python mean what they mean.
+        """
+        space = {name: thing for name, thing in self.namespace.items() if name not in PYTHONS}
         space.update(data)
         return self.guarded(lambda: run_program(code, space, prelude))
 
@@ -116,7 +121,7 @@ class Server:
     def guarded(self, action: Any, randomness: Any = None) -> Any:
         """The plain value of an action, or the Failure that says why there is none. Prints are kept, not
         shown."""
-        with (randomness or own_randomness)(), muffled() as printed:
+        with (randomness or own_state)(), muffled() as printed:
             try:
                 value = action()
                 wire.pack(value)
@@ -401,6 +406,21 @@ def own_randomness() -> Iterator[None]:
             np.random.set_state(ours)
         elif not seeded():
             np.random.seed(0)
+
+
+@contextlib.contextmanager
+def own_state() -> Iterator[None]:
+    """What a cell may have set for all (random numbers, types of tensors, numpy's errors) is as it is at the beginning."""
+    library: Any = sys.modules.get("minigrad")
+    dtype = library.get_default_dtype() if "get_default_dtype" in vars(library or object) else None
+    if dtype is not None:
+        library.set_default_dtype(library.float32)
+    try:
+        with own_randomness(), np.errstate(all="warn"):
+            yield
+    finally:
+        if dtype is not None:
+            library.set_default_dtype(dtype)
 
 
 def seeded() -> bool:

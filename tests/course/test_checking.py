@@ -709,25 +709,50 @@ def test_the_oracle_is_no_answer():
     assert lessons.find("5.1") is exercise and space["declared"] is not None  # only in the child
 
 
+LIBRARIES = """
+import sys
+import minigrad as engine
+make, backward = engine.tensor, engine.Tensor.backward
+def slope(torch, x, v):
+    t = torch.tensor(x, requires_grad=True)
+    (t**2).backward(torch.tensor(v))
+    return t.grad.numpy()
+def imports_minigrad(x, v):
+    import minigrad as torch
+    return slope(torch, x, v)
+def imports_torch(x, v):
+    import torch
+    return slope(torch, x, v)
+def imports_a_name(x, v):
+    from torch.nn.functional import relu
+    return 2 * x * v
+def finds_torch(x, v):
+    return slope(sys.modules["torch"], x, v)
+def finds_minigrad(x, v):
+    return slope(sys.modules["minigrad"], x, v)
+def held(x, v):
+    return slope(engine, x, v)
+def held_inside(x, v, make=make, backward=backward):
+    t = make(x, requires_grad=True)
+    backward(t**2, make(v))
+    return t.grad.numpy()
+def forward_only(x, v, make=make):
+    return 2 * make(x) * make(v)
+"""
+
+
 @pytest.mark.skipif(not can_fork(), reason="no fork here")
 def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
-    def borrowed(x, v):
-        t = torch.tensor(x, requires_grad=True)
-        (t**2).backward(torch.tensor(v))
-        return t.grad.numpy()
-
+    space, exercise = {}, lessons.find("5.1")
+    exec(LIBRARIES, space)
     ready = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    make, backward = torch.tensor, torch.Tensor.backward
-
-    def held(x, v):
-        t = make(x, requires_grad=True)
-        backward(t**2, make(v))
-        return t.grad.numpy()
-
-    for function in (borrowed, held):
-        found = examine(lessons.find("5.1"), {"vjp_square": function})
-        assert not found.passed and "without minigrad" in found.lines[0], found
-    assert examine(lessons.find("5.1"), {"vjp_square": right}).passed
+    for name in re.findall(r"def (?!slope)(\w+)", LIBRARIES):
+        space["vjp_square"] = space[name]
+        found = examine(exercise, space)
+        assert not found.passed and "PyTorch and minigrad are switched off" in found.lines[0], (name, found)
+    # what is imported and not used is no reason to refuse an answer
+    exec("def vjp_square(x, v):\n    import torch, minigrad.nn as nn\n    return 2 * x * v", space)
+    assert examine(exercise, space).passed
     (ready**2).sum().backward()  # the kernel's own engine is as it was
     assert ready.grad.tolist() == [2.0, 4.0, 6.0]
 

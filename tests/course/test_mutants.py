@@ -5,14 +5,17 @@ out) and judged with two seeds. What survives is either a weak probe or a change
 """
 
 import ast
+import builtins
 import contextlib
 import dataclasses
 import io
 import re
 import signal
 
+import numpy as np
 import pytest
 
+import minigrad
 from minigrad.course import lessons, notebooks
 from minigrad.course.child import can_fork, examine
 
@@ -106,6 +109,14 @@ def part_of(exercise, cells, place):
     return next((part for part in parts if not examine(part, without).passed), exercise)
 
 
+def crowded(space, cells):
+    """The namespace of a student who has also used every name of Python and numpy that the solution does not need."""
+    needed = {node.id for cell in cells for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Name)} | set(space)
+    names = {name: [3] for name in dir(builtins) if not name.startswith("_")}
+    names |= {name: getattr(np, name) for name in np.__all__ if name not in ("bytes", "object", "str")}
+    return {**space, **{name: thing for name, thing in names.items() if name not in needed}}
+
+
 @contextlib.contextmanager
 def limited(seconds):
     """A changed loop may never end: raise in it."""
@@ -143,7 +154,11 @@ EVERY = {"14.1": 40}  # a whole engine, judged by 68 programs: one change in for
 @pytest.mark.parametrize(("cells", "place", "exercise"), list(answers()))
 def test_no_small_change_of_a_solution_passes(cells, place, exercise):
     exercise = part_of(exercise, cells, place)
-    assert examine(exercise, namespace(cells)).passed
+    try:
+        minigrad.set_default_dtype(minigrad.float64)
+        assert examine(exercise, crowded(namespace(cells), cells)).passed
+    finally:
+        minigrad.set_default_dtype(minigrad.float32)
     survivors = []
     for source, line in list(mutants(cells[place]))[:: EVERY.get(exercise.id, 1)]:
         space = namespace([*cells[:place], source, *cells[place + 1 :]])

@@ -182,7 +182,7 @@ EXERCISE_1_2 = value(
 # --- 1.3 and 1.4 ----------------------------------------------------------------------------------------------
 
 EXERCISE_1_3 = value(
-    "1.3", "slope_of_cube", 12,
+    "1.3", "slope_of_cube", 12, rtol=1e-4,
     why="The derivative of x³ is 3x², which is 12 at x = 2.",
     title="the derivative of a cube",
     minutes=4,
@@ -194,7 +194,10 @@ EXERCISE_1_3 = value(
         Wrong(24, "M45", "Your result is twice too large. How long is the run from 2 - h to 2 + h?"),
         Wrong(0, "M43", "A derivative of 0 means a flat curve. From 1.9 to 2.1 the cube grows by 2.402. Is that flat?"),
         Wrong(-12, "", "The size is right and the sign is wrong. Does the cube rise or fall when x grows?"),
-        Wrong(12.25, "M44", "12.25 is the central difference for h = 0.5. Which number do you approach with a smaller h?"),
+        Wrong(12.25, "M45", "Your result is too large by the square of h, because the curve bends between 2 - h and 2 + h. "
+              "Which number do you approach with a smaller h?", when=lambda v: 12.001 < float(v) <= 13),
+        Wrong(11.94, "M45", "A difference to one side only, with a large h, gives such a number. Which number do you "
+              "approach with a central difference and a smaller h?", when=lambda v: 11 <= float(v) < 11.999),
         Wrong(3, "M43", "3 is the exponent. What else does the derivative of x**3 depend on?"),
     ],
     hints=[
@@ -206,7 +209,7 @@ EXERCISE_1_3 = value(
 )  # fmt: skip
 
 EXERCISE_1_4 = value(
-    "1.4", "partials", [66, 44],
+    "1.4", "partials", [66, 44], rtol=1e-4,
     why="Each partial derivative moves one input and holds the other one still.",
     title="one derivative for each input",
     minutes=6,
@@ -224,6 +227,9 @@ EXERCISE_1_4 = value(
         Wrong([121, 121], "M43", "121 is the value of the function at (2, 3). How fast does it grow?"),
         Wrong([132, 88], "M45", "Both numbers are twice too large. How long is the run from x - h to x + h?"),
         Wrong([3, 2], "M23", "3 and 2 are the derivatives of x*y alone. The 5 and the square come after it."),
+        Wrong([66.09, 44.04], "M45", "Both numbers are near, but not exact. A difference to one side only gives such numbers. "
+              "Does your central look at one point on each side?", name="one side",
+              when=lambda v: all(abs(float(a) / b - 1) < 0.03 for a, b in zip(v, (66, 44), strict=True))),
     ],
     hints=[
         "A partial derivative changes one input and holds the others fixed.",
