@@ -57,7 +57,7 @@ class Recording:
         make = words.brief_beats if brief else words.contribution_beats
         beats = make(place.name, target, step, sent)
         if place.hooked is not None:
-            beats[0] += " A hook made it that."
+            beats[0] += " A hook changed it to this."
         return beats
 
     def lines(self) -> list[str]:

@@ -11,8 +11,8 @@ def start_sentence(name: str, seed: Array, given: bool) -> str:
     """What the pass starts from, and why."""
     start = f"The pass starts at {name} with"
     if given:
-        why = "one number for each output, saying how much it counts"
-        return f"{start} the gradient you gave, {short(seed)}: {why}."
+        why = f"one number for each entry of {name}, which says how much this entry counts"
+        return f"{start} the gradient that you gave, {short(seed)}: {why}."
     why = f"when {name} changes by a little, {name} changes by just as much"
     if (seed != 1).any():
         return f"{start} {short(seed)}. It should be 1: {why}."
@@ -21,10 +21,10 @@ def start_sentence(name: str, seed: Array, given: bool) -> str:
 
 def contribution_beats(name: str, target: str, step: Step, sent: Contribution) -> list[str]:
     """One sentence each: focus, rule, product, sum over axes, accumulation."""
-    early = "is taken too early, for more is to come"
+    early = "is taken too early: more contributions are still to come"
     state = early if step.early else "is current: its gradient is complete"
-    beats = [f"{name} {state}, g = {short(step.upstream)}."]
-    rule = ": g, unchanged" if sent.how in ("copy", "slot") else f" is {sent.named}"
+    beats = [f"{name} {state}. The upstream gradient is g = {short(step.upstream)}."]
+    rule = " is g, unchanged" if sent.how in ("copy", "slot") else f" is {sent.named}"
     labelled = [k for k in sent.saved if k.value is not None and k.label]
     values = [f"{sent.names.get(k.name) or k.label} = {short(k.value)}" for k in labelled]
     beats.append(f"Its rule for {target}{rule}" + (f", with {', '.join(values)}." if values else "."))
@@ -48,7 +48,7 @@ def accumulation(target: str, sent: Contribution) -> str:
     before = short(sent.before)
     if sent.lost:
         held = f"{target} held {before} and now receives {value}"
-        return f"{held}. Here it then holds {after}: something was thrown away {count}."
+        return f"{held}. Afterwards it holds {after}: a contribution was lost {count}."
     total = f"{before} + {value} = {after}"
     return f"{total} is now the gradient of {target} {count}."
 
@@ -68,10 +68,10 @@ def brief_beats(name: str, target: str, _step: Step, sent: Contribution) -> list
 PRODUCTS = {
     "slot": "It is the {note} of {target}: its gradient goes there as it is, {result}.",
     "function": "{note}: for {target} that is {result}.",
-    "copy": "g goes to {target} unchanged: {result}.",
-    "move": "The same numbers in the shape of {target}, no arithmetic: {result}.",
+    "copy": "The upstream gradient goes to {target} unchanged: {result}.",
+    "move": "The numbers stay the same and take the shape of {target}: {result}.",
     "spread": "Each of the {size} numbers of {target} went into the result, so each gets {part}: {result}.",
-    "scatter": "Each number of g goes back to the place it was read from, the other places get 0: {result}.",
+    "scatter": "Each number of g goes back to the place that it was read from, and the other places get 0: {result}.",
 }
 
 

@@ -137,12 +137,12 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
     """Adds questions, names of the beats, labels of the edges, the code and the layout."""
     root = data["nodes"][data["root"]]["name"]
     data["title"] = f"{'Forward and backward' if forward else 'Backward'} pass of {root}"
-    boxes = f"This is the graph of {root}: each box is a tensor, inputs on the left. The right arrow key goes one step on"
+    boxes = f"This is the graph of {root}: each box is a tensor, and the inputs are on the left. Press \u2192 to go"
     if forward:
         data["forward"] = forward_moves(recording, data["nodes"])
-        data["look"] = f"{boxes}: first forward, from the inputs to {root}, then back."
+        data["look"] = f"{boxes} forward, step by step, from the inputs to {root}, and then back."
     else:
-        data["look"] = f"{boxes}, from {root} back to the inputs."
+        data["look"] = f"{boxes} back, step by step, from {root} to the inputs."
     quiz.add(data, recording)
     before = None
     for move, step, sent in moves_of(data, recording):
@@ -239,4 +239,5 @@ def edge_label(step: Step, sent: Contribution, symbol: str) -> str:
         made = f"\u00d7 {number(sent.local.flat[0])}"
     else:
         made = {"copy": "\u00d7 1", "move": "reshape", "scatter": "put back", "function": "backward"}.get(sent.how, "")
+    made = made if len(made) <= LABEL else re.sub(r"(?<=\S) ([-+*/]) ", r"\1", made)
     return made if len(made) <= LABEL else made[: LABEL - 1] + "\u2026"

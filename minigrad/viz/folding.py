@@ -14,6 +14,7 @@ from typing import Any
 FEWEST = 3  # turns that make a loop
 LONGEST = 24  # operations in a turn, at most
 SHORT = 18  # letters of a call that is written out
+Line = tuple[int, int, int]  # from a box, to a box, at which of its inputs
 
 
 @dataclass(slots=True)
@@ -185,16 +186,23 @@ def folded(data: dict[str, Any], runs: list[Run], groups: list[Group]) -> dict[s
             shown[last] = {"label": group.label, "members": group.members}
     if not runs and not shown:
         return None
-    lines: dict[tuple[int, int, int], int] = {}
-    which: list[int] = []
+    lines: dict[Line, None] = {}
+    again: dict[Line, None] = {}  # from one turn of a loop to the next
+    which: list[Line] = []
     for a, b, slot in data["edges"]:
-        inner = rep[a] >= rep[b] and (rep[a] != a or rep[b] != b)  # inside a box, or from one turn to the next
-        slot = slot if rep[b] not in shown else sum(line[1] == rep[b] for line in lines)
-        which.append(-1 if inner else lines.setdefault((rep[a], rep[b], slot), len(lines)))
+        inside = rep[a] >= rep[b] and (rep[a] != a or rep[b] != b)  # inside a box, or from one turn to the next
+        line = rep[a], rep[b], slot if rep[b] not in shown else sum(line[1] == rep[b] for line in lines)
+        if not inside:
+            lines[line] = None
+        elif a in turn and b in turn and turn[a][0] == turn[b][0]:
+            again[line] = None
+        which.append(line)
+    number = {line: i for i, line in enumerate([*lines, *again])}
     return {
         "rep": [rep[i] for i in ids],
-        "line": which,
+        "line": [number.get(line, -1) for line in which],
         "lines": list(lines),
+        "again": list(again),
         "turn": [list(turn[i]) if i in turn else None for i in ids],
         "turns": [run.turns for run in runs],
         "stacked": sorted(stacked),

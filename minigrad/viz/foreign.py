@@ -4,7 +4,7 @@ name.
 `record(root)` looks for the usual names (`_prev`, `parents`, `children`, ...; `_op`, `op`, ...; `_backward`,
 ...), runs the student's own backward functions one node at a time, and writes down what each of them added
 where. Beside each contribution stands the one that minigrad's derivative table gives for the same operation:
-where they differ, the stepper stops and shows both. Everybody's `.grad` is put back as it was.
+where they differ, the stepper stops and shows both. Every `.grad` is put back as it was.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MISSING: Any = object()
 
 
 def is_foreign(thing: Any) -> bool:
-    """Whether this is a node of somebody's own engine."""
+    """Whether this is a node of a student's own engine."""
     return (
         not isinstance(thing, Tensor)
         and hasattr(thing, "data")
@@ -85,7 +85,7 @@ def parents_of(thing: Any) -> list[Any]:
 
 
 def sort_set(thing: Any, both: list[Any]) -> list[Any]:
-    """Operands that were kept in a set: the order in which the operation gives the value, once or twice
+    """Operands that stand in a set: the order in which the operation gives the value, once or twice
     the same.
     """
     table = table_name(thing)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -41,6 +41,7 @@ class Graph:
     width: dict[int, float] = field(default_factory=dict)
     height: float = LOW
     gap: float = 38.0  # between columns: the labels of the edges stand there
+    again: list[Edge] = field(default_factory=list)  # lines of a loop, from one turn to the next
 
 
 def lay_out(data: dict[str, Any]) -> dict[str, Any]:
@@ -61,11 +62,11 @@ def lay_out(data: dict[str, Any]) -> dict[str, Any]:
     view = folded(data, runs, groups)
     standing = sorted(set(view["rep"])) if view else []
     if view and len(standing) <= MOST_BOXES:
-        lines = view.pop("lines")
+        lines, again = view.pop("lines"), view.pop("again")
         wide = {i: max(width[j] for j in ids if view["rep"][j] == i) for i in standing}
         for i, group in view["groups"].items():
             wide[i] = max(wide[i], min(200.0, LETTER * (1.15 * len(group["label"]) + 9) + 20))
-        views["folded"] = {"drawings": drawings(Graph(standing, lines, wide, height, gap)), **view}
+        views["folded"] = {"drawings": drawings(Graph(standing, lines, wide, height, gap, again)), **view}
     start = "full" if "full" in views else None
     if "folded" in views and (start is None or not fits(views["full"]["drawings"])):
         start = "folded"
@@ -153,7 +154,11 @@ def drawings(graph: Graph) -> list[dict[str, Any]]:
         boxes, row_of, size = wrapped(graph, layer, order, y, nodes, rows)
         lines = routed(graph, chains, boxes, row_of, size)
         shown = {i: [round(v, 1) for v in boxes[i]] for i in graph.ids}
-        made.append({"w": round(size[0], 1), "h": round(size[1], 1), "nodes": shown, "edges": lines})
+        wide, high, _ = size
+        for line in returning(graph, boxes, row_of):
+            wide, high = max(wide, line["a"][0] + 30), max(high, line.pop("low") + MARGIN)
+            lines.append(line)
+        made.append({"w": round(wide, 1), "h": round(high, 1), "nodes": shown, "edges": lines})
     return made
 
 
@@ -416,9 +421,7 @@ def routed(
     for a, b, s in graph.edges:
         xa, ya, wa, ha = boxes[a]
         xb, yb, _, hb = boxes[b]
-        ports = sorted(slots[b])
-        step = min(30.0, (hb - 20) / max(1, len(ports) - 1)) if len(ports) > 1 else 0.0
-        end = (xb, yb + hb / 2 + (ports.index(s) - (len(ports) - 1) / 2) * step)
+        end = (xb, yb + hb / 2 + port(slots[b], s, hb))
         points = [(xa + wa, ya + ha / 2)]
         previous = row_of[a]
         for v in [*chains[a, b][1:-1], b]:
@@ -438,6 +441,31 @@ def routed(
             {"d": path(points), "a": [round(v, 1) for v in points[0]], "b": [round(v, 1) for v in end]}
         )
     return lines
+
+
+def port(slots: list[int], slot: int, height: float) -> float:
+    """How far below the middle of its box a line arrives: the labels of two lines do not touch."""
+    ports = sorted(slots)
+    step = min(37.0, (height - 16) / max(1, len(ports) - 1))
+    return (ports.index(slot) - (len(ports) - 1) / 2) * step if slot in ports else 0.0
+
+
+def returning(graph: Graph, boxes: dict[Key, list[float]], row_of: dict[Key, int]) -> Iterator[dict[str, Any]]:
+    """The lines of loops: out on the right, back below all boxes between, and in on the left."""
+    slots: dict[int, list[int]] = defaultdict(list)
+    for _, b, s in [*graph.edges, *graph.again]:
+        if s not in slots[b]:
+            slots[b].append(s)
+    for a, b, s in graph.again:
+        (xa, ya, wa, ha), (xb, yb, _, hb) = boxes[a], boxes[b]
+        x0, y0, x1, y1 = xa + wa, ya + ha / 2, xb, yb + hb / 2 + port(slots[b], s, hb)
+        near = [boxes[v] for v in graph.ids if row_of[v] in (row_of[a], row_of[b])]
+        inside = [box for box in near if min(xa, xb) - 20 < box[0] + box[2] and box[0] < max(x0, xb) + 20]
+        low = max(y + h for _, y, _, h in inside) + 18
+        out = f"M{x0:.1f} {y0:.1f}C{x0 + 26:.1f} {y0:.1f} {x0 + 26:.1f} {low:.1f} {x0 + 6:.1f} {low:.1f}"
+        d = f"{out}L{x1 - 6:.1f} {low:.1f}C{x1 - 32:.1f} {low:.1f} {x1 - 32:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+        start, end = (x0, y0), (x1, y1)
+        yield {"d": d, "a": [round(v, 1) for v in start], "b": [round(v, 1) for v in end], "low": low}
 
 
 def path(points: Sequence[tuple[float, float]]) -> str:

@@ -56,7 +56,7 @@ def excerpt(recording: Recording, moves: int, around: int | None = None) -> Reco
     for targets in leaving.values():
         merged.update({target: len(contributions) - 1 for target, contributions in targets.items()})
 
-    def told(sent: Contribution) -> Contribution:
+    def moved_in(sent: Contribution) -> Contribution:
         i = sent.parent
         if i in home:  # each of what a box receives has a tensor of its own there: nothing is added up
             return replace(sent, parent=home[i], how="slot", before=None, after=sent.value, note="")
@@ -67,7 +67,7 @@ def excerpt(recording: Recording, moves: int, around: int | None = None) -> Reco
     for part, members in enumerate(parts):
         box = -1 - part
         if box not in leaving:
-            made += [replace(step, contributions=[told(x) for x in step.contributions]) for _, step in members]
+            made += [replace(step, contributions=[moved_in(x) for x in step.contributions]) for _, step in members]
             continue
         name = f"{len(members)} nodes"
         boxes.append(Place(box, f"{name} (2)" if boxes and boxes[0].name == name else name, "", (), symbol="\u2026"))

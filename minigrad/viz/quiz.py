@@ -137,10 +137,10 @@ def next_node(
     others = [
         i for i in range(len(name)) if not arrived[i] and recording.places[i].needs_grad and i not in done
     ]
-    wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} gradients: it would pass on an unfinished sum, and later "
-                 "have to be taken again.") for i in waiting]  # fmt: skip
+    wrong = [(i, f"{name[i]} has {arrived[i]} of {expected[i]} contributions: it would pass on an "
+                 "unfinished sum.") for i in waiting]  # fmt: skip
     wrong += [
-        (i, f"{name[i]} is ready too, but older than {name[right]}: the newest goes first.") for i in ready
+        (i, f"{name[i]} is ready too, but was made before {name[right]}: the node made last goes first.") for i in ready
     ]
     wrong += [(i, f"Nothing has arrived at {name[i]} yet.") for i in others]
     if len(wrong) < 2:
@@ -150,7 +150,7 @@ def next_node(
         "type": "next", "beat": "focus", "ask": "Which node is next?", "ids": [i for i, _ in choices],
         "options": [name[i] for i, _ in choices], "why": [w for _, w in choices],
         "answer": [i for i, _ in choices].index(right),
-        "hint": "A node is ready when every node that used it is done; of the ready ones the newest goes first.",
+        "hint": "A node is ready when every node that used it is done; of the ready nodes, the one made last goes first.",
         "reveal": f"{name[right]}: its gradient is complete.",
     }  # fmt: skip
 
@@ -159,12 +159,12 @@ def sign(target: str, step: Step, sent: Contribution) -> Quiz | None:
     assert sent.raw is not None
     x = float(sent.raw)
     right = "+" if x > 0 else "\u2212" if x < 0 else "0"
-    local = "" if sent.local is None else f" The local factor is {number(sent.local)}."
-    law = "Two factors of one sign make a plus, of two signs a minus."
-    hint = "Sign of what arrives, times sign of the local factor."
+    local = "" if sent.local is None else f" The local derivative is {number(sent.local)}."
+    law = "Equal signs give +, different signs give \u2212."
+    hint = "Multiply the sign of the upstream gradient by the sign of the local derivative."
     if sent.how == "copy":
-        law, hint = "It goes on unchanged, and so does its sign.", "What does the rule do to what arrives?"
-    why = f"g is {number(step.upstream)}.{local} {law}"
+        law, hint = "The rule passes it on unchanged.", "What does the rule do to the upstream gradient?"
+    why = f"The upstream gradient is {number(step.upstream)}.{local} {law}"
     made = options(right, [(c, why) for c in ("+", "\u2212", "0")], "+\u22120".index(right))
     return made and {
         **made, "type": "sign", "beat": "rule", "ask": f"Which sign does the contribution to {target} have?",
@@ -184,8 +184,8 @@ def value(target: str, step: Step, sent: Contribution) -> Quiz | None:
         for _, why, v in slips(step, sent)
         if v.ndim == 0
     ]
-    wrong.append((-x, "The size is right, the sign is not."))
-    wrong.append((float(step.upstream), "That is g itself: the operation's own slope is missing."))
+    wrong.append((-x, "The size is right, but the sign is wrong."))
+    wrong.append((float(step.upstream), "That is g itself: the local derivative is missing."))
     return {
         "type": "value", "beat": "rule", "ask": f"What number goes to {target}?", "answer": rounded(x),
         "tol": tolerance(x), "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
@@ -208,7 +208,7 @@ def total(target: str, sent: Contribution) -> Quiz | None:
         (float(sent.before), "That is what was there before: the new contribution is missing."),
         (
             float(sent.before) * float(sent.value),
-            "Along a path multiply; where paths meet, add.",
+            "Along a path, derivatives are multiplied; where paths meet, contributions are added.",
         ),
     ]
     return {
@@ -228,7 +228,7 @@ def shape(target: str, step: Step, sent: Contribution) -> Quiz | None:
         wrong.append(
             (
                 spelled(sent.raw.shape),
-                f"That is the shape in which it comes out of the rule. {target} was "
+                f"That is the shape before the sum. {target} was "
                 "stretched: each of its numbers was used several times, and those contributions are added up.",
             )
         )
@@ -236,8 +236,8 @@ def shape(target: str, step: Step, sent: Contribution) -> Quiz | None:
     wrong.append(
         (
             spelled(step.upstream.shape),
-            "That is the shape of g, of the output. The gradient of an input has "
-            "the shape of the input: one number for each thing you could nudge.",
+            "That is the shape of g, the gradient of the output. The gradient of an input has "
+            "the shape of the input: one number for each number that you could nudge.",
         )
     )
     wrong.append(
@@ -290,11 +290,11 @@ def plain_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
     bare = re.sub(r"^-?g \* ", lambda m: "-" if m[0].startswith("-") else "", right)
     bare = "1 / " + right[4:] if right.startswith("g / ") else bare
     flipped = right[1:] if right.startswith("-") else "-" + right
-    wrong = [(bare, f"Without g it is right only where 1 arrives.{gives}")] if bare != right else []
-    wrong.append((flipped, "The sign is turned round."))
+    wrong = [(bare, f"Without g it is right only where the upstream gradient is 1.{gives}")] if bare != right else []
+    wrong.append((flipped, "The sign is reversed."))
     wrong.append(("g", "That would be the rule of an addition."))
     saved = [k.name for k in sent.saved]
-    wrong += [(f"g * {name}", "The other operand is the slope: x * y grows by y when x grows by 1.")
+    wrong += [(f"g * {name}", "The local derivative is the other operand: x * y grows by y when x grows by 1.")
               for name in ("x", "y", "out") if name not in saved]  # fmt: skip
     return wrong
 
@@ -310,7 +310,7 @@ def matrix_mistakes(sent: Contribution, step: Step) -> list[tuple[str, str]]:
 
     tries = [
         (a, False, b, False, "The transpose is missing"),
-        (b, flip_b, a, flip_a, "The order is turned round"),
+        (b, flip_b, a, flip_a, "The order is reversed"),
         (b, False, a, False, "Order and transpose are wrong"),
         (a, not flip_a, b, not flip_b, "The wrong factor is transposed"),
     ]

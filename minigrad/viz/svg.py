@@ -155,9 +155,9 @@ def thumb(value: dict[str, Any], x: float, y: float) -> str:
 def tint(value: Any, top: Any) -> str:
     if not isinstance(value, (int, float)) or not isinstance(top, (int, float)):
         return "#ffd0d6"
-    share = min(1.0, abs(value) / top) if top else 0.0
+    part = min(1.0, abs(value) / top) if top else 0.0
     goal = (122, 178, 224) if value < 0 else (250, 166, 92)
-    return "#" + "".join(f"{round(255 + (c - 255) * share):02x}" for c in goal)
+    return "#" + "".join(f"{round(255 + (c - 255) * part):02x}" for c in goal)
 
 
 def single(value: Any) -> str | None:

@@ -120,7 +120,7 @@ def asks_truly(quiz: dict[str, Any], sent: Contribution, node: int, place: dict[
     if kind == "value":
         sums = quiz["beat"] == "collect" and sent.before is not None
         right = float(sent.before + sent.value) if sums else float(sent.raw)
-        mistakes = {"the sign is not": -sent.raw}
+        mistakes = {"the sign is wrong": -sent.raw}
         if sums:
             mistakes = {"thrown away": sent.value, "is missing.": sent.before, "Along a path": sent.before * sent.value}
         told = [(v, mistakes[k]) for v, why in quiz["wrong"] for k in mistakes if k in why]

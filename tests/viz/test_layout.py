@@ -103,6 +103,14 @@ def test_a_loop_of_layers_folds_with_its_parameters() -> None:
     assert set(folded["rep"]) == {int(i) for i in widest(made, "folded")["nodes"]}
 
 
+def test_a_line_returns_from_one_turn_of_a_loop_to_the_next() -> None:
+    made = data(ten.forty)
+    assert -1 not in made["layout"]["views"]["folded"]["line"], "each move has its line"
+    drawn = widest(made, "folded")
+    (back,) = (line for line in drawn["edges"] if line["a"][0] > line["b"][0])
+    assert max(y + h for _, y, _, h in drawn["nodes"].values()) < drawn["h"] - 16 and back["b"] == drawn["edges"][0]["b"]
+
+
 def test_what_one_call_made_is_a_box_that_opens() -> None:
     made = data(ten.modules)
     groups = made["layout"]["views"]["folded"]["groups"].values()

@@ -257,7 +257,7 @@ def test_where_the_later_share_is_kept_the_ledger_says_so() -> None:
     with torch.broken("M19"):
         y = x * x + x * 5
         words = " ".join(graphs.sentences(record(y, names={"x": x})))
-    assert "x held 3 and now receives 3. Here it then holds 3: something was thrown away (3 of 3" in words
+    assert "x held 3 and now receives 3. Afterwards it holds 3: a contribution was lost (3 of 3" in words
     with torch.broken("M21-zero"):
         start = record(x * 5, names={}).to_dict()["steps"][0]["text"][0]
     assert "starts at x * 5 with 0. It should be 1" in start
@@ -537,7 +537,7 @@ def test_hooks_that_change_a_gradient_are_told_and_the_numbers_are_backwards() -
     loss = (h * h).sum()
     recording = record(loss)
     said = graphs.sentences(recording)
-    assert "h is current: its gradient is complete, g = [60, 120]. A hook made it that." in said
+    assert "h is current: its gradient is complete. The upstream gradient is g = [60, 120]. A hook changed it to this." in said
     assert said[-1] == "A hook makes it [5, 5]. x is a leaf: x.grad was None and is now [5, 5]."
     assert not any("too early" in text for text in said)
     assert "h has [6, 12] (2 of 2); a hook makes it [60, 120]" in str(recording)

@@ -4,7 +4,7 @@ import { KEEP, button, h, small } from "./tools.js";
 import { figure } from "./numbers.js";
 
 /** The student's lines; the expression of the current node is lit, and a click on an expression chooses its box. */
-export function makeCode(S, pick, on) {
+export function makeCode(S, select, on) {
 	const { code, nodes } = S.data, el = h("div.mg-code", { role: "group", "aria-label": "Code", ...KEEP });
 	const spans = new Map();  // place in the code -> element
 	if (!code?.length) return { el: null, paint() {}, mark() {} };
@@ -43,7 +43,7 @@ export function makeCode(S, pick, on) {
 	on(el, "click", (e) => {
 		const span = e.target.closest("[data-span]")?.dataset.span;
 		const all = [...nodes.keys()].filter((i) => key(nodes[i]) === span);
-		if (span && all.length) pick(all.includes(now) ? now : all.at(-1));
+		if (span && all.length) select(all.includes(now) ? now : all.at(-1));
 	});
 	let now = null;
 	const light = (i, style) => {
@@ -70,10 +70,10 @@ export function makeCard(S, options, on) {
 	function paint(st) {
 		if (who == null) return;
 		const n = nodes[who], grad = val(st.grad[who]), shut = button(on, options.close, "×", { class: "mg-close", "aria-label": "Close (Esc)" });
-		const kept = new Map();
-		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) kept.set(label || "a number", val(v));
+		const saved = new Map();
+		for (const k of S.byNode[who]) for (const [, label, v] of steps[k].saved || []) if (val(v) != null) saved.set(label || "a number", val(v));
 		const kind = !n.rg ? n.cut ? `cut off by ${n.cut}` : "data: it needs no gradient" : n.leaf ? "a leaf" : `made by ${n.symbol || n.op}`;
-		const held = [...kept].slice(0, 4).map(([label, v]) => figure(v, label));
+		const held = [...saved].slice(0, 4).map(([label, v]) => figure(v, label));
 		el.replaceChildren(shut, h("h4", n.expr && n.expr !== n.name ? `${n.name} = ${n.expr}` : n.name), small(kind, n.line && `, ${n.line}`),
 			n.src ? small(h("code", n.src)) : "", h("div.mg-figures", figure(S.isMade(st, who) ? val(n.val) : null, "value", { empty: S.isMade(st, who) ? "not saved" : "not yet" }),
 				n.rg ? figure(grad, st.stored[who] ? `${n.name}.grad` : "gradient so far", { empty: "none yet" }) : ""),

@@ -7,7 +7,7 @@ const SMALLEST = 10 / 12;  // the smallest text of a drawing has 12 px: it is ne
 const TALLEST = { wide: 470, narrow: 400 };
 const LETTER = 7, BOLD = 8;  // pixels of a letter in the widest of the usual fonts
 
-/** options: pick(id) when a box is chosen, mute(what) whether an answer is hidden, asks(id) whether it is a choice. */
+/** options: select(id) when a box is chosen, mute(what) whether an answer is hidden, asks(id) whether it is a choice. */
 export function makeGraph(S, options, on) {
 	const { nodes, edges, data } = S;
 	const views = data.layout.views;
@@ -56,12 +56,12 @@ export function makeGraph(S, options, on) {
 		const part = { id, g, w, hh, many, group, member: id, name: text("name", 10, 19), tag: text("tag", w - (n.rg ? 9 : 16), 19, true),
 			body: s("g"), pill: s("g", { class: "pill" }) };
 		g.append(outline(n, w, hh), part.body, part.name, part.tag, part.pill);
-		on(g, "click", () => { focusBox(id, true); options.pick(part.member); });
+		on(g, "click", () => { focusBox(id, true); options.select(part.member); });
 		on(g, "keydown", (e) => {
 			if (e.key !== "Enter" && e.key !== " ") return;
 			e.preventDefault();
 			e.stopPropagation();
-			options.pick(part.member);
+			options.select(part.member);
 		});
 		svg.append(g);
 		return part;

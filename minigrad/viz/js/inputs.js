@@ -41,7 +41,7 @@ export function makeInputs(model, on, listen) {
 	});
 	on(slider, "keydown", (e) => e.stopPropagation());
 
-	/** One change at a time: while the kernel computes, only the latest is kept. */
+	/** One change at a time: while the kernel computes, only the latest waits. */
 	function send({ name, index, field }) {
 		const message = { name, index, value: +field.value };
 		if (waiting) { next = message; return; }

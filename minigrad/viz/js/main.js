@@ -28,7 +28,7 @@ export function render({ model, el, signal }) {
 	draw({ model, el: place, signal: life.signal, strip });
 }
 
-/** Hears of changes for as long as the view lives. */
+/** Calls back on changes for as long as the view lives. */
 function listen(model, signal, what, fn) {
 	model.on(what, fn);
 	signal.addEventListener("abort", () => model.off?.(what, fn));
@@ -37,18 +37,18 @@ function listen(model, signal, what, fn) {
 function draw({ model, el, signal, strip }) {
 	const data = model.get("data"), S = makeState(data), { frames } = S;
 	const on = (target, name, fn) => target.addEventListener(name, fn, { signal });
-	const heading = data.title, spoken = h("div.mg-live", { "aria-live": "polite" });
+	const heading = data.title, voice = h("div.mg-live", { "aria-live": "polite" });
 	let said = "", painted = null;
 
 	// ---- the parts
-	const say = (text) => { spoken.textContent = said = text; };
+	const say = (text) => { voice.textContent = said = text; };
 	/** Whether a kernel answers: a saved notebook has widgets without one. */
 	const live = () => !!model.get("live") && !el.closest(".jupyter-widgets-disconnected");
 	const predict = makePredict(S, { model, say, go: (p) => bar.go(p), pause: () => bar.pause(), paint: () => show(bar.at), back: () => bar.knob.next.focus({ preventScroll: true }) }, on);
 	const mute = (what) => predict.mute(what);
-	const graph = makeGraph(S, { mute, asks: predict.asks, pick: (i) => { if (!predict.click(i)) pick(i); } }, on);
-	const code = makeCode(S, (i) => pick(i), on);
-	const card = makeCard(S, { close: () => pick(null), live, closed: graph.closed, open: () => { pick(null); press.fold(); }, around: (n) => { model.set("around", n); model.save_changes(); } }, on);
+	const graph = makeGraph(S, { mute, asks: predict.asks, select: (i) => { if (!predict.click(i)) select(i); } }, on);
+	const code = makeCode(S, (i) => select(i), on);
+	const card = makeCard(S, { close: () => select(null), live, closed: graph.closed, open: () => { select(null); press.fold(); }, around: (n) => { model.set("around", n); model.save_changes(); } }, on);
 	const panels = makePanels(S, { mute, turns: () => graph.turns }, on);
 	const more = h("div.mg-more", { hidden: true, tabindex: 0, role: "group", "aria-label": "Help or transcript", ...KEEP });
 	const press = {
@@ -68,7 +68,7 @@ function draw({ model, el, signal, strip }) {
 	const view = h("div.mg-view" + (code.el ? "" : " alone"), graph.el, code.el || "", card.el);
 	const stage = h("div.mg-stage", panels.math, panels.ledger, panels.queue, predict.el);
 	const box = h("div.mg", { role: "group", "aria-label": heading + ", stepper" }, h("div.mg-head", h("span.mg-title", heading), pos),
-		view, panels.words, bar.el, stage, more, spoken);
+		view, panels.words, bar.el, stage, more, voice);
 	el.append(box);
 
 	// ---- painting
@@ -96,7 +96,7 @@ function draw({ model, el, signal, strip }) {
 	function sync(p) {
 		if (model.get("step") !== p) { model.set("step", p); model.save_changes(); }
 	}
-	function pick(i) {
+	function select(i) {
 		const again = i === card.who ? null : i;
 		card.show(again, S.stateAt(bar.at));
 		graph.mark(again);
@@ -148,7 +148,7 @@ function draw({ model, el, signal, strip }) {
 		code.el.style.maxHeight = graph.el.style.height;
 		reachable(code.el);
 	}
-	/** A few frames that may need most room: the longest sentences, the largest tables of each kind, the longest ledger. */
+	/** A few frames that may need most space: the longest sentences, the largest tables of each kind, the longest ledger. */
 	function candidates() {
 		const best = new Map(), rows = (v) => (v == null || typeof v !== "object" ? 1 : v.r + v.c / 4);
 		const take = (key, p, size) => { if (!(best.get(key)?.[1] >= size)) best.set(key, [p, size]); };
@@ -191,7 +191,7 @@ function draw({ model, el, signal, strip }) {
 		e.stopPropagation();
 	});
 	function leave() {
-		if (card.who != null) { pick(null); return; }
+		if (card.who != null) { select(null); return; }
 		if (predict.asked) { predict.dismiss(); show(bar.at); return; }
 		if (!more.hidden) { more.hidden = true; return; }
 		document.activeElement?.blur();

@@ -27,7 +27,7 @@ export function makePanels(S, options, on) {
 		else if (step.kind === "send") (f.name === "collect" ? collected : product)(st, parts);
 		math.replaceChildren(...parts);
 		const jac = math.querySelector("[data-part=jac]");
-		if (jac?.offsetLeft < jac?.previousSibling.offsetLeft) jac.remove();  // no room beside the equation
+		if (jac?.offsetLeft < jac?.previousSibling.offsetLeft) jac.remove();  // no space beside the equation
 	}
 
 	function made({ f }, parts) {
@@ -68,7 +68,7 @@ export function makePanels(S, options, on) {
 		const add = (v, caption, o) => made.push([v, caption, o]);
 		if (step.how === "matmul") {
 			step.terms.forEach(([term, flip], i) => {
-				const [, label, v] = term === "g" ? [0, "upstream gradient", g] : kept(step, term);
+				const [, label, v] = term === "g" ? [0, "upstream gradient", g] : saved(step, term);
 				if (i) made.push("@");
 				add(v, (label || term) + (flip ? "ᵀ" : ""), { flip, hollow: !rule && term !== "g", part: i ? "right" : "left" });
 			});
@@ -106,7 +106,7 @@ export function makePanels(S, options, on) {
 		if (jac && !answer && jac.r <= 4 && jac.c <= 6) row.append(figure(jac, "full Jacobian", { small: "a row for each output", part: "jac" }));
 		if (step.check && answer) parts.push(comparison(step));
 	}
-	const kept = (step, term) => { const [a, b, v] = step.saved.find(([a]) => a === term); return [a, b, val(v)]; };
+	const saved = (step, term) => { const [a, b, v] = step.saved.find(([a]) => a === term); return [a, b, val(v)]; };
 
 	/** What a hovered cell of the result lights up in each figure. */
 	function lit(step, part, [r, c]) {
@@ -135,7 +135,7 @@ export function makePanels(S, options, on) {
 		}
 		const head = cellOf(raw, [r, c]);
 		if (step.how === "matmul") {
-			const [A, B] = step.terms.map(([term, flip]) => ({ flip, v: term === "g" ? g : kept(step, term)[2] }));
+			const [A, B] = step.terms.map(([term, flip]) => ({ flip, v: term === "g" ? g : saved(step, term)[2] }));
 			if ([A, B].some(({ v }) => scalar(v) || v.s.length < 2)) return "";
 			const folded = raw.s.length === 2;  // the tables of a batch stand one under another
 			const rows = raw.s.at(-2), batch = Math.floor(r / rows), i = r % rows;
