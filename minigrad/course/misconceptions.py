@@ -964,7 +964,7 @@ entry(
     "tensor(5.) tensor(2.5000)",
     "The mean over all examples is not the sum of the means of its parts. Which fraction of the examples is in each part?",
     (
-        "Each part counts as much as the fraction of the examples that it holds.",
+        "In the mean over all examples, a large part counts more than a small one.",
         "Parts of 3 and 1 examples count 3/4 and 1/4.",
         "Look at the factor of each part, and at whether something is cleared between the parts.",
     ),

@@ -157,7 +157,7 @@ EXERCISE_0_3 = function(
     alternatives=[lambda x: x + x, lambda x: x * 2, lambda x: x - -x, lambda x: np.float64(x) / 0.5,
                   functools.partial(operator.mul, 2)],
     hints=[
-        "double(5) is 10, double(-1.5) is -3.",
+        "double(5) is 10, and double(-1.5) is -3.",
         "A function that adds ten to a number ends with: return x + 10",
         "Write return, and after it twice x.",
     ],

@@ -581,7 +581,7 @@ EXERCISE_3_2 = program(
         Wrong(mul_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs has a "
               "product?"),
         Wrong(mul_by_gradients, "M43", "You multiplied by the *gradient* of the other input. The local derivative of a "
-              "product is a value: which one?"),
+              "product is a value, not a gradient. Whose value is it?"),
         Wrong(mul_overwrites_one, "M19", "The left input adds its contribution, but the right one is overwritten: what was "
               "in its .grad before is gone. How do your two lines differ?"),
         Wrong(mul_skips_itself, "M19", "x * x at 2 gets one contribution of 2, and the other one is missing. x is both "
@@ -1554,8 +1554,8 @@ PREDICTION_3_4A = prediction(
     options={"a": "less than 5", "b": "5", "c": "more than 5"},
     wrong=[
         Wrong("a", "M20", "Two values use c, and c is visited once for each of them. How often does it run?"),
-        Wrong("b", "M20", "Follow the visits: y, then its first parent, then the parent of that one, c, and then the "
-              "second parent of y. Which value is that?"),
+        Wrong("b", "M20", "Follow the visits: y, then the square, then c with a and b, and then the second parent of y. "
+              "Which value is this second parent?"),
     ],
 )  # fmt: skip
 
