@@ -219,7 +219,7 @@ EXERCISE_1_4 = value(
         Wrong([110, 110], "M46", "110 is the result when x and y change together. How many inputs may change at a time?"),
         Wrong(110, "M46", "110 is the result when x and y change together. Two inputs have two partial derivatives. "
               "What is held fixed while x changes?"),
-        Wrong([110], "M46", "A list of one number is too short, and 110 is the result when both change. Two inputs "
+        Wrong([110], "M46", "A list of one number is too short. 110 is the result when both inputs change. Two inputs "
               "have two partial derivatives. What is held fixed while x changes?"),
         Wrong([33, 22], "M30", "Both numbers are exactly half of what they should be. The derivative of u**2 is 2u. Did "
               "you use the 2?"),

@@ -189,8 +189,8 @@ EXERCISE_6_1 = function(
               "contributions: what does the chain rule do with them?"),
         Wrong(squeezes_first, "M52", "You removed axes of size 1 from g before you lined up the shapes, so the other axes "
               "moved. Which axes of g belong to which axes of the operand?"),
-        Wrong(drops_ones, "M28", "The numbers are right, but an axis is missing: the operand has an axis of size 1. Which "
-              "shape has operand - 0.1 * gradient with your gradient?"),
+        Wrong(drops_ones, "M28", "The numbers are right, but an axis is missing: the operand has an axis of size 1. Take "
+              "a step by hand: which shape has operand - 0.1 * gradient?"),
         Wrong(trailing_axes, "M52", "Shapes are lined up from the right, so new axes are on the left. You summed over the "
               "last axes. A square matrix would not have shown it: which axes of g are the new ones?"),
         Wrong(only_missing_axes, "M28", "You sum over the axes that the operand does not have, but not over those in which "
@@ -473,8 +473,8 @@ EXERCISE_6_3 = function(
               "as false, like None. How can you test for None itself?", name="axis 0 taken for None"),
         Wrong(both(axis_in_front, right_mean), "M52", "You put the removed axis back in front, whatever axis it was. In "
               "which place was it?", name="axis in front"),
-        Wrong(both(row_by_row, right_mean), "M52", "You repeated each g and filled the array row by row. This is right for "
-              "the last axis only. Into which sum did the entry in row 1, column 0 go?", name="row by row"),
+        Wrong(both(row_by_row, right_mean), "M52", "You repeated each entry of g and filled the array row by row. This is "
+              "right for the last axis only. Into which sum did the entry in row 1, column 0 go?", name="row by row"),
         Wrong(both(first_of_each, right_mean), "M28", "One entry of each sum got its g, and the others got 0. If another "
               "entry changes, does the sum stay the same?", name="first of each"),
         Wrong(both(spread, changes_it), "M15", "The numbers are right, but you changed g, and the caller may still need it. "

@@ -509,7 +509,7 @@ EXERCISE_7_4 = function(
         "not. With a single vector, there is no index i.",
         "An index of Y that an operand does not have is summed over in the gradient of that operand. If three examples "
         "contribute 1, 10 and 100 to an entry of W, its gradient is 111.",
-        "np.swapaxes(X, 1, 2) swaps two axes and leaves the batch in front. np.outer makes a matrix from two vectors.",
+        "np.swapaxes(X, 1, 2) swaps two axes, and the batch stays the first axis. np.outer makes a matrix from two vectors.",
     ],
     worked="Batch: dX = G @ W.T and dW = (np.swapaxes(X, 1, 2) @ G).sum(axis=0). Vector: dx = W @ g and "
            "dW = np.outer(x, g).",

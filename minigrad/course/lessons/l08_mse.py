@@ -767,8 +767,8 @@ PREDICTION_8_3A = prediction(
     title="six steps of a fit",
     options={"a": "they fall in every step", "b": "they fall and rise again", "c": "they stay the same"},
     wrong=[
-        Wrong("a", "M01", "They would fall if each step used only the new gradients. What does .grad hold after the second "
-              "backward pass?"),
+        Wrong("a", "M01", "The losses would fall if each step used only the new gradients. What does .grad hold after the "
+              "second backward pass?"),
         Wrong("c", "M01", "Each step changes w and b, so the loss changes. In which direction does a step go if .grad still "
               "holds all earlier gradients?"),
     ],
