@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from . import lessons, wire, worker
-from .exercise import Exercise
+from .exercise import Exercise, Outside
 from .student import Local, Remote
 from .verdict import Verdict, judge
 from .wire import Failure
@@ -278,8 +278,8 @@ class Watched(Local):
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         return self.timed(lambda: super(Watched, self).call(name, *args, **kwargs))
 
-    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
-        return self.timed(lambda: super(Watched, self).run(code, data, prelude))
+    def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
+        return self.timed(lambda: super(Watched, self).run(code, data, prelude, outside))
 
     def timed(self, action: Callable[[], Any]) -> Any:
         """The action's result, or a timeout for it and for everything after it."""

@@ -24,7 +24,9 @@ __all__ = [
     "ENGINE_OFF",
     "Before",
     "Exercise",
+    "Formula",
     "Lesson",
+    "Outside",
     "Probe",
     "Raises",
     "Wrong",
@@ -43,6 +45,10 @@ __all__ = [
 KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "ask the oracle"
 
+# What class grading can take away: the whole engine; the steps of optimisers; cross-entropy; the rules of operations that
+# are not linear, so that a rule written by hand cannot leave its work to the engine.
+WITHOUT = ("engine", "optimizers", "cross-entropy", "derivatives")
+
 EDITION = 2  # in the first one the lessons from 10 on, and so their exercises, had other numbers
 
 
@@ -53,6 +59,28 @@ class Raises:
 
     type: str
     contains: str = ""
+
+
+class Outside:
+    """What stays on the judge's side while a program runs: the program asks it with `outside(method, *values)`.
+
+    What the student's process never holds cannot be read there, and what is counted here cannot be set back. `methods`
+    are those that may be asked, each takes and gives plain values; `given` names the data that the program has as well.
+    """
+
+    methods: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+
+    def seen(self, answer: Any) -> Any:
+        """The answer that counts, given the one that came."""
+        return answer
+
+
+class Formula(str):
+    """Python source of a function, shown on a card without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True)
@@ -68,6 +96,7 @@ class Probe:
     expected: Any = UNKNOWN
     shown: bool = False
     view: Callable[[Any], Any] | None = None
+    outside: Callable[..., Outside] | None = None
 
     def of(self, name: str) -> Probe:
         """The same question to another of the exercise's functions."""
@@ -83,6 +112,9 @@ class Probe:
         error."""
         return dataclasses.replace(self, expected=value)
 
+    def asking(self, outside: Callable[..., Outside]) -> Probe:
+        """The same program, without its data: `outside(**data)` holds it, and the prelude's objects ask there."""
+        return dataclasses.replace(self, outside=outside)
 
     def seen_as(self, view: Callable[[Any], Any]) -> Probe:
         """The same question, where many answers are right: what counts is what `view` makes of the plain answer, out
@@ -209,12 +241,15 @@ class Exercise:
     seconds: float = 1.0  # of processor time; at most 2, so that the card is there within 3
     memory: int = 512
     with_engine: bool = False  # class grading: needs the engine though its lesson is graded without
+    without: frozenset[str] = frozenset()  # class grading: what does not exist while it is graded (see WITHOUT)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"exercise {self.id}: kind {self.kind!r} is not one of {', '.join(KINDS)}")
         if not self.names:
             raise ValueError(f"exercise {self.id}: it asks for no name")
+        if not self.without <= set(WITHOUT):
+            raise ValueError(f"exercise {self.id}: only {', '.join(WITHOUT)} can be left out")
 
     @property
     def lesson(self) -> int:
@@ -290,6 +325,11 @@ class Lesson:
     misconceptions: tuple[str, ...] = ()
     with_engine: bool = False
     locked: bool = False
+
+    def without(self, exercise: Exercise) -> frozenset[str]:
+        """What does not exist while one of its exercises is graded."""
+        engine = (self.with_engine or exercise.with_engine) and "engine" not in exercise.without
+        return exercise.without if engine else frozenset({"engine"})
 
     @property
     def prerequisites(self) -> str:

@@ -13,11 +13,13 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from . import wire
+from .exercise import Outside
 from .wire import Failure
 from .worker import Server
 
 __all__ = ["WALL", "Local", "Remote", "Student"]
 
+MOST_ASKED, MOST_SPENT = 20_000, 1.0  # questions of one program to the outside, and seconds to answer them
 WALL = 2.8  # the clock may show this many times the CPU limit before an answer counts as too late
 
 
@@ -33,8 +35,8 @@ class Student(Protocol):
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The result of a function."""
 
-    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
-        """The value of a program's last line."""
+    def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
+        """The value of a program's last line; the program may ask `outside`."""
 
 
 class Local:
@@ -54,7 +56,8 @@ class Local:
         sent_args, sent_kwargs = travelled([list(args), kwargs])
         return travelled(self.server.call(name, *sent_args, **sent_kwargs))
 
-    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
+    def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
+        self.server.outside = lambda asked: travelled(answered(outside, travelled(asked)))
         return travelled(self.server.run(code, travelled(data), prelude))
 
 
@@ -77,6 +80,8 @@ class Remote:
     ) -> None:  # fmt: skip
         self.reading, self.writing, self.cause, self.more = reading, writing, cause, more
         self.dead: Failure | None = None
+        self.outside: Outside | None = None
+        self.asked, self.spent = 0, 0.0
         self.allow(seconds)
 
     def allow(self, seconds: float) -> None:
@@ -112,8 +117,12 @@ class Remote:
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         return self.ask("call", name, *args, **kwargs)
 
-    def run(self, code: str, data: dict[str, Any], prelude: str = "") -> Any:
-        return self.ask("run", code, data, prelude)
+    def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
+        self.outside, self.asked, self.spent = outside, 0, 0.0
+        try:
+            return self.ask("run", code, data, prelude)
+        finally:
+            self.outside = None
 
     def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
         """One request and its reply. After the first lost reply every answer is that Failure."""
@@ -126,6 +135,10 @@ class Remote:
             wire.send(self.writing, request, self.deadline)
             self.await_reply()
             reply = wire.receive(self.reading, self.deadline)
+            while type(reply) is dict and list(reply) == ["asks"]:
+                self.answer(reply["asks"])
+                self.await_reply()
+                reply = wire.receive(self.reading, self.deadline)
             if (
                 type(reply) is not dict
                 or len(reply) != 2
@@ -140,6 +153,19 @@ class Remote:
             return self.lost(error)
         finally:
             self.answered = time.monotonic()
+
+    def answer(self, asked: Any) -> None:
+        """Answer the program that runs there from what stays here, within bounds of number and time."""
+        begun = time.process_time()
+        answer = answered(self.outside, asked)
+        self.spent += time.process_time() - begun
+        self.asked += 1
+        if self.asked > MOST_ASKED or self.spent > MOST_SPENT:
+            raise wire.WireError("more questions to the outside than any right answer asks")
+        try:
+            wire.send(self.writing, answer, self.deadline)
+        except wire.NotPlain as error:
+            wire.send(self.writing, {"error": str(error)}, self.deadline)
 
     def await_reply(self) -> None:
         """Until a reply begins. TooLate when the time is up, and what `more` gave as well.
@@ -171,6 +197,16 @@ def is_look(seen: Any) -> bool:
         return False
     words = [seen["state"], seen["type"], *(seen["near"] if type(seen["near"]) is list else [None])]
     return all(type(word) is str and len(word) <= 1000 for word in words) and seen["state"] in STATES
+
+
+def answered(outside: Outside | None, asked: Any) -> dict[str, Any]:
+    """The reply to what a program asks of the outside: `{"value"}`, or `{"error"}` for what nobody can answer."""
+    if outside is None or type(asked) is not list or not asked or asked[0] not in outside.methods:
+        return {"error": "nobody outside answers that"}
+    try:
+        return {"value": getattr(outside, asked[0])(*asked[1:])}
+    except Exception as error:  # what a student asks may be anything: it fails there, not here
+        return {"error": f"{type(error).__name__}: {error}"[:500]}
 
 
 def guess(error: wire.WireError) -> Failure:

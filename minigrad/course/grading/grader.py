@@ -66,22 +66,22 @@ def given(lesson: str) -> str:
 
 
 class Grader:
-    """A pair of sandboxes (with and without the engine) at one level, each started when it is first needed."""
+    """The sandboxes of one level, one for each set of parts that does not exist in it, started when first needed."""
 
     def __init__(self, level: str, *, limits: Limits = Limits()) -> None:
         self.level, self.limits = level, limits
         self._folder: Path | None = None
-        self._sandboxes: dict[bool, Sandbox] = {}
+        self._sandboxes: dict[frozenset[str], Sandbox] = {}
 
-    def sandbox(self, with_engine: bool) -> Sandbox:
-        """The sandbox for lessons with or without the engine. Unavailable if it cannot be built."""
-        if with_engine not in self._sandboxes:
+    def sandbox(self, without: frozenset[str]) -> Sandbox:
+        """The sandbox in which these parts of the package do not exist. Unavailable if it cannot be built."""
+        if without not in self._sandboxes:
             try:
-                site = package.build(self._home() / ("engine" if with_engine else "plain"), with_engine=with_engine)
+                site = package.build(self._home() / ("-".join(sorted(without)) or "whole"), without)
             except OSError as error:
                 raise Unavailable(f"the sandbox package could not be written: {error}") from error
-            self._sandboxes[with_engine] = Sandbox(self.level, site, with_engine=with_engine)
-        return self._sandboxes[with_engine]
+            self._sandboxes[without] = Sandbox(self.level, site, with_engine="engine" not in without)
+        return self._sandboxes[without]
 
     def _home(self) -> Path:
         """A folder of our own, open to read for whoever the sandbox becomes."""
@@ -138,7 +138,7 @@ class Session:
     def __init__(self, grader: Grader, lesson: Lesson, submission: reader.Submission) -> None:
         self.grader, self.lesson, self.submission = grader, lesson, submission
         self.worker: Worker | None = None
-        self.room = (0, False)  # bytes, and whether the engine is there
+        self.place_of = (0, frozenset[str]())  # bytes, and what does not exist there
         self.parked = submission.parked
         self.left_out: dict[int, Failure] = {}
         self.failures: dict[int, Failure] = {}
@@ -151,7 +151,7 @@ class Session:
             return record(Verdict(exercise.id, "missing", 0.0, exercise.points, lines, seed=seed))
         try:
             seconds, memory = self.grader.limits.of(exercise)
-            worker = self.prepared(memory, self.lesson.with_engine or exercise.with_engine)
+            worker = self.prepared(memory, self.lesson.without(exercise))
             worker.limit(seconds, WALL * seconds)
             worker.failure = None
             # The verdict speaks of the limits that were really set.
@@ -165,12 +165,12 @@ class Session:
             return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
         return record(found, self.place(exercise, found, worker.failure), self.explain(exercise, found))
 
-    def prepared(self, memory: int, with_engine: bool) -> Worker:
-        """A worker with this much memory, with or without the engine, in which the cells have run."""
-        room = (memory, with_engine)
-        if self.ready and self.worker is not None and room == self.room and not self.worker.dead:
+    def prepared(self, memory: int, without: frozenset[str]) -> Worker:
+        """A worker with this much memory and without these parts of the package, in which the cells have run."""
+        wanted = (memory, without)
+        if self.ready and self.worker is not None and wanted == self.place_of and not self.worker.dead:
             return self.worker
-        self.room = room
+        self.place_of = wanted
         while True:
             endless = self.run_cells(self.fresh())
             assert self.worker is not None
@@ -228,8 +228,8 @@ class Session:
         self.close()
         seconds = [self.grader.limits.of(exercise)[0] for exercise in self.lesson.exercises]
         everything = int(CELLS_SECONDS + sum(seconds)) + 5  # the kernel's own limit, behind ours
-        memory, with_engine = self.room
-        sandbox = self.grader.sandbox(with_engine)
+        memory, without = self.place_of
+        sandbox = self.grader.sandbox(without)
         try:
             self.worker = sandbox.worker(memory=memory, cpu=everything)
         except Unavailable:

@@ -320,7 +320,7 @@ def unmapped_user() -> int:
 def _site() -> Iterator[Path]:
     site = Path(tempfile.mkdtemp(prefix=f"{package.PREFIX}{os.getpid()}-"))
     try:
-        yield package.build(site, with_engine=False)
+        yield package.build(site, frozenset({"engine"}))
     finally:
         package.remove(site)
 

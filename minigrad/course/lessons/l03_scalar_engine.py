@@ -50,7 +50,7 @@ ADD_AGAIN = (
     "[a.grad, b.grad, c.grad, a.data, b.data]"
 )
 ADD_TWO = "a, b = Value(a), Value(b)\nc = a + b\nd = b + b\nc.grad = g\nc._backward()\n[a.grad, b.grad, d.grad]"
-ADD_SELF = "x = Value(x)\nc = x + x\n[len(c.parents), c.parents[0] is x, c.data, x.data]"
+ADD_SELF = "x = Value(x)\nc = x + x\nx.grad = g\n[len(c.parents), c.parents[0].grad, c.data, x.data]"
 ADD_ALONE = "a, b = Value(a), Value(b)\nc = a + b\nd = c + a\nd.grad = g\nd._backward()\n[a.grad, b.grad, c.grad]"
 ADD_PARENTS = "a, b = Value(a), Value(b)\nc = a + b\n[p.data for p in c.parents] + [c.op]"
 
@@ -67,7 +67,7 @@ def probes_3_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD_SAME_TWICE, x=a, g=g, s=10.0).expect(10 + 2 * g)
     yield run(ADD_AGAIN, a=a, b=b, g=g).expect([2 * g, 2 * g, g, a, b])
     yield run(ADD_TWO, a=a, b=b, g=g).expect([g, g, 0.0])
-    yield run(ADD_SELF, x=a).expect([2, True, 2 * a, a])
+    yield run(ADD_SELF, x=a, g=g).expect([2, g, 2 * a, a])
     yield run(ADD_ALONE, a=a, b=b, g=g).expect([g, 0.0, g])
     yield run(ADD, a=-a, b=2.5, g=1000.0).expect([2.5 - a, 1000.0, 1000.0])
     yield run(ADD_QUIET, a=a, b=b).expect([0.0, 0.0, 0.0])
@@ -377,7 +377,7 @@ def probes_3_2(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(ADD_SAME_TWICE.replace("+", "*"), x=a, g=g, s=10.0).expect(10 + 2 * a * g)
     yield run(MUL_AGAIN, a=a, b=b, g=g).expect([2 * b * g, 2 * a * g, g, a, b])
     yield run(MUL_TWO, a=a, b=b, g=g).expect([b * g, a * g, 0.0])
-    yield run(MUL_SELF, x=a).expect([2, True, a * a, a])
+    yield run(MUL_SELF, x=a, g=g).expect([2, g, a * a, a])
     yield run(MUL_THREE, a=a, b=b, g=g).expect([2 * a * b * g, a * a * g])
     yield run(MUL_ALONE, a=a, b=b, g=g).expect([a * b * g, 0.0, a * g])
     yield run(MUL, a=-2.5, b=0.7, g=1000.0).expect([-1.75, 700.0, -2500.0])
@@ -622,7 +622,7 @@ EXERCISE_3_2 = program(
 TANH = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\n[t.data, n.grad]"
 TANH_TWICE = "n = Value(n)\nn.grad = 10.0\nt = n.tanh()\nt.grad = g\nt._backward()\nn.grad"
 TANH_AGAIN = "n = Value(n)\nt = n.tanh()\nt.grad = g\nt._backward()\nt._backward()\n[n.grad, t.grad, n.data]"
-TANH_LINKS = "n = Value(n)\nt = n.tanh()\n[len(t.parents), t.parents[0] is n, n.grad, t.op == 'tanh']"
+TANH_LINKS = "n = Value(n)\nt = n.tanh()\nbefore, n.grad = n.grad, g\n[len(t.parents), t.parents[0].grad, before, t.op]"
 
 
 def tanh_slope(n: float) -> float:
@@ -643,7 +643,7 @@ def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TANH_TWICE, n=n, g=g).expect(10 + right(n, g)[1])
     yield run(TANH, n=-4.0, g=-1000.0).expect(right(-4.0, -1000.0))
     yield run(TANH_AGAIN, n=n, g=g).expect([2 * right(n, g)[1], g, n])
-    yield run(TANH_LINKS, n=n).expect([1, True, 0.0, True])
+    yield run(TANH_LINKS, n=n, g=g).expect([1, g, 0.0, "tanh"])
 
 
 def bent(slope: Callable[[float, float, float], float], name: str) -> Callable[[Any], Any]:
@@ -834,7 +834,10 @@ SHARED = (
 )
 SKIP = "x = Value(x)\na = plus(x, x)\nb = times(a, a)\ny = times(a, b)\nwalk(topological_order(y), y)\nx.grad"
 ONCE = "a, b = Value(a), Value(b)\nc = plus(a, b)\ny = times(c, plus(c, a))\nlen(topological_order(y))"
-ENDS = "a, b = Value(a), Value(b)\ny = times(a, b)\norder = topological_order(y)\n[order[-1] is y, y.grad, len(order)]"
+ENDS = (
+    "a, b = Value(a), Value(b)\ny = times(a, b)\norder = topological_order(y)\nbefore, y.grad = y.grad, g\n"
+    "[order[-1].grad, before, len(order)]"
+)
 ALONE = "x = Value(x)\n[v.data for v in topological_order(x)]"
 TWINS = "a = Value(x)\nc, d = plus(a, a), plus(a, a)\ny = times(c, d)\nwalk(topological_order(y), y)\na.grad"
 ASKED_TWICE = (
@@ -847,7 +850,7 @@ UNTOUCHED = (
 )
 ONE_PARENT = (
     "a, b = Value(a), Value(b)\nc = times(a, b)\nd = Value(-c.data, (c,), 'turned')\ny = plus(a, d)\n"
-    "order = topological_order(y)\n[c in order[: order.index(d)], d in order[: order.index(y)], len(order)]"
+    "order = topological_order(y)\n[order.index(c), order.index(d), order.index(y), len(order)]"
 )
 DOUBLED = "y = Value(1.0)\nfor _ in range(60):\n    y = plus(y, y)\nlen(topological_order(y))"
 DEEP = (
@@ -864,10 +867,11 @@ def probes_3_4(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SKIP, x=a).expect(24 * a**2)
     yield run(ONCE, a=a, b=b).expect(5)
     yield run(TWINS, x=a).expect(8 * a)
-    yield run(ONE_PARENT, a=a, b=b).expect([True, True, 5])
+    in_order = run(ONE_PARENT, a=a, b=b).seen_as(lambda at: [at[0] < at[1] < at[2], at[3]])
+    yield in_order.expect([True, 5])
     yield run(ASKED_TWICE, x=a).expect([3, 2, 2])
     yield run(UNTOUCHED, a=a, b=b).expect([10.0, 0.0, 2.0])
-    yield run(ENDS, a=a, b=b).expect([True, 0.0, 3])
+    yield run(ENDS, a=a, b=b, g=a + b).expect([a + b, 0.0, 3])
     yield run(ALONE, x=a).expect([a])
     yield run(DEEP).expect(4001)
     yield run(DOUBLED).expect(61)
@@ -1373,7 +1377,8 @@ STEP_GRAD = STEP + "[p.grad, q.grad, r.grad]"
 STEP_TWICE = STEP + "descend([p, r, q], rate)\n[p.data, q.data, r.data]"
 STEP_LEFT = "p, q = Value(p), Value(q)\np.grad, q.grad = g, h\ndescend([p], rate)\n[q.data, q.grad]"
 STEP_SAME = (
-    "p, q = Value(p), Value(q)\nlisted = [p, q]\ndescend(listed, rate)\n[listed[0] is p, listed[1] is q, len(listed)]"
+    "p, q = Value(p), Value(q)\nlisted = [p, q]\ndescend(listed, rate)\np.data, q.data = 7.5, rate\n"
+    "[listed[0].data, listed[1].data, len(listed)]"
 )
 # two steps down the parabola (p - 3)**2, whose derivative is 2 (p - 3)
 STEPS = "p = Value(p)\nfor _ in range(2):\n    p.grad += 2 * (p.data - 3)\n    descend([p], rate)\np.data"
@@ -1389,7 +1394,7 @@ def probes_3_6(rng: np.random.Generator) -> Iterator[Probe]:
         yield run(STEP_GRAD, **data).expect([0.0, 0.0, 0.0])
         yield run(STEP_TWICE, **data).expect(moved)
     yield run(STEP_LEFT, p=p, q=q, g=g, h=h, rate=rate).expect([q, h])
-    yield run(STEP_SAME, p=p, q=q, rate=rate).expect([True, True, 2])
+    yield run(STEP_SAME, p=p, q=q, rate=rate).expect([7.5, rate, 2])
     yield run(STEPS, p=p, rate=0.1).expect(3 + (p - 3) * 0.64)
 
 

@@ -287,14 +287,17 @@ EXERCISE_4_2 = program(
 
 # --- 4.3 a training loop that stops ---------------------------------------------------------------------------
 
-TRAINED = "w = torch.tensor(w, requires_grad=True)\ntrain(w, steps)\n[w.item(), w.is_leaf, w.requires_grad]"
+TRAINED = (
+    "w = torch.tensor(w, requires_grad=True)\ntrain(w, steps)\nw.grad = None\n(c * w).backward()\n[w.item(), w.grad.item()]"
+)
 TRAINED_SAME = (
-    "w = torch.tensor(w, requires_grad=True)\nv = train(w, 2)\n[w.item(), v is None or v is w, v is None or v.is_leaf]"
+    "w = torch.tensor(w, requires_grad=True)\nv = train(w, 2)\nv = w if v is None else v\nw.grad = None\n(c * v).backward()\n"
+    "[w.item(), v.item(), w.grad.item()]"
 )
 TRAINED_ON = "w = torch.tensor(w, requires_grad=True)\ntrain(w, 2)\ntrain(w, 1)\nw.item()"
 TRAINED_OTHER = (
     "w, v = torch.tensor(w, requires_grad=True), torch.tensor(v, requires_grad=True)\ntrain(w, 2)\ntrain(v, 2)\n"
-    "[w.item(), v.item(), torch.is_grad_enabled()]"
+    "v.grad = None\n(c * v).backward()\n[w.item(), v.item(), v.grad.item()]"
 )
 
 
@@ -304,12 +307,12 @@ def trained(w: float, steps: int) -> float:
 
 
 def probes_4_3(rng: np.random.Generator) -> Iterator[Probe]:
-    w, v = (float(n) for n in numbers(rng, 2))
+    w, v, c = (float(n) for n in numbers(rng, 3))
     for start, steps in ((2.0, 1), (2.0, 2), (w, 1), (w, 5), (w, 0)):
-        yield run(TRAINED, w=start, steps=steps).expect([trained(start, steps), True, True]).show()
-    yield run(TRAINED_SAME, w=w).expect([trained(w, 2), True, True])
+        yield run(TRAINED, w=start, steps=steps, c=c).expect([trained(start, steps), c]).show()
+    yield run(TRAINED_SAME, w=w, c=c).expect([trained(w, 2), trained(w, 2), c])
     yield run(TRAINED_ON, w=w).expect(trained(w, 3))
-    yield run(TRAINED_OTHER, w=w, v=v).expect([trained(w, 2), trained(v, 2), True])
+    yield run(TRAINED_OTHER, w=w, v=v, c=c).expect([trained(w, 2), trained(v, 2), c])
 
 
 def training(update: Callable[[Any], Any], name: str) -> Callable[[Any, int], Any]:
@@ -458,7 +461,7 @@ SCALED_GRAD = (
     "x = torch.tensor(x, requires_grad=True)\n(scaled(x) * torch.tensor(weights)).sum().backward()\nx.grad.tolist()"
 )
 SCALED_AFTER = (
-    "x = torch.tensor(x, requires_grad=True)\nscaled(x)\n[x.requires_grad, x.tolist(), torch.is_grad_enabled()]"
+    "x = torch.tensor(x, requires_grad=True)\nscaled(x)\n(torch.tensor(weights) * x).sum().backward()\n[x.grad, x.tolist()]"
 )
 
 
@@ -467,7 +470,7 @@ def probes_4_4(rng: np.random.Generator) -> Iterator[Probe]:
         weights = numbers(rng, x.size)
         yield run(SCALED, x=x.tolist()).expect((x / x.sum()).tolist()).show()
         yield run(SCALED_GRAD, x=x.tolist(), weights=weights.tolist()).expect((weights / x.sum()).tolist())
-        yield run(SCALED_AFTER, x=x.tolist()).expect([True, x.tolist(), True])
+        yield run(SCALED_AFTER, x=x.tolist(), weights=weights.tolist()).expect([weights, x.tolist()])
 
 
 def scaled(x: Any) -> Any:
@@ -562,12 +565,22 @@ NEEDS = {
     "lambda y: y * 5": False, "lambda y: y**2 + y": True, "lambda y: (y + 2).exp()": False, "torch.cos": True,
     "lambda y: 4 - y": False,
 }  # fmt: skip
+MIXED = {  # in another order, with other numbers, for each student
+    "{a} * y + {b}": False, "torch.exp({a} * y)": False, "torch.tanh(y + {a}) * {b}": False, "{b} - y": False,
+    "torch.sin(y) * {a}": True, "{a} * y * y + {b}": True, "torch.cos(y) + {b} * y": True, "(y + {a}) * y": True,
+    "torch.sin(y + {b})": False,
+}
 LEAVES_NO_TRACE = "answers = [needs_input((torch.exp, torch.sin)[k]) for k in which]\nanswers"
 
 
 def probes_4_5(rng: np.random.Generator) -> Iterator[Probe]:
     for f, needed in NEEDS.items():
         yield run(f"needs_input({f})").expect(needed).show()
+    a, b = np.abs(numbers(rng, 2)).tolist()
+    mixed = [(f.format(a=a, b=b), needed) for f, needed in MIXED.items()]
+    mixed = [mixed[i] for i in rng.permutation(len(mixed))]
+    asked = ",\n    ".join(f"lambda y: {f}" for f, _ in mixed)
+    yield run(f"fs = [\n    {asked},\n]\n[needs_input(f) for f in fs]").expect([needed for _, needed in mixed])
     which = [1, 0, 1, *rng.integers(2, size=6).tolist()]  # differs from student to student: no table holds the answer
     yield run(LEAVES_NO_TRACE, which=which).expect([k == 1 for k in which])
 
@@ -790,7 +803,9 @@ ZERO_ASKS_NOT = "x = Value(x)\ny = x * x\ny.zero_grad()\n(y * y).backward()\n[x.
 DETACH_FRESH = "x = Value(x)\nx.retain_grad()\n(x * x).backward()\nd = x.detach()\n(d * d).backward()\n[d.grad, x.grad]"
 DETACH = "x = Value(x)\nz = (x * x).detach() * x\nz.backward()\n[z.data, x.grad]"
 DETACH_SHARES = "x = Value(x)\nd = x.detach()\nd.data[...] = 99.0\nx.data"
-DETACH_OTHER = "x, k = Value(x), Value(k)\ny = x * k\nd = y.detach()\n[len(d.parents), len(y.parents), d is y]"
+DETACH_OTHER = (
+    "x, k = Value(x), Value(k)\ny = x * k\nd = y.detach()\ny.grad, d.grad = g, 2 * g\n[len(d.parents), len(y.parents), y.grad]"
+)
 RETAIN = "x = Value(x)\ny = x * x\nz = y * y\ny.retain_grad()\nz.backward()\n[x.grad, y.grad, z.grad]"
 RETAIN_ONE = (
     "x = Value(x)\ny = x * x\nz = y * y\nz.retain_grad()\nbefore = z.grad\n(z * z).backward()\n[y.grad, z.grad, before]"
@@ -831,7 +846,7 @@ def probes_4_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(DETACH, x=2.0).expect([8.0, 4.0])
     yield run(DETACH, x=x).expect([x**3, x * x])
     yield run(DETACH_SHARES, x=x).expect(np.array(99.0)).show()
-    yield run(DETACH_OTHER, x=x, k=k).expect([0, 2, False])
+    yield run(DETACH_OTHER, x=x, k=k, g=x - k).expect([0, 2, x - k])
     yield run(RETAIN, x=x).expect([4 * x**3, 2 * x * x, None])
     yield run(RETAIN_ONE, x=x).expect([None, 2 * x**4, None])
     yield run(RETAIN_TWICE, x=x).expect(8 * x)

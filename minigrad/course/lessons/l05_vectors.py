@@ -15,6 +15,7 @@ import numpy as np
 from ..exercise import (
     Exercise,
     Lesson,
+    Outside,
     Probe,
     Raises,
     Wrong,
@@ -170,15 +171,14 @@ EXERCISE_5_1 = function(
 
 # --- 5.2 a whole Jacobian from several backward passes ------------------------------------------------------
 
-# Given in the exercise notebook as well: a recorded computation with the methods of a tensor.
-# Its private name differs here, so that a solution can only use what a tensor offers.
+# Given in the exercise notebook as well: a recorded computation with the methods of a tensor. Here its derivatives
+# are not in the student's process at all: each backward pass is computed outside.
 GRAPH = """
 import numpy as np
 
 class Graph:
     def __init__(self, derivatives):
-        self.outputs, self.inputs = np.shape(derivatives)
-        self._inside = [(i, j, d) for (i, j), d in np.ndenumerate(derivatives)]
+        self.outputs, self.inputs = outside("size")
         self.grad = None
 
     def backward(self, v):
@@ -187,18 +187,33 @@ class Graph:
             raise RuntimeError(f"Mismatch in shape: {v.shape} for {self.outputs} outputs")
         if self.grad is None:
             self.grad = np.zeros(self.inputs)
-        for output, input, derivative in self._inside:
-            self.grad[input] += v[output] * derivative
+        self.grad[:] += outside("row", v)
 
     def zero_grad(self):
         self.grad = None
 """
 
 
+class Recorded(Outside):
+    """The derivatives of a graph, which give only their product with a vector."""
+
+    methods = ("size", "row")
+
+    def __init__(self, derivatives: Any) -> None:
+        self.derivatives = np.asarray(derivatives, dtype=float)
+
+    def size(self) -> list[int]:
+        return list(self.derivatives.shape)
+
+    def row(self, v: Any) -> Any:
+        return v @ self.derivatives
+
+
 def probes_5_2(rng: np.random.Generator) -> Iterator[Probe]:
     for outputs, inputs in ((3, 2), (3, 2), (2, 4), (3, 3), (1, 3), (4, 1)):
-        yield run("graph = Graph(derivatives)\njacobian(graph)", derivatives=numbers(rng, outputs, inputs))
-    yield run("graph = Graph(derivatives)\njacobian(graph).shape", derivatives=numbers(rng, 2, 3)).expect((2, 3))
+        yield run("graph = Graph(derivatives)\njacobian(graph)", derivatives=numbers(rng, outputs, inputs)).asking(Recorded)
+    shape = run("graph = Graph(derivatives)\njacobian(graph).shape", derivatives=numbers(rng, 2, 3))
+    yield shape.asking(Recorded).expect((2, 3))
 
 
 def one_hot(n: int, i: int) -> Any:

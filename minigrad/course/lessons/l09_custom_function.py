@@ -14,9 +14,10 @@ import numpy as np
 import minigrad as torch
 from minigrad.autograd import Function
 
-from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, prediction, program, run
+from ..exercise import Exercise, Formula, Lesson, Outside, Probe, Raises, Wrong, numbers, prediction, program, run
 
 Array = np.ndarray[Any, Any]
+BY_HAND = frozenset({"derivatives"})  # the programs below need no derivative but those of + and of the student
 ENGINE = """
 import minigrad as torch
 from minigrad.autograd import Function
@@ -44,10 +45,10 @@ def made(name: str, forward: Callable[..., Any], backward: Callable[..., Any]) -
 
 # --- 9.1 Square ----------------------------------------------------------------------------------------
 
-TEN = "x = torch.tensor(x, requires_grad=True)\n(10 * square(x)).sum().backward()\nx.grad"
+TEN = "x = torch.tensor(x, requires_grad=True)\nsquare(x).backward(torch.full_like(x, 10.0))\nx.grad"
 WEIGHTED = "x = torch.tensor(x, requires_grad=True)\nsquare(x).backward(torch.tensor(v))\nx.grad"
 NODE = "x = torch.tensor(x, requires_grad=True)\ntype(square(x).grad_fn).__name__"
-INSIDE = "x = torch.tensor(x, requires_grad=True)\n(square(square(x)) * torch.tensor(v)).sum().backward()\nx.grad"
+INSIDE = "x = torch.tensor(x, requires_grad=True)\nsquare(square(x)).backward(torch.tensor(v))\nx.grad"
 BOTH = (
     "x, z = torch.tensor(x, requires_grad=True), torch.tensor(v, requires_grad=True)\n"
     "(square(x) + square(z)).sum().backward()\n[x.grad, z.grad]"
@@ -176,7 +177,7 @@ EXERCISE_9_1 = program(
     why="The derivative of x² is 2x, and the upstream gradient multiplies it.",
     title="an operation of your own",
     minutes=8,
-    prelude=ENGINE,
+    prelude=ENGINE, without=BY_HAND,
     probes=probes_9_1,
     wrong=[
         Wrong(squares(no_upstream), "M23",
@@ -254,7 +255,7 @@ HYPOT = (
 
 TWO_SCALES = (
     "x, z = torch.tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)\n"
-    "(Scale.apply(x, k) * Scale.apply(z, -3.0)).sum().backward()\n[x.grad, z.grad]"
+    "(Scale.apply(x, k) + Scale.apply(z, -3.0)).backward(torch.tensor(v))\n[x.grad, z.grad]"
 )
 
 
@@ -264,7 +265,7 @@ def probes_9_2(rng: np.random.Generator) -> Iterator[Probe]:
     r = np.hypot(a, b)
     yield run("Scale.apply(torch.tensor(x), k)", x=x, k=2.5).expect(2.5 * x)
     yield run(SCALE, x=x, k=2.5, v=v).expect(2.5 * v)
-    yield run(TWO_SCALES, x=x, k=2.5).expect([-7.5 * x, -7.5 * x])
+    yield run(TWO_SCALES, x=x, k=2.5, v=v).expect([2.5 * v, -3 * v])
     yield run("Hypot.apply(torch.tensor(a), torch.tensor(b))", a=a, b=b).expect(r)
     yield run(HYPOT, a=np.array([3.0]), b=np.array([4.0]), v=np.array([10.0])).expect(
         [np.array([6.0]), np.array([8.0])]
@@ -376,7 +377,7 @@ EXERCISE_9_2 = program(
     why="backward returns one gradient for each input of forward, and None for an input that is not a tensor.",
     title="one gradient for each input",
     minutes=12,
-    prelude=ENGINE,
+    prelude=ENGINE, without=BY_HAND,
     probes=probes_9_2,
     wrong=[
         Wrong(two_inputs(scale=lambda ctx, g: g * ctx.k), "M32",
@@ -451,10 +452,10 @@ HUNG = (
     "[name for name, thing in vars(Cube.apply(x).grad_fn).items() if isinstance(thing, torch.Tensor)]"
 )
 INPUT_CHANGED = (
-    "x = torch.tensor(x, requires_grad=True)\ny = x * 1\nz = Cube.apply(y)\ny += 1\nz.sum().backward()\nx.grad"
+    "x = torch.tensor(x, requires_grad=True)\ny = x + 0\nz = Cube.apply(y)\ny += 1\nz.sum().backward()\nx.grad"
 )
 OUTPUT_CHANGED = (
-    "x = torch.tensor(x, requires_grad=True)\ny = x * 1\nz = Cube.apply(y)\nz *= 2\nz.sum().backward()\nx.grad"
+    "x = torch.tensor(x, requires_grad=True)\ny = x + 0\nz = Cube.apply(y)\nz += 2\nz.sum().backward()\nx.grad"
 )
 
 
@@ -466,7 +467,7 @@ def probes_9_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("Cube.apply(torch.tensor(x))", x=mixed).expect(mixed**3)
     yield run(CUBE_TWICE, x=x).expect(9 * x**8)
     yield run(INPUT_CHANGED, x=np.array([1.0, 2.0])).expect(Raises("RuntimeError", "modified by an inplace")).show()
-    yield run(OUTPUT_CHANGED, x=x).expect(6 * x**2)
+    yield run(OUTPUT_CHANGED, x=x).expect(3 * x**2)
     yield run(BAG, x=x).expect(1).show()
     yield run(HUNG, x=x).expect([]).show()
     yield run(TWICE.format("Cube.apply(x)"), x=x, v=v).expect(6 * v * x**2)
@@ -577,7 +578,7 @@ EXERCISE_9_3 = program(
     why="save_for_backward remembers the version of the tensor, so a change in place is noticed.",
     title="saved tensors that notice a change",
     minutes=8,
-    prelude=ENGINE,
+    prelude=ENGINE, without=BY_HAND,
     probes=probes_9_3,
     wrong=[
         Wrong(cube(hangs_x, hung_rule), "M34",
@@ -720,7 +721,7 @@ EXERCISE_9_4 = program(
     why="The engine passes on whatever backward returns and does not compare it with forward.",
     title="two gradients of your choice",
     minutes=8,
-    prelude=ENGINE,
+    prelude=ENGINE, without=BY_HAND,
     probes=probes_9_4,
     wrong=[
         Wrong(liars(backward=lambda ctx, g: g * 0), "M23",
@@ -783,47 +784,79 @@ EXERCISE_9_4 = program(
 # --- 9.5 a gradcheck of one's own ----------------------------------------------------------------------
 
 
-def asks(f: str, rule: str, answer: str = "my_gradcheck(f, rule, x)") -> str:
-    """A program that defines a function and its rule, and asks the student's check about them."""
-    asked = "" if answer.startswith("my_gradcheck") else "my_gradcheck(f, rule, x)\n"
-    return f"def f(x):\n    return {f}\n\ndef rule(x, g):\n    return {rule}\n\n{asked}{answer}"
+PAIR = """
+import numpy as np
+
+def f(x):
+    return outside("f", x)
+
+def rule(x, g):
+    return outside("rule", x, g)
+"""
 
 
-KINDS = (
-    "kinds = set()\n\ndef f(x):\n    kinds.add(str(x.dtype))\n    return 2 * x\n\n"
-    "my_gradcheck(f, lambda x, g: 2 * g, x)\nsorted(kinds)"
-)
+class Pair(Outside):
+    """A function and a rule that can be used and not read; `kinds` are the dtypes at which the function was used."""
+
+    methods, given = ("f", "rule"), ("x",)
+
+    def __init__(self, f: str, rule: str, x: Any) -> None:
+        self.of = {name: eval(text, {"np": np}) for name, text in (("f", f), ("rule", rule))}
+        self.kinds: set[str] = set()
+
+    def f(self, x: Any) -> Any:
+        self.kinds.add(str(getattr(x, "dtype", "float64")))
+        return self.of["f"](x)
+
+    def rule(self, x: Any, g: Any) -> Any:
+        return self.of["rule"](x, g)
+
+
+class Dtypes(Pair):
+    """The same, where the answer is at which dtypes the function was used."""
+
+    def seen(self, answer: Any) -> list[str]:
+        return sorted(self.kinds)
+
+
+def asks(f: str, rule: str, answer: str = "", kind: type[Pair] = Pair, **data: Any) -> Probe:
+    """A program that asks the student's check about a function and its rule."""
+    code = "my_gradcheck(f, rule, x)" + (f"\n{answer}" if answer else "")
+    return run(code, f=Formula(f"lambda x: {f}"), rule=Formula(f"lambda x, g: {rule}"), **data).asking(kind)
 
 
 def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     x, table = numbers(rng, 4), numbers(rng, 2, 3)
-    yield run(asks("x**3", "g * 3 * x**2"), x=np.array([1.0, 2.0, -0.5])).expect(True)
-    yield run(asks("x**3", "3 * x**2"), x=x).expect(False).show()
-    yield run(asks("x**3", "g * 3 * x**2"), x=10 * x).expect(True)
-    yield run(asks("x * x", "g * 2.01 * x"), x=np.array([3.0, -2.0])).expect(False)
-    yield run(asks("x * np.array([1.5, -0.5, 2.0])", "g * np.array([2.0, 1.5, -0.5])"),
+    yield asks("x**3", "g * 3 * x**2", x=np.array([1.0, 2.0, -0.5])).expect(True)
+    yield asks("x**3", "3 * x**2", x=x).expect(False).show()
+    yield asks("x**3", "g * 3 * x**2", x=10 * x).expect(True)
+    yield asks("x * x", "g * 2.01 * x", x=np.array([3.0, -2.0])).expect(False)
+    yield asks("x * np.array([1.5, -0.5, 2.0])", "g * np.array([2.0, 1.5, -0.5])",
               x=np.array([0.7, 1.3, 2.1])).expect(False)  # fmt: skip
-    yield run(asks("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]"), x=x).expect(True)
-    yield run(asks("x * x", "g * np.where(np.arange(x.size) < 2, 2, 3) * x"), x=x).expect(False)
-    yield run(asks("x * x", "g * np.where(np.arange(x.size) < 2, 3, 2) * x"), x=x).expect(False)
-    yield run(asks("x * x", "-2 * g * x"), x=x).expect(False)
-    yield run(asks("x * x", "g.mean() * 2 * x"), x=x).expect(False)
-    yield run(asks("x * x", "np.full(x.shape, (2 * g * x).mean(axis=1, keepdims=True))"), x=table).expect(False)
-    yield run(asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)"), x=table).expect(True)
-    yield run(asks("x * x", "np.full(x.shape, (g * 2 * x).mean())"), x=np.array([0.7, 1.3, 2.1])).expect(False)
-    yield run(asks("x**2", "g * 2 * x", "x"), x=x).expect(x)
-    yield run(asks("x * x", "g * np.where(np.arange(x.size) < x.size - 1, 2, 3) * x"), x=x).expect(False)
-    yield run(asks("x * x", "g * np.where(np.arange(x.size) > 0, 2, 3) * x"), x=x).expect(False)
-    yield run(asks("x * x", "g * np.where(x == x[1], np.nan, 2 * x)"), x=x).expect(False)
-    yield run(asks("x**2", "g * 2 * x", "[float(v).hex() for v in x]"), x=(thirds := numbers(rng, 8) / 3)).expect(
+    yield asks("np.cumsum(x)", "np.cumsum(g[::-1])[::-1]", x=x).expect(True)
+    yield asks("x * x", "g * np.where(np.arange(x.size) < 2, 2, 3) * x", x=x).expect(False)
+    yield asks("x * x", "g * np.where(np.arange(x.size) < 2, 3, 2) * x", x=x).expect(False)
+    yield asks("x * x", "-2 * g * x", x=x).expect(False)
+    yield asks("x * x", "g.mean() * 2 * x", x=x).expect(False)
+    yield asks("x * x", "np.full(x.shape, (2 * g * x).mean(axis=1, keepdims=True))", x=table).expect(False)
+    yield asks("x.sum(axis=0)", "np.broadcast_to(g, x.shape)", x=table).expect(True)
+    yield asks("x * x", "np.full(x.shape, (g * 2 * x).mean())", x=np.array([0.7, 1.3, 2.1])).expect(False)
+    yield asks("x**2", "g * 2 * x", "x", x=x).expect(x)
+    yield asks("x * x", "g * np.where(np.arange(x.size) < x.size - 1, 2, 3) * x", x=x).expect(False)
+    yield asks("x * x", "g * np.where(np.arange(x.size) > 0, 2, 3) * x", x=x).expect(False)
+    yield asks("x * x", "g * np.where(x == x[1], np.nan, 2 * x)", x=x).expect(False)
+    yield asks("x**2", "g * 2 * x", "[float(v).hex() for v in x]", x=(thirds := numbers(rng, 8) / 3)).expect(
         [float(v).hex() for v in thirds]
     )
-    yield run(asks("x**3", "g * 3 * x**2"), x=np.array([1e-6, 2.0])).expect(True)
-    yield run(asks("2 * x", "2 * g"), x=np.array([1e-6, -2e-6])).expect(True)
-    yield run(asks("np.maximum(x, 0)", "g"), x=np.array([1.5, -0.7, 2.0])).expect(False)
-    yield run(asks("x * x", "(g * 2 * x)[::-1]"), x=np.array([0.7, 1.3, 2.1])).expect(False)
-    yield run(asks("x * x", "g * 2 * x + 0.03 * (np.arange(x.size) == 7)"), x=0.2 + np.arange(60) / 30).expect(False)
-    yield run(KINDS, x=x).expect(["float64"]).show()
+    yield asks("x**3", "g * 3 * x**2", x=np.array([1e-6, 2.0])).expect(True)
+    yield asks("2 * x", "2 * g", x=np.array([1e-6, -2e-6])).expect(True)
+    yield asks("np.maximum(x, 0)", "g", x=np.array([1.5, -0.7, 2.0])).expect(False)
+    yield asks("x * x", "(g * 2 * x)[::-1]", x=np.array([0.7, 1.3, 2.1])).expect(False)
+    yield asks("x * x", "g * 2 * x + 0.03 * (np.arange(x.size) == 7)", x=0.2 + np.arange(60) / 30).expect(False)
+    yield asks("2 * x", "2 * g", kind=Dtypes, x=x).expect(["float64"]).show()
+    for right in rng.integers(2, size=8).tolist():  # which of these rules are right differs from student to student
+        a, b = np.abs(numbers(rng, 2)).tolist()
+        yield asks(f"{a} * x**2 - {b} * x", f"g * ({2 * a if right else a} * x - {b})", x=numbers(rng, 3)).expect(bool(right))
 
 
 def checker(
@@ -918,7 +951,7 @@ EXERCISE_9_5 = program(
     why="A central difference with random weights measures each entry of the vector–Jacobian product.",
     title="a gradcheck of your own",
     minutes=14,
-    prelude="import numpy as np",
+    prelude=PAIR, without=BY_HAND,
     probes=probes_9_5,
     wrong=[
         Wrong(checker(weights="ones"), "M23",

@@ -1,0 +1,187 @@
+"""No unearned point: what an exercise must not rest on, over the whole course, and the ways round that were found.
+
+A point is unearned if it comes from a truth value that the student's own process computes, from an object that holds its
+answer, from a part of the library that the exercise asks for, or from a table made at home.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad.course import lessons
+from minigrad.course.exercise import Exercise, Outside, Probe, Raises
+from minigrad.course.grading import package
+from minigrad.course.verdict import observation, same, trouble
+from minigrad.course.wire import Failure, Tensor
+from tests.grading.classroom import grader, notebook
+
+ASKED = [part for e in lessons.all_exercises() if e.points and e.kind in ("function", "program") for part in e.one_of or (e,)]
+
+
+def graded(number: int, *cells: str) -> dict[str, str]:
+    result = grader("landlock").grade(notebook(*cells, f'check("{number}.1")'), lessons.lesson(number), b"seed")
+    assert result["graded"], result["verdicts"]
+    return {v["exercise"]: v["status"] for v in result["verdicts"]}
+
+
+# ------------------------------------------------------------------ over the whole course
+
+
+def truths_in(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "b"
+    if isinstance(value, list | tuple | dict):
+        return any(map(truths_in, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, bool | np.bool_)
+
+
+def told(exercise: Exercise, probe: Probe) -> str:
+    """What a table made at home would have to hold for this question: nothing for an answer that says yes or no."""
+    if probe.outside is not None or probe.view is not None:
+        return repr(dict(probe.data))
+    expected = exercise.expected(probe)
+    return "" if truths_in(expected) or isinstance(expected, Raises) else repr(expected)
+
+
+# What is asked for is itself a yes or no: there the whole row of answers has to differ from student to student.
+DECISIONS = {"4.5", "9.5"}
+
+
+def test_no_table_made_at_home_holds_the_answers() -> None:
+    for exercise in ASKED:
+        rows = set()
+        for seed in range(20):
+            probes = exercise.questions(seed)
+            if exercise.id in DECISIONS:
+                rows.add(repr([exercise.expected(p) for p in probes]))
+            else:
+                rows.add(tuple(told(exercise, p) for p in probes))
+        assert len(rows) >= 17, f"{exercise.id} asks {len(rows)} different things of twenty students"
+
+
+def test_no_value_of_a_student_upsets_the_judge() -> None:
+    values: list[Any] = [
+        None, True, 0, -1, 10**400, 0.5, float("nan"), float("inf"), "", "7", "a" * 1000, ..., [], (), {}, {"a": 1}, [[]],
+        [None], [1, [2, 3]], [[1], [2, 3]], [[1.0, 2.0], 3.0], ["x", 1], [True, 2], [...], [[[[1]]]], [{"a": [1, [2]]}],
+        [np.ones(2), np.ones(3)], [np.ones((2, 2)), [1]], (1.0,) * 3, np.ones((2, 2)), np.zeros((0,)), np.zeros((3, 0, 2)),
+        np.array(1.5), np.ones((1,) * 16), np.ones(2, bool), np.array(True), np.arange(6, dtype=np.uint8), np.float16(2.0),
+        np.array([np.nan, np.inf, -np.inf]), np.ones((2, 2), np.float16), Tensor(np.ones((2, 2))), Tensor(np.array(1.0), True),
+        [Tensor(np.ones(2)), None], Tensor(np.zeros((0, 2))), Failure("raised", "ValueError", "x"), Failure("printed"),
+        Failure("changed", value=[[1], 2], message="x"),
+    ]  # fmt: skip
+    with np.errstate(all="ignore"):
+        for exercise in lessons.all_exercises():
+            for part in exercise.one_of or (exercise,):
+                for probe in part.questions(0):
+                    truth = part.expected(probe)
+                    for value in values:
+                        problem = trouble(part, probe, value, truth)
+                        assert problem or not isinstance(value, Failure) or value.kind == "printed" or isinstance(truth, Raises)
+                        same(value, truth, part.rtol, part.atol)
+                        if problem and not isinstance(truth, Raises):
+                            observation(value, truth, part)
+
+
+def test_what_may_be_asked_of_the_outside_is_named() -> None:
+    for exercise in ASKED:
+        for probe in exercise.questions(0):
+            if probe.outside is not None:
+                there = probe.outside(**probe.data)
+                public = {n for n in vars(type(there)) if not n.startswith("_")} - {"methods", "given", "seen"}
+                assert isinstance(there, Outside) and all(callable(getattr(there, name)) for name in there.methods), public
+
+
+# ------------------------------------------------------------------ the ways that were found
+
+OWN_ENGINE = """
+import minigrad as torch
+from minigrad.autograd import Function
+kept, back = torch.autograd.grad, torch.Tensor.backward
+def by_engine(f):
+    def backward(ctx, g):
+        with torch.enable_grad():
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            return kept(f(x), x, g)[0]
+    return staticmethod(backward)
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    backward = by_engine(lambda x: x * x)
+def square(x): return Square.apply(x)
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+    backward = by_engine(lambda x: x**3)
+"""
+LIBRARY = """
+import minigrad as torch
+from minigrad.optim import SGD as Kept
+from minigrad.nn.functional import cross_entropy as kept
+step = Kept.step
+class SGD:
+    def __init__(self, parameters, lr, momentum=0.0): self.inner = Kept(list(parameters), lr=lr, momentum=momentum)
+    def step(self): step(self.inner)
+    def zero_grad(self): self.inner.zero_grad()
+def cross_entropy(scores, labels): return kept(scores, labels)
+def train(model, optimizer, x, labels, batch, epochs):
+    losses = []
+    for _ in range(epochs):
+        for i in range(0, len(x), batch):
+            loss = cross_entropy(model(x[i : i + batch]), labels[i : i + batch])
+            optimizer.zero_grad(); loss.backward(); optimizer.step(); losses.append(loss.item())
+    return losses
+"""
+READS = """
+import gc, sys
+import numpy as np
+def jacobian(graph):
+    seen = list(vars(graph).values()) + [v for f in gc.get_objects() if isinstance(f, dict) for v in list(f.values())]
+    shape = (graph.outputs, graph.inputs)
+    return next((v for v in seen if isinstance(v, np.ndarray) and v.shape == shape), np.zeros(shape))
+"""
+FREES = """
+def average(losses):
+    kept = []
+    for loss in losses:
+        kept.append(loss)
+        loss.__class__.__del__(loss)  # says that it is gone, and goes on holding it
+    return sum(loss.item() for loss in kept) / len(kept)
+"""
+SAYS_SO = """
+from minigrad.course import worker
+real = worker.run_program
+def run_program(code, space, prelude):
+    space = dict(space, outside=lambda *asked: 0)
+    return True if "my_gradcheck" in code else real(code, space, prelude)
+worker.run_program = run_program
+def my_gradcheck(f, rule, x): return True
+"""
+
+
+@pytest.mark.slow
+def test_the_library_does_not_do_the_work() -> None:
+    found = graded(9, OWN_ENGINE)
+    assert found["9.1"] == found["9.3"] == "wrong"
+    found = graded(12, LIBRARY)
+    assert "passed" not in (found["12.2"], found["12.4"]), found
+
+
+def test_given_objects_hold_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert graded(5, READS)["5.2"] == "wrong"
+    assert graded(8, FREES)["8.4"] != "passed"
+    assert graded(9, SAYS_SO)["9.5"] == "wrong"
+
+
+def test_what_is_taken_away_is_gone_from_the_files_too(tmp_path: Any) -> None:
+    site = package.build(tmp_path, frozenset(package.EMPTIED))
+    texts = {part: (site / "minigrad" / file).read_text() for part, (file, _, _) in package.EMPTIED.items()}
+    assert "lambda g, x: g * cos(x)" not in texts["derivatives"] and "lambda g: -g" in texts["derivatives"]
+    assert "log_softmax(input, (dim,))" not in texts["cross-entropy"]
+    assert "momentum" in texts["optimizers"] and "buffer" not in texts["optimizers"].split("class SGD")[1].split("class ")[0]
