@@ -14,7 +14,7 @@ from tests.grading.classroom import BOUNDARIES, grade, grader, notebook
 
 
 def worker(level: str, **limits: Any) -> sandbox.Worker:
-    made = grader(level).sandbox(False).worker(memory=limits.get("memory", 256 << 20), cpu=limits.get("cpu", 20))
+    made = grader(level).sandbox(frozenset({"engine"})).worker(memory=limits.get("memory", 256 << 20), cpu=limits.get("cpu", 20))
     made.limit(limits.get("seconds", 5.0), limits.get("wall", 15.0))
     return made
 
@@ -131,7 +131,7 @@ def test_the_self_test_notices_each_wall_that_is_missing(monkeypatch: pytest.Mon
 
 
 def test_a_zygote_that_is_lost_is_replaced() -> None:
-    box = grader("landlock").sandbox(False)
+    box = grader("landlock").sandbox(frozenset({"engine"}))
     box.start()
     assert box._process is not None
     box._process.kill()
