@@ -34,6 +34,7 @@ class Card:
     foot: str = ""
     table: tuple[tuple[str, ...], ...] = ()  # the first row is the head
     link: tuple[str, str] = ("", "")  # where it goes on: words and address
+    folded: bool = False  # a stored one shows its title, and the rest only on a click
 
     def text(self) -> str:
         """Plain text, at most 96 columns of prose."""
@@ -78,10 +79,15 @@ class Card:
             out.append(f'<p style="margin:0.4em 0 0 0"><small>{html.escape(self.foot)}</small></p>')
         return "\n".join([*out, "</div>"])
 
+    def fold(self) -> str:
+        """A line that opens on a click, for pages without a kernel."""
+        below = "".join(f"<p>{html.escape(paragraph)}</p>" for paragraph in self.paragraphs)
+        return f"<details><summary>{html.escape(self.title)}</summary>{below}</details>"
+
     def bundle(self) -> dict[str, str]:
         """What is shown: text always, the card unless outputs are to be stored."""
         if os.environ.get("MINIGRAD_DISPLAY") == "static":
-            return {"text/plain": self.text()}
+            return {"text/plain": self.text(), **({"text/html": self.fold()} if self.folded else {})}
         return {"text/plain": self.text(), "text/html": self.html()}
 
 

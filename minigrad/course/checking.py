@@ -137,6 +137,7 @@ def predict(exercise: str, answer: Any = ...) -> None:
         invitation = Card(
             f"Your turn, {found.id}: {found.title}",
             paragraphs=(f"Put {forms.asked(found)} in the place of the dots, and run this cell again.",),
+            folded=True,
         )
         if in_lab():
             offer_controls(found, {}, invitation)

@@ -103,6 +103,14 @@ def test_the_reason_under_a_locked_program_is_folded(lesson: str) -> None:
         assert reason.startswith("<details>") and reason.count("</details>") == 1, f"under {nb[place]['source']}"
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_stored_invitation_to_predict_is_folded(lesson: str) -> None:
+    """Where there is no kernel, as on GitHub, it is one line that opens on a click."""
+    for cell in cells("notebooks", lesson, "code"):
+        if cell["source"].startswith("predict("):
+            assert "".join(cell["outputs"][0]["data"]["text/html"]).startswith("<details>"), cell["id"]
+
+
 @pytest.mark.parametrize(("kind", "lesson"), ALL)
 def test_no_sentence_becomes_a_list(kind: str, lesson: str) -> None:
     for cell in cells(kind, lesson, "markdown"):
