@@ -129,6 +129,7 @@ def make_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--nbgrader", type=Path, metavar="DIR", help="write the lessons there for nbgrader instead"
     )
+    command.add_argument("--site", type=Path, metavar="DIR", help="write the course there as web pages instead")
     return parser
 
 
@@ -238,6 +239,8 @@ def build(options: argparse.Namespace) -> int:
     if notebooks.is_installed():
         raise WrongUse("build works in a checkout of the course, and this is an installed copy.")
     try:
+        if options.site:
+            return build_site(options.site.expanduser(), options.lesson or "")
         for file, what in bar(building.build(options.lesson, run=not options.no_run)):
             print(f"{what:10} {file.relative_to(notebooks.course_root())}", flush=True)
         for lesson in lessons.all_lessons():
@@ -247,6 +250,15 @@ def build(options: argparse.Namespace) -> int:
     except notebooks.CellFailed as error:
         print(f"minigrad build: {error}", file=sys.stderr)
         return 1
+    return 0
+
+
+def build_site(folder: Path, lesson: str) -> int:
+    """Write the course as web pages, and say where and how large they are."""
+    from minigrad.course import site
+
+    size = sum(file.stat().st_size for file, _ in bar(site.build(folder, only=lesson)))
+    print(f"written    {folder}: {size / 1e6:.1f} MB in all")
     return 0
 
 

@@ -1,0 +1,372 @@
+"""`minigrad build --site DIR`: the course as pages that need no Python, no network and no server.
+
+Text, code, outputs and pictures come from the stored notebooks; steppers, sliders and predictions work on the page
+(`alive`, `questions`). The look is in templates/ and static/. The same commit and the same packages give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import multiprocessing
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from minigrad.course import building, lessons, notebooks
+from minigrad.course.exercise import Exercise, Lesson
+from minigrad.course.site import alive, api, questions, text
+from minigrad.viz import pages as stepper
+from minigrad.viz.data import as_json
+from minigrad.viz.svg import describe, picture
+
+__all__ = ["build"]
+
+Living = dict[str, Any] | alive.Frames
+
+HERE = Path(__file__).parent
+LOOSE = {  # Markdown files: their pages, and the name of each in the menu
+    "notebooks/GLOSSARY.md": ("glossary.html", "Glossary"),
+    "notebooks/ERRORS.md": ("errors.html", "Error messages"),
+    "notebooks/reference/misconceptions.md": ("misconceptions.html", "Misconceptions"),
+    "notebooks/reference/rules.md": ("rules.html", "Every rule"),
+    "notebooks/reference/corner_cases.md": ("corner_cases.html", "Corner cases"),
+    "docs/differences.md": ("differences.html", "Differences from PyTorch"),
+    "notebooks/TEACHING.md": ("teaching.html", "Teaching"),
+}
+API = ("api.html", "API")
+HEADING = re.compile(r"(?=<h2 )")
+SECTION = re.compile(r'<h[1-3] id="([^"]*)">(.*?)</h[1-3]>', re.DOTALL)
+SKIPPED = re.compile(r"<(pre|script|math|form|svg)\b.*?</\1>|<a class=\"anchor\".*?</a>", re.DOTALL)
+
+
+@dataclass
+class Page:
+    """One page of the site; `body` is its article, `headings` level, text and anchor of each heading."""
+
+    path: str
+    title: str
+    kind: str
+    body: str
+    headings: list[tuple[int, str, str]]
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Maker:
+    """Where everything lies, and the files made so far."""
+
+    root: Path
+    lite: str
+    places: dict[str, str]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def put_picture(self, content: bytes, suffix: str) -> str:
+        """Keep a picture under a name made from its bytes; its path in the site."""
+        path = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.{suffix}"
+        self.files[path] = content
+        return path
+
+
+def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str]]:
+    """Write the site into the folder `out`; yields each file with what became of it: `written` or `unchanged`.
+
+    lite: the path of a JupyterLite site below `out`, to which each notebook's page then links. only: the beginning of a
+    lesson's name, whose pages are then the only ones. Files of `out` that are not the site's are left alone. Raises
+    ValueError for a link to a page that is not there, CellFailed for a cell that fails.
+    """
+    known = lessons.all_lessons()
+    root = notebooks.course_root()
+    maker = Maker(root, lite, places(root, known))
+    for file in sorted((root / "notebooks" / "images").glob("*.svg")):
+        maker.files[f"pictures/{file.name}"] = file.read_bytes()
+    made: list[Page] = []
+    for lesson, living in moved([lesson for lesson in known if lesson.slug.startswith(only)]):
+        made += [lesson_page(maker, lesson, living), exercise_page(maker, lesson)]
+    if not only:
+        made += [loose_page(maker, source, path) for source, (path, _) in LOOSE.items()]
+        made += [Page(API[0], "The API", "plain", *api.page()), front_page(known)]
+    maker.files["assets/search.js"] = search_index(made)
+    maker.files["assets/stepper.js"] = stepper_script()
+    for name in ("site.css", "site.js"):
+        maker.files[f"assets/{name}"] = (HERE / "static" / name).read_bytes()
+    for page in made:
+        maker.files[page.path] = rendered(page, known, maker)
+    for path, content in sorted(maker.files.items()):
+        file = out / path
+        if file.exists() and file.read_bytes() == content:
+            yield file, "unchanged"
+            continue
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        yield file, "written"
+
+
+def places(root: Path, known: list[Lesson]) -> dict[str, str]:
+    """The page of each source file, by their paths in the repository and in the site."""
+    found = {"notebooks/README.md": "index.html", **{source: path for source, (path, _) in LOOSE.items()}}
+    for lesson in known:
+        found[source_of("notebooks", lesson)] = f"lessons/{lesson.slug}.html"
+        found[source_of("exercises", lesson)] = f"exercises/{lesson.slug}{notebooks.SUFFIX}.html"
+    for file in (root / "notebooks" / "images").glob("*.svg"):
+        found[f"notebooks/images/{file.name}"] = f"pictures/{file.name}"
+    return found
+
+
+def source_of(kind: str, lesson: Lesson) -> str:
+    """The path of a notebook in the repository."""
+    return notebooks.path(kind, lesson.slug).relative_to(notebooks.course_root()).as_posix()
+
+
+# What moves ----------------------------------------------------------------------------------------------
+
+
+def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, Living]]]:
+    """Each lesson with what moves in it. Each lesson runs in a process of its own, so none depends on another."""
+    if len(known) == 1:
+        yield known[0], living_of(known[0].slug)
+        return
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    with multiprocessing.get_context(method).Pool(min(2, os.cpu_count() or 1), maxtasksperchild=1) as pool:
+        yield from zip(known, pool.imap(living_of, [lesson.slug for lesson in known]), strict=True)
+
+
+def living_of(slug: str) -> dict[str, Living]:
+    """The steppers and sliders of a lesson, by cell."""
+    file = notebooks.path("notebooks", slug)
+    return alive.run(notebooks.read(file), slug, file.parent)
+
+
+# Pages ---------------------------------------------------------------------------------------------------
+
+
+def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, Living]) -> Page:
+    """A lesson: prose, code, outputs, and what moves. After a question everything to the next heading is folded."""
+    source = source_of("notebooks", lesson)
+    prose = text.Prose(source, maker.places[source], maker.places)
+    nb = notebooks.read(maker.root / source)
+    out: list[str] = []
+    folded = asked = 0
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown":
+            before, *sections = HEADING.split(prose.html(cell["source"]))
+            out.append(before)
+            if sections:
+                out += ["</div>\n" * folded, *sections]
+                folded = 0
+            continue
+        ids = notebooks.exercise_ids({"cells": [cell]})
+        if cell["source"].startswith("predict(") and ids:
+            out.append(asking(lessons.find(ids[0])))
+            folded, asked = folded + 1, asked + 1
+            continue
+        out += [text.colour(cell["source"]), *outputs(cell, living.get(cell["id"]), maker, prose.target)]
+    out.append("</div>\n" * folded)
+    later = next((each for each in lessons.all_lessons() if each.number == lesson.number + 1), None)
+    more = {
+        "lesson": lesson, "asked": asked, "next": f"exercises/{lesson.slug}{notebooks.SUFFIX}.html",
+        "next_title": f"Exercises of lesson {lesson.number:02d}",
+    }  # fmt: skip
+    more |= neighbours(lesson, later) | download(maker, source)
+    return Page(prose.target, prose.headings[0][1], "lesson", "".join(out), prose.headings, more)
+
+
+def neighbours(lesson: Lesson, later: Lesson | None) -> dict[str, str]:
+    """The page before a lesson's."""
+    if not lesson.number:
+        return {"previous": "index.html", "previous_title": "All lessons"}
+    before = lessons.lesson(lesson.number - 1)
+    return {"previous": f"lessons/{before.slug}.html", "previous_title": title_of(before)}
+
+
+def exercise_page(maker: Maker, lesson: Lesson) -> Page:
+    """The exercises of a lesson, to read: under each check its hints, folded."""
+    source = source_of("exercises", lesson)
+    prose = text.Prose(source, maker.places[source], maker.places)
+    out = []
+    for cell in notebooks.read(maker.root / source)["cells"]:
+        if cell["cell_type"] == "markdown":
+            out.append(prose.html(cell["source"]))
+            continue
+        out.append(text.colour(cell["source"]))
+        out += [hints(lessons.find(id)) for id in notebooks.exercise_ids({"cells": [cell]})]
+    later = next((each for each in lessons.all_lessons() if each.number == lesson.number + 1), None)
+    more = {"lesson": lesson, "previous": f"lessons/{lesson.slug}.html", "previous_title": title_of(lesson)}
+    if later:
+        more |= {"next": f"lessons/{later.slug}.html", "next_title": title_of(later)}
+    more |= download(maker, source)
+    return Page(prose.target, prose.headings[0][1], "exercises", "".join(out), prose.headings, more)
+
+
+def download(maker: Maker, source: str) -> dict[str, str]:
+    """The notebook as a student gets it, to download, and where it opens in the browser."""
+    path = f"files/{Path(source).name}"
+    maker.files[path] = notebooks.dumps(notebooks.strip_outputs(notebooks.read(maker.root / source))).encode()
+    found = {"file": path}
+    if maker.lite:
+        found["lite"] = f"{maker.lite}/lab/index.html?path={source}"
+    return found
+
+
+def loose_page(maker: Maker, source: str, path: str) -> Page:
+    """A page of Markdown."""
+    prose = text.Prose(source, path, maker.places)
+    body = prose.html((maker.root / source).read_text(encoding="utf-8"))
+    return Page(path, prose.headings[0][1], "plain", body, prose.headings)
+
+
+def front_page(known: list[Lesson]) -> Page:
+    """The first page: what this is, something to try, and all lessons."""
+    rows = []
+    for lesson in known:
+        read, solve = building.times(lesson)
+        scored = [exercise for exercise in lesson.exercises if exercise.points]
+        rows.append({"lesson": lesson, "read": read, "solve": solve, "exercises": len(scored), "title": title_of(lesson)})
+    hours = [math.ceil(sum(part) / 60) for part in zip(*map(building.times, known), strict=True)]
+    more = {"rows": rows, "hours": hours, "stepper": Markup(stepping(example()))}
+    return Page("index.html", "minigrad", "front", "", [], more)
+
+
+def example() -> dict[str, Any]:
+    """The recording on the first page."""
+    import minigrad as torch
+    from minigrad.record import record
+    from minigrad.viz.data import dress
+
+    source = "x = torch.tensor(3.0, requires_grad=True)\ny = x**2 + torch.sin(x)\n"
+    space: dict[str, Any] = {"torch": torch}
+    alive.value_of(source, "<the first page>", space)
+    return dress(record(space["y"], names={name: space[name] for name in "xy"}))[0]
+
+
+def title_of(lesson: Lesson) -> str:
+    """A lesson's number and title."""
+    return f"{lesson.number:02d} · {lesson.title}"
+
+
+# Cells ---------------------------------------------------------------------------------------------------
+
+
+def outputs(cell: notebooks.Cell, living: Living | None, maker: Maker, page: str) -> Iterator[str]:
+    """What a cell shows; a stepper or slider in the place of its stored picture."""
+    for output in cell["outputs"]:
+        data = {mime: "".join(value) for mime, value in output.get("data", {}).items()}
+        if output["output_type"] == "error":
+            trace = "\n".join(output["traceback"])
+            yield piece("error.html", text=trace, name=output["ename"])
+        elif output["output_type"] == "stream":
+            yield piece("printed.html", text="".join(output["text"]).rstrip("\n"))
+        elif isinstance(living, dict) and "image/svg+xml" in data:
+            yield stepping(living)
+        elif isinstance(living, alive.Frames) and "image/png" in data:
+            yield sliding(living, maker, page)
+        elif "image/svg+xml" in data or "image/png" in data:
+            yield still(data, maker, page)
+        else:
+            yield piece("printed.html", text=data.get("text/plain", ""))
+
+
+def still(data: dict[str, str], maker: Maker, page: str) -> str:
+    """A picture that stands still."""
+    if "image/svg+xml" in data:
+        path = maker.put_picture(data["image/svg+xml"].encode(), "svg")
+    else:
+        path = maker.put_picture(alive.small(base64.b64decode(data["image/png"])), "webp")
+    return piece("picture.html", source=text.relative(path, page), alt=data.get("text/plain", ""), png="image/png" in data)
+
+
+def stepping(data: dict[str, Any]) -> str:
+    """A stepper: its recording, and the picture for pages that are printed or have no script."""
+    return piece("stepper.html", data=Markup(as_json(data).replace("<", "\\u003c")), title=data["title"],
+                 still=Markup(inlined(picture(data))), words=describe(data))  # fmt: skip
+
+
+def inlined(svg: str) -> str:
+    """An SVG without its style sheet, which would change the whole page; site.css has it."""
+    return re.sub(r"<style>.*?</style>", "", svg)
+
+
+def sliding(frames: alive.Frames, maker: Maker, page: str) -> str:
+    """A slider or a film over pictures."""
+    sources = [text.relative(maker.put_picture(each.image, "webp"), page) for each in frames.pictures]
+    start = 0
+    for control in frames.controls:
+        start = start * len(control.values) + control.start
+    shown = {"pictures": sources, "words": [each.alt for each in frames.pictures]}
+    return piece("slider.html", frames=frames, start=start, source=sources[start], alt=shown["words"][start],
+                 data=Markup(json.dumps(shown, ensure_ascii=False).replace("<", "\\u003c")))  # fmt: skip
+
+
+def asking(exercise: Exercise) -> str:
+    """The form of a prediction, and the beginning of what is folded until it is answered."""
+    data = json.dumps(questions.question(exercise), ensure_ascii=False).replace("<", "\\u003c")
+    options = [(letter, Markup(text.inline(words))) for letter, words in exercise.options.items()]
+    title = Markup(text.inline(exercise.title))
+    return piece("question.html", exercise=exercise, options=options, data=Markup(data), title=title)
+
+
+def hints(exercise: Exercise) -> str:
+    """The hints of an exercise, each folded."""
+    rungs = [Markup(text.inline(hint)) for hint in exercise.hints]
+    return piece("hints.html", rungs=rungs, id=exercise.id) if rungs else ""
+
+
+# Templates -----------------------------------------------------------------------------------------------
+
+
+@cache
+def templates() -> jinja2.Environment:
+    """The templates; a name that a template lacks is an error."""
+    loader = jinja2.FileSystemLoader(HERE / "templates")
+    return jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def piece(name: str, /, **values: Any) -> str:
+    """A part of a page."""
+    return templates().get_template(name).render(values) + "\n"
+
+
+def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
+    """The whole page."""
+    menu = [(path, name) for path, name in [*LOOSE.values(), API]]
+
+    def to(path: str) -> str:
+        return text.relative(path.partition("?")[0], page.path) + "".join(path.partition("?")[1:])
+
+    values = {
+        "page": page, "body": Markup(page.body), "to": to, "known": known, "menu": menu, "title_of": title_of,
+        "sections": [(words, anchor) for level, words, anchor in page.headings if level == 2], "more": page.more,
+        "lite": maker.lite, "SUFFIX": notebooks.SUFFIX,
+    }  # fmt: skip
+    name = "front.html" if page.kind == "front" else "page.html"
+    return templates().get_template(name).render(values).encode() + b"\n"
+
+
+def stepper_script() -> bytes:
+    """The stepper once for all pages: as a function, whose own text is what "download" puts into a page."""
+    source = stepper.script().replace("export default { render };", "return { render };")
+    texts = json.dumps({"css": stepper.style(), "page": stepper.PAGE}, ensure_ascii=False)
+    return f"window.minigradStepper = {{ texts: {texts}, module() {{\n{source}\n}} }};\n".encode()
+
+
+def search_index(made: list[Page]) -> bytes:
+    """Every section of every page: address, title of the page, heading, text."""
+    rows = []
+    for page in made:
+        _, *parts = SECTION.split(page.body)
+        for anchor, heading, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            words = " ".join(text.plain(SKIPPED.sub(" ", body)).split())
+            rows.append([f"{page.path}#{anchor}", page.title, text.plain(SKIPPED.sub("", heading)), words])
+    listed = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f"window.minigradSearch = [\n{listed}\n];\n".encode()

@@ -1,0 +1,86 @@
+"""The page of the API: every public name with its signature and its docstring."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from minigrad.course.site import text
+
+__all__ = ["page"]
+
+SPACES = (
+    ("minigrad", "Tensors and operations", "`import minigrad as torch` makes all of these `torch.` names."),
+    ("minigrad.Tensor", "Tensor", "The methods of a tensor."),
+    ("minigrad.autograd", "Autograd", "Gradients as functions, custom operations, and checks of gradients."),
+    ("minigrad.autograd.functional", "Autograd, functional", "Jacobians, Hessians and products with them."),
+    ("minigrad.nn", "Layers and losses", "Modules that hold parameters."),
+    ("minigrad.nn.functional", "Layers and losses as functions", "The same without parameters of their own."),
+    ("minigrad.nn.init", "Initialisation", "Functions that fill a parameter before training."),
+    ("minigrad.optim", "Optimisers", "They change parameters by their gradients."),
+    ("minigrad.optim.lr_scheduler", "Learning rates", "They change the learning rate while a net trains."),
+    ("minigrad.utils.data", "Data", "Datasets and batches."),
+    ("minigrad.linalg", "Linear algebra", "Norms, inverses and solutions of linear systems."),
+    ("minigrad.viz", "Pictures", "The stepper and still pictures of a graph."),
+    ("minigrad.course", "Course", "What you use in an exercise notebook."),
+)
+
+
+def page() -> tuple[str, list[tuple[int, str, str]]]:
+    """The body of the page, and its headings."""
+    out = ['<h1 id="The-API">The API</h1>\n<p>Every public name, from the docstrings of the code.</p>\n']
+    headings = [(1, "The API", "The-API")]
+    for space, title, says in SPACES:
+        entries = [entry(space, name, thing) for name, thing in public(space)]
+        headings.append((2, title, space))
+        anchor = f'<a class="anchor" href="#{space}" aria-label="Link to this section">#</a>'
+        out += [f'<h2 id="{space}">{title}{anchor}</h2>\n<p><code>{space}</code>. {text.inline(says)}</p>\n', *entries]
+    return "".join(out), headings
+
+
+def public(space: str) -> Iterator[tuple[str, Any]]:
+    """The functions and classes of a namespace with docstrings, in order."""
+    room: Any = importlib.import_module(space.removesuffix(".Tensor"))
+    if space.endswith(".Tensor"):
+        room = room.Tensor
+    for name in sorted(dir(room), key=str.lower):
+        thing = None if name.startswith("_") else inspect.getattr_static(room, name, None) or getattr(room, name)
+        thing = thing.fget if isinstance(thing, property) else getattr(thing, "__func__", thing)
+        if callable(thing) and inspect.getdoc(thing) and not inspect.ismodule(thing):
+            yield name, thing
+
+
+def entry(space: str, name: str, thing: Any) -> str:
+    """One name: what it is called with, and what it says of itself."""
+    try:
+        signature = str(inspect.signature(thing))
+    except (TypeError, ValueError):
+        signature = "(...)"
+    signature = re.sub(r"'([\w\[\], .|]+)'", r"\1", signature)
+    shown = f"class {name}{signature}" if inspect.isclass(thing) else f"{name}{signature}"
+    anchor = html.escape(f"{space}.{name}")
+    return (
+        f'<details class="entry" id="{anchor}"><summary><code>{html.escape(name)}</code> '
+        f"<span>{text.inline(first_sentence(thing))}</span></summary>\n"
+        f"{text.colour(shown)}{described(inspect.getdoc(thing) or '')}</details>\n"
+    )
+
+
+def first_sentence(thing: Any) -> str:
+    """The beginning of a docstring."""
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+
+
+def described(doc: str) -> str:
+    """A docstring as HTML: paragraphs as they are, examples as code."""
+    out = []
+    for part in doc.split("\n\n"):
+        if part.startswith((">>>", "    ")):
+            out.append(text.colour(inspect.cleandoc(part), "pycon" if ">>>" in part else "python"))
+        else:
+            out.append(f'<p class="doc">{text.inline(part)}</p>')
+    return "\n".join(out)
