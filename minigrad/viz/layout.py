@@ -158,7 +158,7 @@ def drawings(graph: Graph) -> list[dict[str, Any]]:
         for line in returning(graph, boxes, row_of):
             wide, high = max(wide, line["a"][0] + 30), max(high, line.pop("low") + MARGIN)
             lines.append(line)
-        made.append({"w": round(wide, 1), "h": round(high, 1), "nodes": shown, "edges": lines})
+        made.append({"w": round(wide, 1), "h": round(high, 1), "rows": rows, "nodes": shown, "edges": lines})
     return made
 
 

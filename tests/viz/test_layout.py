@@ -91,7 +91,8 @@ def test_a_long_chain_wraps_and_repeats_fold() -> None:
 def test_there_is_a_drawing_for_a_phone_and_one_for_a_desk() -> None:
     drawings = data(cases.mlp)["layout"]["views"]["full"]["drawings"]
     assert drawings[0]["w"] < 470 and drawings[-1]["w"] > 900 and len(drawings) >= 3
-    assert [d["h"] for d in drawings] == sorted((d["h"] for d in drawings), reverse=True)
+    for size in ("h", "rows"):
+        assert [d[size] for d in drawings] == sorted((d[size] for d in drawings), reverse=True)
 
 
 def test_a_loop_of_layers_folds_with_its_parameters() -> None:

@@ -68,10 +68,10 @@ export function makeGraph(S, options, on) {
 	}
 
 	// ---- fitting: the drawing that shows the whole graph in readable size
-	/** How well a drawing fits a width: what would have to be scrolled costs most, then height, then small text. */
+	/** How well a drawing fits a width: what would have to be scrolled costs most, then rows, height and small text. */
 	function fitting(d, W) {
 		const H = W < 480 ? TALLEST.narrow : TALLEST.wide, at = between(SMALLEST, Math.min(W / d.w, H / d.h), 1);
-		const cost = Math.max(0, d.w * at - W) * 8 + Math.max(0, d.h * at - H) * 2 + d.h * at * 0.5 + (1 - at) * 150;
+		const cost = Math.max(0, d.w * at - W) * 8 + Math.max(0, d.h * at - H) * 2 + d.h * at * 0.5 + (1 - at) * 150 + d.rows * 60;
 		return { d, at, cost, height: Math.min(d.h * at, H) };
 	}
 	const best = (W) => views[view].drawings.map((d) => fitting(d, W)).reduce((a, b) => (b.cost < a.cost ? b : a));

@@ -10,18 +10,18 @@ export function makeInputs(model, on, listen) {
 	let chosen = null, waiting = false, next = null;
 
 	for (const [name, { s, d }] of Object.entries(model.get("inputs") || {})) {
-		const row = h("label", h("code", `${name} =`));
+		const columns = s.at(-1) || 1, cells = h("span.mg-cells" + (d.length > 1 ? " many" : ""), { style: `grid-template-columns: repeat(${columns}, auto)` });
 		d.forEach((value, index) => {
-			const text = `${name}${s.length ? `, number ${index + 1}` : ""}`;
+			const text = name + (s.length ? `[${s.map((_, i) => Math.floor(index / s.slice(i + 1).reduce((a, b) => a * b, 1)) % s[i])}]` : "");
 			const field = h("input", { type: "number", step: "any", value: fmt(+value.toPrecision(4)), "aria-label": text, ...KEEP });
 			const one = { name, index, field };
 			on(field, "focus", () => choose(one));
 			on(field, "input", () => { if (field.value !== "" && Number.isFinite(+field.value)) send(one); });
 			on(field, "keydown", (e) => e.stopPropagation());
 			fields.push(one);
-			row.append(field);
+			cells.append(field);
 		});
-		el.append(row);
+		el.append(h("span", h("code", `${name} =`), cells));
 	}
 	el.append(slider, trouble);
 

@@ -56,13 +56,10 @@ export function heat(v, o = {}) {
 	}
 	const frame = (r0, r1, c0, c1, name) => cells.push(`<rect class="${name}" x="${(pad + c0 * w).toFixed(1)}" y="${line(r0)}" ` +
 		`width="${((c1 - c0) * w).toFixed(1)}" height="${line(r1 - 1) + hgt - line(r0)}"/>`);
-	const [row, col] = flip ? [o.col, o.row] : [o.row, o.col];
+	const { row, col, on: [r, c] = [R, C] } = o;  // as they are seen: a transposed matrix has its own rows and columns
 	if (row != null && row < R) frame(row, row + 1, 0, C, "lit");
 	if (col != null && col < C) frame(0, R, col, col + 1, "lit");
-	if (o.on) {
-		const [r, c] = flip ? [o.on[1], o.on[0]] : o.on;
-		if (r < R && c < C) frame(r, r + 1, c, c + 1, "on");
-	}
+	if (r < R && c < C) frame(r, r + 1, c, c + 1, "on");
 	if (o.braces?.includes(v.s.length - 1)) {
 		cells.push(`<path class="brace" d="M${pad + 2} ${H + 1}v5H${W - pad - 2}v-5"/>`);
 		H += 12;
