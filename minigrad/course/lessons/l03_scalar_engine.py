@@ -1556,7 +1556,7 @@ PREDICTION_3_2A = prediction(
 PREDICTION_3_4A = prediction(
     "3.4a", "c", points=0,
     title="a backward pass by plain recursion",
-    options={"a": "less than 5", "b": "5", "c": "more than 5"},
+    options={"a": "less than 5", "b": "exactly 5", "c": "more than 5"},
     wrong=[
         Wrong("a", "M20", "Two values use c, and c is visited once for each of them. How often does it run?"),
         Wrong("b", "M20", "Follow the visits: y, then the square, then c with a and b, and then the second parent of y. "
