@@ -106,7 +106,7 @@ erf = operation("Erf", kernels.erf, lambda g, x: g * (2 / math.sqrt(math.pi)) * 
 # ------------------------------------------------ comparing and choosing
 
 abs = operation("Abs", np.absolute, lambda g, x: g * sign(x))
-sign = operation("Sign", np.sign, lambda g: zeros(g))
+sign = operation("Sign", kernels.sign, lambda g: zeros(g))
 floor = operation("Floor", np.floor, lambda g: zeros(g))
 ceil = operation("Ceil", np.ceil, lambda g: zeros(g))
 trunc = operation("Trunc", np.trunc, lambda g: zeros(g))
@@ -195,11 +195,12 @@ logsumexp = operation(
     lambda g, x, out, dims, keepdim: (
         unreduce(g, x.shape, dims, keepdim) * exp(x - unreduce(out, x.shape, dims, keepdim))),
 )
-max_all, min_all = (
+max_all, min_all, median_all = (
     operation(name, forward, lambda g, x, out: where(attained(x, out), g / attained(x, out).sum(), 0.0))
     for name, forward in (
         ("MaxBackward1", lambda x: kernels.largest(x, None)),
         ("MinBackward1", lambda x: kernels.smallest(x, None)),
+        ("MedianBackward0", kernels.median),
     )
 )
 amax, amin = (

@@ -24,6 +24,24 @@ product: Any = np.multiply.reduce
 largest: Any = np.maximum.reduce
 smallest: Any = np.minimum.reduce
 
+
+def median(x: Array) -> Array:
+    """The lower median of all elements; nan of none."""
+    x = x.reshape(-1)
+    return x[median_places(x, 0)] if x.size else np.sum(x) / 0
+
+
+def median_places(x: Array, dim: int) -> Array:
+    """Where along a dimension the lower median stands, or the first nan."""
+    places = np.argsort(x, dim, kind="stable").take((x.shape[dim] - 1) // 2, dim)
+    nans = x != x
+    return np.where(nans.any(dim), nans.argmax(dim), places)
+
+
+def sign(x: Array) -> Array:
+    """-1, 0 or 1; a boolean is its own."""
+    return x.copy() if x.dtype.kind == "b" else np.sign(x)
+
 # ------------------------------------------------------------ shapes and order in memory
 
 
@@ -34,6 +52,8 @@ def count(shape: Shape, dims: Sequence[int] | None = None) -> int:
 
 def copied(x: Array, y: Array) -> Array:
     """y in the shape and type of x."""
+    if y.ndim > x.ndim:
+        raise RuntimeError(errors.OUTPUT_SHAPE.format(list(x.shape), list(y.shape)))
     return np.broadcast_to(np.asarray(y).astype(x.dtype), x.shape).copy()
 
 

@@ -839,7 +839,7 @@ def grad(
     run(begin, create_graph, retain, targets)
     results = []
     for i, t in enumerate(wanted):
-        g = targets[t._node]
+        g = None if t.is_leaf and t._node.leaf() is None else targets[t._node]
         if g is not None:
             results.append(g if create_graph else wrap(g.copy()))
         elif materialize_grads:

@@ -352,7 +352,10 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory with no history and a version counter of its own: writes through it go unnoticed."""
-        return wrap(self._writable())
+        t = wrap(self._writable())
+        if isinstance(self._counter, Untracked):
+            t._counter = Untracked(t._counter)
+        return t
 
     @data.setter
     def data(self, value: Tensor) -> None:

@@ -75,6 +75,7 @@ def run(library: Any, program: str) -> Any:
         return {"value": plain(value), **differentiated(library, value, leaves, module)}
     except Exception as error:
         text = re.sub("0x[0-9a-f]+", "0x...", f"{type(error).__name__}: {error}")
+        text = re.sub(r"(keyword argument '\w+')\. Did you mean .*", r"\1", text)  # a newer Python's suggestion
         return {"error": text.replace("minigrad", "torch")}
 
 

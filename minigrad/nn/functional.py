@@ -458,7 +458,7 @@ def cross_entropy(
     tensor(1.3863)
     """
     _check_reduction(reduction)
-    dim = 0 if input._data.ndim == 1 else 1
+    dim = errors.check_dim(int(input._data.ndim != 1), input._data.ndim)
     if input._data.shape == target._data.shape:
         return _soft(input, target, weight, reduction, label_smoothing, dim)
     logs = table.log_softmax(input, (dim,))

@@ -21,6 +21,7 @@ import numpy as np
 from minigrad import derivatives as table
 from minigrad import dtypes, errors
 from minigrad.errors import check_dim, check_dims
+from minigrad.kernels import median_places
 from minigrad.operation import attach, public
 from minigrad.ops import elementwise
 from minigrad.ops.elementwise import typed
@@ -155,7 +156,7 @@ def soft(name: str, row: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     x = input if dtype is None else typed(input, dtypes.resolve(dtype))
     if x._data.dtype.kind != "f":
         raise errors.not_implemented(f"{name}_lastdim_kernel_impl", x.dtype.tensor_name)
-    return row(x, (check_dim(dim, x._data.ndim),))
+    return row(x, (check_dim(dim, x._data.ndim),)[: x._data.ndim])
 
 
 # -------------------------------------------------------------- extremes
@@ -186,15 +187,19 @@ def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bo
 
 def _extreme(name: str, row: Any, find: Any, x: Tensor, dim: int, keepdim: bool) -> Any:
     dim = check_dim(dim, x.ndim)
-    places = np.expand_dims(find(x._data, dim), dim)
+    places = np.expand_dims(find(some(name, IndexError, x, dim), dim), dim)
     return _picked(name, row, x, dim, places, keepdim)
 
 
 def some(name: str, kind: type[Exception], input: Tensor, dim: Any = None) -> Any:
-    """The array, which must not be empty where no dimension says what is left of it."""
-    if dim is None and not input._data.size:
+    """The array, which must not be empty along the dimension that is reduced."""
+    shape = input._data.shape
+    if 0 in shape and dim in (None, ()):
         more = " Specify the reduction dim with the 'dim' argument." * (kind is RuntimeError)
         raise kind(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{more}")
+    for d in check_dims(dim, len(shape)) if 0 in shape else ():
+        if not shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size.")
     return input._data
 
 
@@ -229,25 +234,21 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median, of an even number of elements the lower one; with `dim`, values and indices."""
     if dim is None:
-        return median(input.reshape(-1), 0).values
-    return _extreme("median", table.median_dim, _median_places, input, dim, keepdim)
-
-
-def _median_places(x: Array, dim: int) -> Array:
-    places = np.argsort(x, dim, kind="stable").take((x.shape[dim] - 1) // 2, dim)
-    nans = x != x
-    return np.where(nans.any(dim), nans.argmax(dim), places)
+        return table.median_all(input)
+    return _extreme("median", table.median_dim, median_places, input, dim, keepdim)
 
 
 @public
 def amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The largest element along `dim`; equal ones divide the gradient evenly."""
+    some("amax", RuntimeError, input, dim)
     return table.amax(input, check_dims(dim, input.ndim), keepdim)
 
 
 @public
 def amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """The smallest element along `dim`; equal ones divide the gradient evenly."""
+    some("amin", RuntimeError, input, dim)
     return table.amin(input, check_dims(dim, input.ndim), keepdim)
 
 
@@ -284,7 +285,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
 @public
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort the tensor along `dim`."""
-    return wrap(_order(input._data, check_dim(dim, input.ndim), descending))
+    return wrap(_order(input._data, check_dim(dim, input.ndim), descending).reshape(input._data.shape))
 
 
 @public

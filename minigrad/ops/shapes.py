@@ -198,6 +198,9 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Vectors as coordinates of a grid: "ij" varies the first down the rows, "xy" along them."""
     given = list(tensors)
+    for x in given:
+        if x.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
     if indexing == "xy":
         given[:2] = given[1::-1]
     shape = tuple(x.numel() for x in given)
@@ -368,13 +371,19 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 @public
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros above a diagonal of the last two dimensions."""
-    return table.tril(input, diagonal)
+    return table.tril(_matrices("tril", input), diagonal)
 
 
 @public
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros below a diagonal of the last two dimensions."""
-    return table.triu(input, diagonal)
+    return table.triu(_matrices("triu", input), diagonal)
+
+
+def _matrices(name: str, input: Tensor) -> Tensor:
+    if input.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    return input
 
 
 # ------------------------------------------------------------------- several as one
@@ -484,6 +493,8 @@ def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[T
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most this number of views of equal size; the last may be smaller."""
     where = check_dim(dim, input._data.ndim)
+    if not input._data.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     return split(input, -(-input._data.shape[where] // chunks), where)
 
 

@@ -52,7 +52,7 @@ T.nn.functional.smooth_l1_loss({a}, {b}) | T.nn.functional.l1_loss({a}, {b})
 T.nn.functional.huber_loss({a}, {b}.to({a}.dtype), delta=0.5) | T.nn.functional.linear({a}, {b})
 T.nn.functional.linear({a}, {b}, {b}[..., 0].contiguous()) | T.nn.functional.layer_norm({a}, {b}.shape)
 T.nn.functional.cross_entropy({a}, {b}.softmax(-1))
-T.nn.functional.binary_cross_entropy_with_logits({a}, {b}.sigmoid()) | T.nn.functional.pad({a}, (1, 0), value=0.5)
+T.nn.functional.binary_cross_entropy_with_logits({a}, {b}.sigmoid().to({a}.dtype)) | T.nn.functional.pad({a}, (1, 0), value=0.5)
 T.where({a} > 0, {b}, 0.5) | T.addmm({a}, {b}, {a}) | T.broadcast_tensors({a}, {b})[0]
 T.meshgrid({a}, {b}, indexing='ij')[1] | T.einsum('...i,...i->...', {a}, {b}) | {a}.masked_select({b} > 0)
 {a}.scatter_add(-1, T.zeros_like({b}, dtype=T.int64), {b}) | {a}.index_add(0, T.tensor([0]), {b})

@@ -26,7 +26,7 @@ SHOWN = {
     *(f"minigrad.{name}" for name in ("record", "explain", "replace", "broken", "Tensor.backward", "Tensor.register_hook")),
     *(f"minigrad.autograd.{name}" for name in ("Function", "grad", "gradcheck", "functional.jacobian", "functional.hvp")),
 }
-OURS = ("minigrad.record", "minigrad.explain", "minigrad.replace", "minigrad.broken", "minigrad.check_graph")
+OURS = ("minigrad.record", "minigrad.explain", "minigrad.replace", "minigrad.broken", "minigrad.autograd.check_graph")
 
 
 def members(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, Any]]:
