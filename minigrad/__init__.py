@@ -26,7 +26,6 @@ from minigrad.dtypes import (
     can_cast, get_default_dtype, promote_types,
     set_default_dtype,
 )  # fmt: skip
-from minigrad.operation import replace
 from minigrad.ops.creation import (
     arange, as_tensor, empty, empty_like, eye, finfo,
     from_numpy, full, full_like, iinfo, is_floating_point,
@@ -102,6 +101,7 @@ _LATER = {
     "broken": "minigrad.record",
     "explain": "minigrad.record",
     "load": "minigrad.utils.files",
+    "replace": "minigrad.record",
     "save": "minigrad.utils.files",
 }
 _HERE = [

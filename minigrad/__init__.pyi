@@ -27,7 +27,6 @@ from minigrad.dtypes import can_cast as can_cast
 from minigrad.dtypes import get_default_dtype as get_default_dtype
 from minigrad.dtypes import promote_types as promote_types
 from minigrad.dtypes import set_default_dtype as set_default_dtype
-from minigrad.operation import replace as replace
 from minigrad.ops.creation import arange as arange
 from minigrad.ops.creation import as_tensor as as_tensor
 from minigrad.ops.creation import empty as empty
@@ -212,6 +211,7 @@ from minigrad.record import Recording as Recording
 from minigrad.record import broken as broken
 from minigrad.record import explain as explain
 from minigrad.utils.files import load as load
+from minigrad.record import replace as replace
 from minigrad.utils.files import save as save
 from minigrad.record import record as record
 from minigrad import autograd as autograd

@@ -153,10 +153,7 @@ sum_dims = operation(
     "SumBackward1", kernels.sum_dims,
     lambda g, x_shape, dims, keepdim: expand(unreduce(g, x_shape, dims, keepdim), x_shape),
 )
-mean_all = operation(
-    "MeanBackward0", kernels.mean_all,
-    lambda g, x_shape: expand(g / count(x_shape), x_shape),
-)
+mean_all = operation("MeanBackward0", kernels.mean_all, lambda g, x_shape: expand(g / count(x_shape), x_shape))
 mean_dims = operation(
     "MeanBackward1", kernels.mean_dims,
     lambda g, x_shape, dims, keepdim: expand(unreduce(g, x_shape, dims, keepdim) / count(x_shape, dims), x_shape),
@@ -224,14 +221,8 @@ cumsum = operation(
 
 # ---------------------------------------------------- softmax and losses
 
-softmax = operation(
-    "Softmax", kernels.softmax,
-    lambda g, out, dims: (g - sum_dims(g * out, dims, True)) * out,
-)
-log_softmax = operation(
-    "LogSoftmax", kernels.log_softmax,
-    lambda g, out, dims: g - exp(out) * sum_dims(g, dims, True),
-)
+softmax = operation("Softmax", kernels.softmax, lambda g, out, dims: (g - sum_dims(g * out, dims, True)) * out)
+log_softmax = operation("LogSoftmax", kernels.log_softmax, lambda g, out, dims: g - exp(out) * sum_dims(g, dims, True))
 mse_loss = operation(
     "MseLoss", kernels.mse_loss,
     lambda g, x, y, reduction: each(g, x, reduction) * 2 * (x - y),
@@ -374,35 +365,17 @@ index_put = operation(
     None,
     lambda g, y, dims: pick(g, y, dims),
 )
-index_add = operation(
-    "IndexAdd", kernels.index_add,
-    lambda g: g,
-    None,
-    lambda g, y, z, dims: pick(g, y, dims),
-)
+index_add = operation("IndexAdd", kernels.index_add, lambda g: g, None, lambda g, y, z, dims: pick(g, y, dims))
 gather = operation("Gather", kernels.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
-put_along = operation(
-    "ValueSelectingReductionBackward", kernels.put_along,
-    lambda g, y, dim: gather(g, y, dim),
-    None,
-)
+put_along = operation("ValueSelectingReductionBackward", kernels.put_along, lambda g, y, dim: gather(g, y, dim), None)
 scatter = operation(
     "ScatterBackward0", kernels.scatter,
     lambda g, y, dim: scatter_value(g, y, 0, dim),
     None,
     lambda g, y, dim: gather(g, y, dim),
 )
-scatter_value = operation(
-    "ScatterBackward1", kernels.scatter,
-    lambda g, y, dim: scatter_value(g, y, 0, dim),
-    None,
-)
-scatter_add = operation(
-    "ScatterAdd", kernels.scatter_add,
-    lambda g: g,
-    None,
-    lambda g, y, dim: gather(g, y, dim),
-)
+scatter_value = operation("ScatterBackward1", kernels.scatter, lambda g, y, dim: scatter_value(g, y, 0, dim), None)
+scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, lambda g, y, dim: gather(g, y, dim))
 
 # ---------------------------------------------------- layers of networks
 

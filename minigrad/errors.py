@@ -406,3 +406,47 @@ def quoted(code: CodeType | None, at: int) -> str:
     """` in "z = y.exp()"`, or nothing where there is no source to quote."""
     line = source_line(code, at)
     return f' in "{line}"' if line else ""
+
+
+# ------------------------------------------------------------------ in a backward pass; a node is a Node of tensor.py
+
+
+def noted(error: RuntimeError, node: Any, what: str) -> RuntimeError:
+    """The error with a note that quotes the line of the user's code that it is about."""
+    where = quoted(node.code, node.at)
+    if where:
+        error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {what}.")
+    return error
+
+
+def freed(node: Any) -> RuntimeError:
+    """The error for a node whose saved values an earlier backward pass has freed."""
+    return noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
+
+
+def misfit(have: Shape, node: Any, giver: Any) -> RuntimeError:
+    """The error for a contribution to `node`, made by `giver`, that has another shape than the node's output."""
+    index = giver.parents.index(node) if giver is not None and node in giver.parents else 0
+    name = "" if giver is None else giver.owner.name()
+    error = RuntimeError(INVALID_GRADIENT.format(name, index, list(have), list(node.shape or ())))
+    return error if giver is None else noted(error, giver, "a gradient has the shape of its input")
+
+
+def modified(dtype: Any, shape: Shape, maker: Any, now: int, expected: int) -> RuntimeError:
+    """The error for a saved tensor that was changed in place; `maker` is the node that computed it."""
+    kind = "CPUBoolType" if dtype.tensor_name == "Bool" else f"torch.{dtype.tensor_name}Tensor"
+    made = ""
+    if maker is not None and maker.parents:
+        made = f", which is output {maker.output_nr} of {short_name(maker)},"
+    return RuntimeError(OVERWRITTEN.format(kind, list(shape), made, now, expected))
+
+
+def is_view(node: Any) -> bool:
+    """Whether it is the node of an operation whose result shares its input's memory."""
+    return node is not None and node.operation is not None and node.operation.view
+
+
+def short_name(node: Any) -> str:
+    """A node's name in PyTorch's message: Add, not AddBackward0; AsStrided for a view of written memory."""
+    name = "AsStrided" if is_view(node) else node.owner.name()
+    return name if "::" in name else name.replace("Backward0", "").replace("Backward", "")

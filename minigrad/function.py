@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import derivatives as table
-from minigrad import errors
-from minigrad.errors import quoted
+from minigrad import dtypes, errors
+from minigrad.errors import freed, quoted
 from minigrad.operation import record
-from minigrad.tape import bump_version, fit, freed, is_grad_enabled, modified, no_grad
+from minigrad.tape import bump_version, fit, is_grad_enabled, no_grad
 from minigrad.tensor import Node, Tensor, wrap
 from minigrad.views import check_writable, rewrite_history
 
@@ -171,7 +171,7 @@ def changed(node: FunctionNode, tensor: Any, output: int | None, counter: list[A
     array = tensor._data if isinstance(tensor, Tensor) else tensor
     writer = counter[1][0] and counter[1][0]() if len(counter) > 1 else None
     maker = node if output is not None else writer or tensor._node
-    error = RuntimeError(modified(array, maker, counter[0], version))
+    error = errors.modified(dtypes.of(array.dtype), array.shape, maker, counter[0], version)
     line = quoted(node.code, node.at)
     error.add_note(f"minigrad: saved by {type(node).function.__name__}{line}, changed in place since.")
     return error

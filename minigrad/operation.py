@@ -4,14 +4,13 @@ Third of the six files.  `operation("Mul", operator.mul, lambda g, y: g * y, lam
 parameter names what has to be saved for backward, and gives a function that takes Tensors and records, or takes arrays
 and only computes.  So the same rule runs on arrays in an ordinary backward pass, and on Tensors in one that is recorded.
 
-`replace` puts a student's own rule into the engine; `public` and `attach` are how the files in ops/ offer functions.
+`public` and `attach` are how the files in ops/ offer functions.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from sys import _getframe
 from types import FunctionType
@@ -247,7 +246,7 @@ def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def joined(name: str, forward: Callable[..., Any], rule: Rule) -> Callable[..., Any]:
     """An operation on a list of tensors; the rule takes g, the number of the input, and forward's other arguments."""
-    kind = type(f"{name}Backward0", (Joined,), {"__slots__": (), "__module__": "builtins"})
+    kind = type(f"{name}Backward0", (Node,), {"__slots__": (), "__module__": "builtins"})
 
     def call(tensors: Sequence[Tensor], *arguments: Any) -> Tensor:
         out = wrap(forward([x._data for x in tensors], *arguments))
@@ -259,15 +258,6 @@ def joined(name: str, forward: Callable[..., Any], rule: Rule) -> Callable[..., 
         return out
 
     return call
-
-
-class Joined(Node):
-    """The node of an operation on a list of tensors."""
-
-    __slots__ = ()
-
-    def contributions(self, g: Any, create_graph: bool) -> tuple[Any, ...]:
-        return tuple(rule(g, *values) for rule, values in zip(self.rules or (), self.saved or ()))  # type: ignore[misc]
 
 
 def record(kind: type[Node], parents: tuple[Any, ...], saved: Any, versions: Any, out: Array) -> Node:
@@ -321,54 +311,6 @@ def number(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (bool, int, float)) else NotImplemented
-
-
-# ------------------------------------------------------------------------------------------------ a rule of your own
-
-
-@contextmanager
-def replace(name: str, rule: Any) -> Iterator[None]:
-    """Run another rule inside the real engine: for every operation `name` that is recorded within the `with` block.
-
-    rule: a function of g and what it needs by name (x, y, out, ...) that returns one gradient for each input, or a tuple
-    of such functions, one per input.  KeyError if there is no such operation.
-
-    >>> x = torch.tensor(3.0, requires_grad=True)
-    >>> with minigrad.replace("exp", lambda g, out: g * 0 + 7):
-    ...     y = x.exp()
-    >>> y.backward()
-    >>> x.grad
-    tensor(7.)
-    """
-    if name not in TABLE:
-        raise KeyError(f"no operation {name!r} in the derivative table; it has {', '.join(sorted(TABLE))}")
-    made: Operation = TABLE[name]
-    before, n = made.rules, len(made.rules)
-    together = not isinstance(rule, (tuple, list))
-    given = [rule] * n if together else list(rule)
-    if len(given) != n:
-        raise ValueError(f"{name} has {n} inputs, so it takes {n} rules, not {len(given)}")
-    made.set_rules([each and students(each, i, n if together else 0) for i, each in enumerate(given)])
-    try:
-        yield
-    finally:
-        made.set_rules(before)
-
-
-def students(rule: Rule, i: int, n: int) -> Rule:
-    """A student's rule for input i as the walk needs it; with n it answers for all n inputs at once."""
-
-    def answer(g: Any, *saved: Any) -> Any:
-        found = rule(g, *saved)
-        if n > 1 and (not isinstance(found, tuple) or len(found) != n):
-            raise RuntimeError(f"the rule must return a tuple of {n} gradients, one for each input")
-        if n and isinstance(found, tuple):
-            found = found[i]
-        # it may be a number, or one of the arrays that the rule was given, into which the walk must not write
-        return found if found is None or isinstance(found, Tensor) else np.array(found)[()]
-
-    answer.takes = parameters(rule)  # type: ignore[attr-defined]
-    return answer
 
 
 # ------------------------------------------------------------------------------------------------ what users call

@@ -175,7 +175,7 @@ def record_with(on_record: Callable[[Node], None] | None) -> None:
 last_write = 0  # the tick of the latest in-place write anywhere: newer nodes need not check what they saved
 
 
-def bump_version(*tensors: Tensor, writer: Node | None = None) -> None:
+def bump_version(*tensors: Tensor, writer: Node | None = None, times: int = 1) -> None:
     """Note that the memory of these tensors was written to, by which node and at which line of the user's code."""
     global last_write
     last_write = tick()
@@ -184,13 +184,13 @@ def bump_version(*tensors: Tensor, writer: Node | None = None) -> None:
     for tensor in tensors:
         if not isinstance(tensor._counter, Untracked):
             writes, *_ = tensor._counter
-            tensor._counter[:] = writes + 1, line
+            tensor._counter[:] = writes + times, line
 
 
 def check_saved(node: Node) -> None:
     """RuntimeError if what this node saved was freed by a backward pass, or has been written to since."""
     if node.saved is None and type(node).rules is not None:
-        raise freed(node)
+        raise errors.freed(node)
     pairs = node.versions or ()
     for counter, version in zip(pairs[::2], pairs[1::2]):
         if counter[0] != version:
@@ -213,8 +213,8 @@ def overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
     """PyTorch's error for a saved tensor that was overwritten, with a note that quotes the two lines."""
     written, code, at = counter[1] if len(counter) > 1 else (None, None, 0)
     array, origin = saved_with(node, counter)
-    maker = origin if origin is node or is_view(origin) else (written and written()) or origin
-    error = RuntimeError(modified(array, maker, counter[0], version))
+    maker = origin if origin is node or errors.is_view(origin) else (written and written()) or origin
+    error = errors.modified(dtypes.of(array.dtype), array.shape, maker, counter[0], version)
     name = node.operation.name if node.operation else node.name()
     error.add_note(
         f"minigrad: saved by {name}{quoted(node.code, node.at)}, overwritten{quoted(code, at)}: "
@@ -223,33 +223,19 @@ def overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
     return error
 
 
-def modified(array: Array, maker: Node | None, now: int, expected: int) -> str:
-    """PyTorch's sentence for a saved tensor that was changed in place."""
-    kind = "CPUBoolType" if array.dtype.kind == "b" else f"torch.{dtypes.of(array.dtype).tensor_name}Tensor"
-    made = "" if maker is None or not maker.parents else f", which is output {maker.output_nr} of {short_name(maker)},"
-    return errors.OVERWRITTEN.format(kind, list(array.shape), made, now, expected)
-
-
 def saved_with(node: Node, counter: list[Any]) -> tuple[Array, Node | None]:
     """Which of a node's saved arrays this counter belongs to, and the node that made it."""
     made = node.operation
     names = made.versioned(*map(bool, node.parents))
     name = names[[c is counter for c in (node.versions or ())[::2]].index(True)]
     origin = node if name == "out" else node.parents[made.inputs.index(name)]
-    for taken, values in zip(made.arguments, node.saved or ()):
-        if values and name in taken:
-            return values[taken.index(name)], origin
-    return np.zeros(0), origin
-
-
-def is_view(node: Node | None) -> bool:
-    return node is not None and node.operation is not None and node.operation.view
-
-
-def short_name(node: Node) -> str:
-    """A node's name as PyTorch's message gives it: Add, not AddBackward0; a view of written memory is AsStrided."""
-    name = "AsStrided" if is_view(node) else node.owner.name()
-    return name if "::" in name else name.replace("Backward0", "").replace("Backward", "")
+    saved = zip(made.arguments, node.saved or ())
+    array = next((values[taken.index(name)] for taken, values in saved if values and name in taken), np.zeros(0))
+    if made.name.startswith("linear") and name == "z":  # PyTorch saves another view of the weight
+        view = object.__new__(TABLE["transpose"].kind)
+        view.parents = (origin,)
+        return array.T, view
+    return array, origin
 
 
 # ------------------------------------------------------------------------------------------------ leaves
@@ -396,7 +382,7 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     brings contributions to the shape and dtype of the parent.
     """
     __tracebackhide__ = True
-    rules, found = type(node).rules, []
+    rules, found = node.rules or type(node).rules, []
     if rules is None:
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
     if node.saved is None or node.seq > last_write:
@@ -404,7 +390,7 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     saved: Any = node.saved
     if node.rules is None:
         saved = unpacked(saved)
-    if create_graph:
+    if create_graph and node.operation:
         saved = lift(node, saved)
     for rule, parent, values in zip(rules, node.parents, saved):
         new = None
@@ -452,7 +438,7 @@ def fit(g: Any, node: Node, giver: Node | None = None) -> Any:
     if g.shape != shape:
         axes = stretched_axes(shape, g.shape)
         if axes is None:
-            raise misfit(g.shape, node, giver)
+            raise errors.misfit(g.shape, node, giver)
         g = g.sum(axes, keepdims=True) if axes else g
         g = g.reshape(shape)
     if isinstance(g, Tensor):
@@ -468,26 +454,6 @@ def stretched_axes(shape: tuple[int, ...], have: tuple[int, ...]) -> tuple[int, 
         return None
     axes = [lead + i for i, n in enumerate(shape) if have[lead + i] != n]
     return None if any(shape[i - lead] != 1 for i in axes) else (*range(lead), *axes)
-
-
-def misfit(have: tuple[int, ...], node: Node, giver: Node | None) -> RuntimeError:
-    index = giver.parents.index(node) if giver is not None and node in giver.parents else 0
-    name = "" if giver is None else giver.owner.name()
-    error = RuntimeError(errors.INVALID_GRADIENT.format(name, index, list(have), list(node.shape or ())))
-    return error if giver is None else noted(error, giver, "a gradient has the shape of its input")
-
-
-def noted(error: RuntimeError, node: Node, what: str) -> RuntimeError:
-    """The error with a note that quotes the line of the user's code that it is about."""
-    where = quoted(node.code, node.at)
-    if where:
-        error.add_note(f"minigrad: {node.owner.name()} was recorded{where}; {what}.")
-    return error
-
-
-def freed(node: Node) -> RuntimeError:
-    """The error for a node whose saved values an earlier backward pass has freed."""
-    return noted(RuntimeError(errors.FREED), node, "its saved values were freed by an earlier backward pass")
 
 
 def started(tensors: Sequence[Tensor], gradients: Sequence[Any], create_graph: bool) -> list[tuple[Node, Any]]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -170,24 +169,10 @@ def overlaps(array: Array, data: Array) -> bool:
     """Whether two arrays without gaps share memory, but are not the same elements in the same order."""
     if data is array or not isinstance(data, ndarray) or not isinstance(array, ndarray):
         return False
-    if not np.may_share_memory(array, data) or not (is_dense(array) and is_dense(data)):
+    if not np.may_share_memory(array, data) or not (array.flags.forc and data.flags.forc):
         return False
-    return array.ctypes.data != data.ctypes.data or layout(array) != layout(data)
-
-
-def layout(array: Array) -> list[tuple[int, int]]:
-    """Size and stride of each axis that has more than one element, the longest stride first."""
-    return sorted(((n, s) for n, s in zip(array.shape, array.strides) if n > 1), key=itemgetter(1), reverse=True)
-
-
-def is_dense(array: Array) -> bool:
-    """Whether the elements lie side by side, in whatever order of the axes."""
-    step = array.itemsize
-    for n, stride in reversed(layout(array)):
-        if stride != step:
-            return False
-        step *= n
-    return True
+    one, other = ((a.ctypes.data, a.squeeze().shape, a.squeeze().strides) for a in (array, data))
+    return one != other
 
 
 # ------------------------------------------------------------------------------------------------ the graph after a write
@@ -225,7 +210,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
         nodes, path = (owner._node, node), target._view[1]
         saved = tuple(p and (path,) for p in nodes)
         node = record(tape.TABLE["copy_slices"].kind, nodes, saved, (), owner._data)
-        bump_writer(owner, node)
+        bump_version(owner, writer=node, times=0)  # the latest writer is this node; the write was counted
     move_retained(owner._node, node)
     owner._node = node
     for view in [reference() for reference in list(owner._views or ())]:
@@ -234,13 +219,6 @@ def rewrite_history(target: Tensor, node: Node) -> None:
             seen.__class__ = as_strided(seen.__class__)
             move_retained(view._node, seen)
             view._node = seen
-
-
-def bump_writer(owner: Tensor, node: Node) -> None:
-    """Name this node as the latest writer of the memory, without counting another write."""
-    count = owner._counter[0]
-    bump_version(owner, writer=node)
-    owner._counter[0] = count
 
 
 @functools.cache

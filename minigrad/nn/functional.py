@@ -143,9 +143,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @public
 def layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
-    bias: Tensor | None = None, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
     """(x - mean) / std over the last dimensions, times weight, plus bias.
 
     RuntimeError unless the last dimensions are `normalized_shape`.
@@ -165,9 +168,15 @@ def layer_norm(
 
 @public
 def batch_norm(
-    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
-    bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
     """(x - mean) / std of each channel (dimension 1), times weight, plus bias.
 
     In training over the batch, and the running statistics move by `momentum`
@@ -236,9 +245,15 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
 @public
 def scaled_dot_product_attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
-) -> Tensor:  # fmt: skip
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+) -> Tensor:
     """softmax(q @ k.T * scale + mask) @ v.
 
     q has the shape (..., L, E), k (..., S, E), v (..., S, Ev).  A boolean mask
@@ -281,9 +296,14 @@ def _batched(input: Tensor, refusal: str) -> Tensor:
 
 @public
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
-    padding: Any = 0, dilation: Any = 1, groups: int = 1,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
     """Cross-correlation of images with weights.
 
     (N, in, H, W), weight (out, in / groups, kh, kw) to (N, out, H', W').
@@ -444,9 +464,14 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 @public
 def cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, *,
-    ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
     """`nll_loss` of `log_softmax`: what a classifier minimises.
 
     input: logits, (batch, classes, ...) or (classes,).  target: the number of
@@ -504,9 +529,13 @@ def _along(weight: Tensor, input: Tensor, dim: int) -> Tensor:
 
 @public
 def nll_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, *,
-    ignore_index: int = -100, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
     """Minus the log-probability of each target's class.
 
     input: log-probabilities, (batch, classes, ...) or (classes,); target:
@@ -578,9 +607,13 @@ def binary_cross_entropy(
 
 @public
 def binary_cross_entropy_with_logits(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, *,
-    reduction: str = "mean", pos_weight: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
     """`binary_cross_entropy` of sigmoid(x), without overflow.
 
     `pos_weight` multiplies the loss of the targets that are 1.

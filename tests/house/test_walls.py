@@ -7,8 +7,6 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from tests.house import walls
 from tests.house.walls import MODULES, PACKAGE, files, lines_of, tree
 from tests.together import together
@@ -33,7 +31,6 @@ def test_the_record_is_small() -> None:
     assert size <= 1900  # it records what the stepper of the second edition shows
 
 
-@pytest.mark.xfail(strict=True, reason="1,982 lines: 580 of them are tape.py, where hooks, modes and two walks stand")
 def test_the_files_that_are_read_fit_an_afternoon() -> None:
     size = len(lines_of(PACKAGE / f"{name}.py" for name in READ_IN_ORDER))
     assert size <= 1900
