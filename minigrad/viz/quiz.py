@@ -187,7 +187,7 @@ def value(target: str, step: Step, sent: Contribution) -> Quiz | None:
     wrong.append((-x, "The size is right, but the sign is wrong."))
     wrong.append((float(step.upstream), "That is g itself: the local derivative is missing."))
     return {
-        "type": "value", "beat": "rule", "ask": f"What number goes to {target}?", "answer": rounded(x),
+        "type": "value", "beat": "rule", "ask": f"What is the contribution to {target}?", "answer": rounded(x),
         "tol": tolerance(x), "wrong": [[rounded(v), why] for v, why in wrong if differs(v, x)],
         "hint": f"The rule is {sent.named}, and g is {number(step.upstream)}.",
         "reveal": f"It is {number(x)}.",

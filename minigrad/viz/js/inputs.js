@@ -1,6 +1,7 @@
 // The inputs of a function, to be changed: type a number or drag the slider, and the kernel computes everything anew.
 
 import { KEEP, fmt, h } from "./tools.js";
+import { indexOf } from "./numbers.js";
 
 /** A strip of fields above the stepper; it stays while the graph below it is drawn anew, so that dragging goes on. */
 export function makeInputs(model, on, listen) {
@@ -12,7 +13,7 @@ export function makeInputs(model, on, listen) {
 	for (const [name, { s, d }] of Object.entries(model.get("inputs") || {})) {
 		const columns = s.at(-1) || 1, cells = h("span.mg-cells" + (d.length > 1 ? " many" : ""), { style: `grid-template-columns: repeat(${columns}, auto)` });
 		d.forEach((value, index) => {
-			const text = name + (s.length ? `[${s.map((_, i) => Math.floor(index / s.slice(i + 1).reduce((a, b) => a * b, 1)) % s[i])}]` : "");
+			const text = name + (s.length ? ` [${indexOf({ s }, [Math.floor(index / columns), index % columns])}]` : "");
 			const field = h("input", { type: "number", step: "any", value: fmt(+value.toPrecision(4)), "aria-label": text, ...KEEP });
 			const one = { name, index, field };
 			on(field, "focus", () => choose(one));

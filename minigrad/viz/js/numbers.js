@@ -27,7 +27,7 @@ export function thumb(v, x, y, W, H) {
 	return `<g class="thumb">${cells.join("")}<rect class="rim" x="${x}" y="${y0.toFixed(1)}" width="${W}" height="${(R * hh).toFixed(1)}"/></g>`;
 }
 
-/** A matrix as a picture. Options: on (a cell), row and col (lit whole), flip (transposed), blocked (zeros let nothing
+/** A matrix as a picture. Options: on (a cell), row and col (lit), flip (transposed), blocked (zeros let nothing
  * through), blank (no digits there), braces (axes that are summed), hollow (the numbers are not known yet). */
 export function heat(v, o = {}) {
 	const flip = o.flip && v.s.length > 1;
@@ -45,8 +45,8 @@ export function heat(v, o = {}) {
 	for (let r = 0; r < R; r++) {
 		for (let c = 0; c < C; c++) {
 			const x = value(r, c), X = (pad + c * w).toFixed(1), Y = line(r);
-			const off = !o.hollow && o.blocked && at(o.blocked, flip ? c : r, flip ? r : c) === 0;
-			cells.push(`<rect class="cell" data-at="${flip ? [c, r] : [r, c]}" x="${X}" y="${Y}" width="${w.toFixed(1)}" height="${hgt}" ` +
+			const off = !o.hollow && o.blocked && at(o.blocked, r, c) === 0;
+			cells.push(`<rect class="cell" data-at="${[r, c]}" x="${X}" y="${Y}" width="${w.toFixed(1)}" height="${hgt}" ` +
 				(o.hollow ? "/>" : `fill="${off ? "#fff" : tint(x, top)}"/>`));
 			if (o.hollow) continue;
 			if (off) cells.push(`<path class="no" d="M${X} ${Y + hgt}l${w} ${-hgt}"/>`);
@@ -56,7 +56,7 @@ export function heat(v, o = {}) {
 	}
 	const frame = (r0, r1, c0, c1, name) => cells.push(`<rect class="${name}" x="${(pad + c0 * w).toFixed(1)}" y="${line(r0)}" ` +
 		`width="${((c1 - c0) * w).toFixed(1)}" height="${line(r1 - 1) + hgt - line(r0)}"/>`);
-	const { row, col, on: [r, c] = [R, C] } = o;  // as they are seen: a transposed matrix has its own rows and columns
+	const { row, col, on: [r, c] = [R, C] } = o;
 	if (row != null && row < R) frame(row, row + 1, 0, C, "lit");
 	if (col != null && col < C) frame(0, R, col, col + 1, "lit");
 	if (r < R && c < C) frame(r, r + 1, c, c + 1, "on");
