@@ -148,7 +148,7 @@ entry(
     "instead?",
     (
         "None means that no gradient has arrived. 0 means that one arrived, and that a small change has no effect.",
-        "x * 0 gives x the gradient 0; leaving x out gives it None.",
+        "x * 0 gives x the gradient 0. If x is not used at all, its gradient is None.",
         "Look for a path from this tensor to the loss: is there one?",
     ),
     API + "torch.autograd.grad.html",
@@ -910,7 +910,7 @@ entry(
     (
         "Python decides an if before the operation in it is recorded.",
         "A while loop that runs three times adds three nodes; for another input it may add five.",
-        "Look at the value in the condition.",
+        "Look at the condition of the if or of the while: which value did it have?",
     ),
     NOTES + "autograd.html",
 )  # fmt: skip

@@ -26,7 +26,7 @@ EXERCISE_0_1 = value(
         Wrong("42.", "", "Because of the quotation marks this is a string. The exercise asks for a number.",
               name="some other string", when=lambda v: isinstance(v, str)),
         Wrong(24, "", "You wrote 24. Are the two digits in the order of the question?"),
-        Wrong(None, "", "The value of answer is None, which means nothing. Which number belongs after the equals sign?"),
+        Wrong(None, "", "The value of answer is None, so it holds no number. Which number belongs after the equals sign?"),
     ],
     hints=[
         "Write a number after the equals sign.",
