@@ -58,6 +58,8 @@ class Verdict:
     misconception: str = ""
     mistake: str = ""  # which of the exercise's wrong answers it was
     seed: int = 0
+    agreed: int = 0  # of the questions that this seed alone is asked, how many got the right answer
+    asked: int = 0  # and how many these are; 0 where nothing was compared
 
     @property
     def passed(self) -> bool:
@@ -98,7 +100,8 @@ class Bench:
         points = out_of if status == "passed" else 0.0
         said = tuple(printable(line) for line in lines if line)
         words = {name: printable(text) for name, text in more.items()}
-        return Verdict(self.exercise.id, status, points, out_of, said, seed=self.seed, **words)
+        found = Verdict(self.exercise.id, status, points, out_of, said, seed=self.seed)
+        return dataclasses.replace(found, **words)  # type: ignore[arg-type]  # words are texts, numbers come later
 
     # --- before any probe: is there anything to judge? ---
 
@@ -186,7 +189,19 @@ class Bench:
             return self.say(
                 "not attempted", f"{holes[0]} is still blank. Write your code where the ... stands."
             )
-        return self.refusal(failing, problems)
+        own = self.own()
+        return dataclasses.replace(self.refusal(failing, problems), agreed=len(own - set(failing)), asked=len(own))
+
+    def own(self) -> set[int]:
+        """The questions that are put to this seed alone: what everybody is asked may come from a table."""
+        if self.exercise.kind not in ("function", "program"):
+            return set()
+        theirs = self.exercise.questions(self.seed + 1)
+        return {
+            i for i, (mine, other) in enumerate(zip(self.probes, theirs))
+            if repr((mine.args, mine.data)) != repr((other.args, other.data))
+            and repr(self.truths[i]) != repr(self.exercise.expected(other))
+        }  # fmt: skip
 
     def known_before(self, failure: Failure) -> Verdict | None:
         """A student lost to time or memory: what the answers before that say, if they show a mistake we know."""

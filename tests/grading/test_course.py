@@ -29,7 +29,7 @@ def test_solutions_have_full_marks_and_blanks_have_none(tmp_path: Path) -> None:
     assert len(results) == 2 * len(written)
     for result in results:
         lesson = lessons.lesson(result["lesson"])
-        assert Path(result["path"]).stem == lesson.slug, "a notebook was taken for another lesson's"
+        assert Path(result["path"]).stem == f"{lesson.slug}_exercises", "a notebook was taken for another lesson's"
         full = sum(exercise.points for exercise in lesson.exercises)
         assert result["out_of"] == full
         assert result["points"] == (full if result["student"] == "right" else 0.0), result["verdicts"]

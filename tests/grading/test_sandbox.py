@@ -14,7 +14,8 @@ from tests.grading.classroom import BOUNDARIES, grade, grader, notebook
 
 
 def worker(level: str, **limits: Any) -> sandbox.Worker:
-    made = grader(level).sandbox(frozenset({"engine"})).worker(memory=limits.get("memory", 256 << 20), cpu=limits.get("cpu", 20))
+    box = grader(level).sandbox(frozenset({"engine"}))
+    made = box.worker(memory=limits.get("memory", 256 << 20), cpu=limits.get("cpu", 20))
     made.limit(limits.get("seconds", 5.0), limits.get("wall", 15.0))
     return made
 

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from minigrad.course.grading import LEVELS
 from minigrad.course.grading.counting import Count
@@ -25,8 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student")
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
+    parser.add_argument("--class", dest="plan", type=Path, metavar="FILE", help="a class.toml: class list, lessons, due"
+                        " dates, points, corrections (docs/grading.md has every field)")  # fmt: skip
+    parser.add_argument("--lessons", metavar="03,05-08", help="the lessons that count (default: those that at least half"
+                        " of the class handed in)")  # fmt: skip
+    parser.add_argument("--regrade", action="append", default=[], metavar="WHO", help="grade a student's notebooks, or the"
+                        " notebooks with an exercise such as 5.2, once more, and say what changed")  # fmt: skip
     parser.add_argument("--timeout", type=float, metavar="S", help="seconds of processor time an exercise may take"
                         " (default: what each exercise says)")  # fmt: skip
+    parser.add_argument("--student-timeout", type=float, metavar="S", help="seconds that the notebooks of one student may"
+                        " take together (default: 300; one notebook may take 60)")  # fmt: skip
     parser.add_argument("--memory", type=_positive, metavar="MB", help="memory that an exercise may take (the same)")
     parser.add_argument("--isolation", choices=("auto", *LEVELS), default="auto",
                         help="how students' code is kept in; auto takes the strongest that passes its self-test")  # fmt: skip
@@ -46,10 +54,15 @@ def run(options: argparse.Namespace) -> int:
     """Grade; 0 if everything was graded, 1 if something was not, nothing was there, or nothing holds students' code in."""
     from minigrad.course.exercise import EDITION
     from minigrad.course.grading import journal, report, runs
+    from minigrad.course.grading import plan as plans
     from minigrad.course.grading.sandbox import Unavailable
 
-    if options.timeout is not None and not 0 < options.timeout < 86_400:
-        raise ValueError("--timeout wants seconds, more than none")
+    for name, given in (("--timeout", options.timeout), ("--student-timeout", options.student_timeout)):
+        if given is not None and not 0 < given < 86_400:
+            raise ValueError(f"{name} wants seconds, more than none")
+    plan = plans.read(options.plan) if options.plan else plans.Plan()
+    asked = plans.chosen(options.lessons, "--lessons") if options.lessons else ()
+    allowance = options.student_timeout or plan.student_timeout or runs.STUDENT_SECONDS
     key = _key(options.key) if options.key else None
     if options.diff is not None and not (options.diff / "results.jsonl").is_file():
         raise ValueError(f"{options.diff} is no report folder: it has no results.jsonl")
@@ -61,7 +74,8 @@ def run(options: argparse.Namespace) -> int:
         count = runs.grade(
             options.submissions, out=options.out, executor=cluster and cluster[1], jobs=cluster[2] if cluster else options.jobs,
             isolation=options.isolation, trust_students=options.trust_students, seconds=options.timeout,
-            megabytes=options.memory, key=key, fresh=options.fresh, progress=bar.show,
+            megabytes=options.memory, key=key, fresh=options.fresh, progress=bar.show, plan=plan, lessons=asked,
+            student_seconds=allowance, regrade=options.regrade,
         )  # fmt: skip
     except Unavailable as error:
         bar.end()
@@ -79,18 +93,20 @@ def run(options: argparse.Namespace) -> int:
             cluster[0].close()
     bar.end()
     print(summary(count, options.out))
+    if options.regrade:
+        _tell(count.moved, count.first, "before", options.out / report.DIFFERENCES)
     if not count.total:
         print(f"No notebook of this course was found: {options.submissions} should hold one folder a student.")
     if options.diff is not None:
-        moved, first = report.write_differences(options.out, options.diff)
-        for m in first:
-            print(
-                _printable(
-                    f"  {m['student']}  {m['exercise']}  {m['before'] or '-'} -> {m['after'] or '-'}  ({m['why']})"
-                )
-            )
-        print(f"{moved} verdicts moved since {options.diff}: {options.out / report.DIFFERENCES}")
+        _tell(*report.write_differences(options.out, options.diff), str(options.diff), options.out / report.DIFFERENCES)
     return 1 if count.failed or not count.total else 0
+
+
+def _tell(moved: int, first: list[dict[str, Any]], since: str, where: Path) -> None:
+    """What changed, in a line each."""
+    for m in first:
+        print(_printable(f"  {m['student']}  {m['exercise']}  {m['before'] or '-'} -> {m['after'] or '-'}  ({m['why']})"))
+    print(f"{moved} verdicts moved since {since}: {where}")
 
 
 def _key(path: Path) -> bytes:

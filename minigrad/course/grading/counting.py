@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass
 class Count:
     """Files in all, taken over from an earlier run, graded now, not graded; left aside; seconds; the isolation level;
-    the name under which results of another edition are kept."""
+    the name under which results of another edition are kept; after a regrade how many verdicts moved, and the first of
+    them."""
 
     total: int = 0
     kept: int = 0
@@ -18,6 +20,8 @@ class Count:
     seconds: float = 0.0
     isolation: str = ""
     older: str = ""
+    moved: int = 0
+    first: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def done(self) -> int:

@@ -30,6 +30,7 @@ from minigrad.course.student import WALL
 from minigrad.course.verdict import Verdict, judge
 from minigrad.course.wire import Failure
 
+NOTEBOOK_SECONDS = 60.0  # for all of one notebook, asleep or computing
 CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
 MOST_TOLD = 20  # cells that did not run through; who has more has read enough
 MOST_LEFT_OUT = 2  # cells that never end; who has more of them is not waited for
@@ -91,12 +92,18 @@ class Grader:
             self._folder.chmod(0o755)
         return self._folder
 
-    def grade(self, data: bytes | reader.Submission, lesson: Lesson, seed: bytes) -> dict[str, Any]:
-        """The result of one notebook, as plain data. Never raises for anything that is in the notebook."""
+    def grade(
+        self, data: bytes | reader.Submission, lesson: Lesson, seed: bytes, allowance: float = NOTEBOOK_SECONDS
+    ) -> dict[str, Any]:
+        """The result of one notebook, as plain data. Never raises for anything that is in the notebook.
+
+        `allowance` are the seconds after which no exercise of it is begun; time for which a busy machine lets the
+        student's process wait does not count.
+        """
         started = time.perf_counter()
         submission = reader.read(data) if isinstance(data, bytes) else data
         exercises = [exercise for exercise in lesson.exercises if exercise.points > 0]
-        session = Session(self, lesson, submission)
+        session = Session(self, lesson, submission, allowance)
         try:
             verdicts = [session.verdict(exercise, seed_of(seed, exercise.id)) for exercise in exercises]
         finally:
@@ -104,6 +111,8 @@ class Grader:
         return {
             "problem": submission.problem or (_ANOTHER if {v["status"] for v in verdicts} == {"missing"} else ""),
             "isolation": self.level,
+            "like": reader.likeness(submission),
+            "published": is_published(submission, lesson),
             "graded": all(verdict["status"] != NOT_GRADED for verdict in verdicts),
             "points": sum(verdict["points"] for verdict in verdicts),
             "out_of": sum(verdict["out_of"] for verdict in verdicts),
@@ -132,11 +141,32 @@ class Grader:
         self.close()
 
 
+class OutOfTime(Exception):
+    """The notebook has had the time that it may have."""
+
+
+@functools.cache
+def published(lesson: str) -> frozenset[str]:
+    """The answers of the published solution, without comments and spaces."""
+    file = notebooks.path("solutions", lesson)
+    cells = notebooks.code_cells(notebooks.read(file)) if file.is_file() else []
+    blank = notebooks.path("exercises", lesson)
+    given = {reader.bare(cell) for cell in notebooks.code_cells(notebooks.read(blank))} if blank.is_file() else set()
+    return frozenset({reader.bare(cell) for cell in cells} - given)
+
+
+def is_published(submission: reader.Submission, lesson: Lesson) -> bool:
+    """True if every answer in it is the published one."""
+    answers = published(lesson.slug)
+    return bool(answers) and answers <= {reader.bare(cell.source) for cell in submission.cells}
+
+
 class Session:
     """One notebook in the sandbox: a worker that has run the cells, made anew whenever it was lost."""
 
-    def __init__(self, grader: Grader, lesson: Lesson, submission: reader.Submission) -> None:
+    def __init__(self, grader: Grader, lesson: Lesson, submission: reader.Submission, allowance: float) -> None:
         self.grader, self.lesson, self.submission = grader, lesson, submission
+        self.allowance, self.spent = allowance, 0.0
         self.worker: Worker | None = None
         self.place_of = (0, frozenset[str]())  # bytes, and what does not exist there
         self.parked = submission.parked
@@ -146,17 +176,26 @@ class Session:
 
     def verdict(self, exercise: Exercise, seed: int) -> dict[str, Any]:
         """The verdict on one exercise, with the cell and line of what was raised."""
+        if self.submission.unread:
+            lines = (f"Not graded, and no points lost: {self.submission.problem}.",)
+            return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
         if not self.submission.cells and not self.submission.parked:
             lines = (f"Nothing could be read: {self.submission.problem}.",)
             return record(Verdict(exercise.id, "missing", 0.0, exercise.points, lines, seed=seed))
         try:
             seconds, memory = self.grader.limits.of(exercise)
             worker = self.prepared(memory, self.lesson.without(exercise))
-            worker.limit(seconds, WALL * seconds)
+            left = self.allowance - self.spent - worker.held()
+            if left <= 0:
+                raise OutOfTime
+            worker.limit(seconds, min(WALL * seconds, left))
             worker.failure = None
             # The verdict speaks of the limits that were really set.
             limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
             found = judge(limited, worker, seed)
+        except OutOfTime:
+            lines = (f"Stopped: all exercises of this notebook together may take {self.allowance:g} s, and they took more.",)
+            return record(Verdict(exercise.id, "timeout", 0.0, exercise.points, lines, seed=seed))
         except (Unavailable, OSError) as error:
             lines = (f"Not graded, and no points lost: {error}",)
             return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
@@ -226,6 +265,8 @@ class Session:
     def fresh(self) -> Worker:
         """A new worker in place of the old one."""
         self.close()
+        if self.spent >= self.allowance:
+            raise OutOfTime
         seconds = [self.grader.limits.of(exercise)[0] for exercise in self.lesson.exercises]
         everything = int(CELLS_SECONDS + sum(seconds)) + 5  # the kernel's own limit, behind ours
         memory, without = self.place_of
@@ -234,12 +275,13 @@ class Session:
             self.worker = sandbox.worker(memory=memory, cpu=everything)
         except Unavailable:
             self.worker = sandbox.worker(memory=memory, cpu=everything)  # a zygote may be lost once
-        self.worker.limit(CELLS_SECONDS, WALL * CELLS_SECONDS)
+        self.worker.limit(CELLS_SECONDS, min(WALL * CELLS_SECONDS, self.allowance - self.spent))
         return self.worker
 
     def close(self) -> None:
         """End the worker."""
         if self.worker is not None:
+            self.spent += self.worker.held()
             self.worker.close()
         self.worker, self.ready = None, False
 

@@ -56,28 +56,32 @@ def pack_hash(number: int) -> str:
     return digest.hexdigest()[:16]
 
 
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a report folder for one run. ValueError, before anything in it is touched, if another run holds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / LOCK, "w", encoding="ascii") as lock:
+        with contextlib.suppress(ImportError):  # where there is no flock, two runs at once are not noticed
+            import fcntl
+
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ValueError(f"another run is writing to {folder}") from None
+        yield
+
+
 class Journal:
-    """The results of one report folder. Use as a context manager: it locks the folder."""
+    """The results of one report folder, which is `locked`. Use as a context manager."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / RESULTS
         self._file: Any = None
-        self._lock: Any = None
         self._synced = 0.0
         self._size = 0
         self._lines = on_disk("lines (key BLOB PRIMARY KEY, start, length, graded) WITHOUT ROWID")
 
     def __enter__(self) -> Journal:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.path.parent / LOCK, "w", encoding="ascii")
-        with contextlib.suppress(ImportError):  # where there is no flock, two runs at once are not noticed
-            import fcntl
-
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                self._lock.close()
-                raise ValueError(f"another run is writing to {self.path.parent}") from None
         self._cut_torn_line()
         if self.path.exists():
             with open(self.path, "rb") as file:
@@ -89,7 +93,6 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         os.fsync(self._file.fileno())
         self._file.close()
-        self._lock.close()
         self._lines.close()
 
     def _note(self, result: dict[str, Any] | None, length: int) -> None:

@@ -51,27 +51,29 @@ class Cell:
 class Submission:
     """The code cells of one file, or the reason why there are none.
 
-    `parked` are the texts of other cells that define something: one wrong key makes text of a code cell.
+    `parked` are the texts of other cells that define something: one wrong key makes text of a code cell. `unread` says
+    that nobody knows what is in the file: then there is no grade, which is not a zero.
     """
 
     cells: tuple[Cell, ...]
     problem: str = ""
     parked: tuple[str, ...] = ()
+    unread: bool = False
 
 
 def read(data: bytes) -> Submission:
     """The code cells of a notebook, whatever else is in it or wrong with it. Never raises."""
     if not data.strip():
-        return Submission((), "the file is empty")
+        return Submission((), "the file is empty", unread=True)
     if len(data) > LARGEST_FILE:
-        return Submission((), f"the file is larger than {LARGEST_FILE >> 20} MB")
+        return Submission((), f"the file is larger than {LARGEST_FILE >> 20} MB", unread=True)
     if len(data) > MOST_VALUES and sum(1 for _ in itertools.islice(_VALUES.finditer(data), MOST_VALUES)) == MOST_VALUES:
-        return Submission((), "the file holds more lists and numbers than a notebook does")
+        return Submission((), "the file holds more lists and numbers than a notebook does", unread=True)
     # Some editors save UTF-16; a byte that is no text spoils one character, not the whole; what follows it, nothing.
     try:
         notebook, _ = json.JSONDecoder().raw_decode(data.decode(json.detect_encoding(data), "replace").lstrip())
     except (ValueError, RecursionError, MemoryError):
-        return Submission((), "the file is cut off or is no notebook: it is not complete JSON")
+        return Submission((), "the file is cut off or is no notebook: it is not complete JSON", unread=True)
     cells: list[Cell] = []
     parked: list[str] = []
     size = 0
@@ -83,7 +85,7 @@ def read(data: bytes) -> Submission:
             continue
         size += len(source)
         if size > LARGEST_SOURCE or len(cells) == _MOST_CELLS:
-            return Submission((), "the notebook holds more code than a person writes")
+            return Submission((), "the notebook holds more code than a person writes", unread=True)
         cells.append(Cell(len(cells) + 1, source))
     if not parked and not any(cell.source.strip() for cell in cells):
         return Submission(tuple(cells), "the notebook has no code in it")
@@ -114,19 +116,25 @@ def _sources(notebook: Any) -> Iterator[tuple[bool, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A notebook that was handed in: by whom, where under the folder of submissions (posix path), and how many bytes.
+    """A file that was handed in: by whom, where under the folder of submissions (posix path), and how many bytes.
 
-    A student of whom no notebook was found has one of these without a path; `problem` says what was found instead.
+    `problem` says why it is no notebook; a student of whom none was found has one of these without a path, and a file
+    that belongs to nobody has no student. `time` is when it was changed last, in nanoseconds, `file` what it is on the
+    disk if it has another name somewhere.
     """
 
     student: str
     path: str
     size: int = 0
     problem: str = ""
+    time: int = 0
+    file: str = ""
 
 
 # What Canvas calls the files of its download: who, perhaps that it was late, the person's number, the file's, its name.
-_CANVAS = re.compile(r"(?P<who>[^_/]+)_(?:LATE_)?(?P<id>[0-9]+)_[0-9]+_[^/]+")
+_CANVAS = re.compile(r"(?P<who>[^_/]+)_(?P<late>LATE_)?(?P<id>[0-9]+)_[0-9]+_[^/]+")
+# What Moodle calls its folders, and the files of a download without folders: the number is that of the hand-in.
+_MOODLE = re.compile(r"(?P<who>[^/]+?)_(?P<id>[0-9]+)_assignsubmission_(?:file|onlinetext)(?:_(?P<file>.*))?")
 
 
 def canvas_id(path: str) -> str:
@@ -135,27 +143,70 @@ def canvas_id(path: str) -> str:
     return match["id"] if match else ""
 
 
-def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
-    """All notebooks under `folder/<student>/`, and any that lie in `folder` itself, in no order; links are not followed.
+def moodle_folder(path: str) -> str:
+    """The folder in which Moodle takes back what belongs to this file; "" if it is not from there."""
+    match = _MOODLE.fullmatch(path.split("/")[0])
+    return f"{match['who']}_{match['id']}_assignsubmission_file_" if match else ""
 
-    A loose file's student is its name without the ending, or who it belongs to by the way Canvas names files. The
-    folder `without`, where a report is, is nobody's.
+
+def was_late(path: str) -> bool:
+    """True if Canvas called the file late."""
+    match = _CANVAS.fullmatch(path)
+    return bool(match and match["late"])
+
+
+def find(folder: Path, *, without: Path | None = None) -> Iterator[Found]:
+    """Everything under `folder`, in no order: the notebooks, and each other file with the reason why it is none.
+
+    A loose file's student is its name without the ending, or who it belongs to by the way Canvas or Moodle name files.
+    Links are not followed. The folder `without`, where a report is, is nobody's.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 ours = without is not None and without.exists() and os.path.samefile(without, entry)
-                if not ours and not _is_hidden(entry.name):
-                    yield from _of_student(folder, entry.name)
-            elif _is_notebook(entry.name) and entry.is_file(follow_symlinks=False):
-                canvas = _CANVAS.fullmatch(entry.name)
-                student = f"{canvas['who']}_{canvas['id']}" if canvas else _ENDING.sub("", entry.name)
-                yield Found(student, entry.name, _size(entry))
+                if ours:
+                    continue
+                if _is_hidden(entry.name):
+                    yield Found("", entry.name, problem=_HIDDEN)
+                else:
+                    moodle = _MOODLE.fullmatch(entry.name)
+                    yield from _of_student(folder, moodle["who"] if moodle else entry.name, entry.name)
+                continue
+            canvas, moodle = _CANVAS.fullmatch(entry.name), _MOODLE.fullmatch(entry.name)
+            who = f"{canvas['who']}_{canvas['id']}" if canvas else moodle["who"] if moodle else ""
+            problem = _no_notebook(entry)
+            if problem:
+                yield Found(who, entry.name, problem=problem)
+            else:
+                yield _found(who or _ENDING.sub("", entry.name), entry.name, entry)
 
 
-def _of_student(folder: Path, student: str) -> Iterator[Found]:
-    """What lies in a student's folder, the upper floors first: who hands in a whole disk hands in what is on top."""
-    waiting, left = collections.deque([student]), MOST_ENTRIES
+_HIDDEN = "a hidden folder, which is not looked into"
+
+
+def _no_notebook(entry: os.DirEntry[str]) -> str:
+    """Why this entry of a folder is no notebook; "" if it is one."""
+    if entry.is_symlink():
+        return "a link, which is not followed"
+    if not entry.is_file(follow_symlinks=False):
+        return "no file"
+    return "" if _is_notebook(entry.name) else "not a notebook"
+
+
+def _found(student: str, path: str, entry: os.DirEntry[str]) -> Found:
+    """A notebook, with what the system says about it."""
+    try:
+        about = entry.stat(follow_symlinks=False)
+    except OSError:  # it has gone meanwhile
+        return Found(student, path)
+    file = f"{about.st_dev}:{about.st_ino}" if about.st_nlink > 1 else ""
+    return Found(student, path, min(about.st_size, LARGEST_FILE), time=about.st_mtime_ns, file=file)
+
+
+def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
+    """What lies in a student's folder `home`, the upper floors first: who hands in a whole disk hands in what is on top."""
+    waiting, left = collections.deque([home]), MOST_ENTRIES
     others: list[str] = []
     found, problem = 0, ""
     while waiting and left > 0:
@@ -170,12 +221,16 @@ def _of_student(folder: Path, student: str) -> Iterator[Found]:
                 left -= 1
                 path = f"{where}/{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
-                    if not _is_hidden(entry.name):
+                    if _is_hidden(entry.name):
+                        yield Found(student, path, problem=_HIDDEN)
+                    else:
                         waiting.append(path)
-                elif _is_notebook(entry.name) and entry.is_file(follow_symlinks=False):
+                elif reason := _no_notebook(entry):
+                    yield Found(student, path, problem=reason)
+                else:
                     found += 1
-                    yield Found(student, path, _size(entry))
-                if where == student and len(others) < 3:
+                    yield _found(student, path, entry)
+                if where == home and len(others) < 3:
                     others.append(entry.name)
     if not left:
         problem = f"more than {MOST_ENTRIES:,} files and folders: what lies deepest was not looked at"
@@ -183,14 +238,6 @@ def _of_student(folder: Path, student: str) -> Iterator[Found]:
         problem = f"no notebook, but {', '.join(sorted(others))}" if others else "nothing in the folder"
     if problem:
         yield Found(student, "", problem=problem)
-
-
-def _size(entry: os.DirEntry[str]) -> int:
-    """How many bytes it would take to read; 0 for what has gone meanwhile."""
-    try:
-        return min(entry.stat(follow_symlinks=False).st_size, LARGEST_FILE)
-    except OSError:
-        return 0
 
 
 def _is_hidden(folder: str) -> bool:
@@ -247,8 +294,9 @@ _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT
 
 
 def spreadsheet(text: str) -> str:
-    """The text as a spreadsheet may see it: one line, never the start of a formula."""
+    """The text as a spreadsheet may see it: one line, in the usual forms of its letters, never the start of a formula."""
     text = re.sub(r"[\x00-\x1f\x7f\u2028\u2029]+", " ", text.encode("utf-8", "replace").decode())
+    text = unicodedata.normalize("NFKC", text)
     # Some take the wide forms of these signs for them, some separate columns by a semicolon.
     return re.sub(r"(^|[;|])(\s*[=+@\uff1d\uff0b\uff20-])", r"\1'\2", text)
 
@@ -268,3 +316,24 @@ def names(submission: Submission) -> set[str]:
     """The names that the notebook defines, by their look."""
     texts = [cell.source for cell in submission.cells] + list(submission.parked)
     return {a or b for text in texts for a, b in _NAMED.findall(text)}
+
+
+# ------------------------------------------------------------------ who wrote it
+
+_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*""")
+
+
+def bare(source: str) -> str:
+    """Code without comments, blank lines and the spaces inside a line."""
+    lines = _COMMENT.sub(lambda match: match[1] or "", source).split("\n")
+    return "\n".join(line[: len(line) - len(line.lstrip())] + "".join(line.split()) for line in lines if line.strip())
+
+
+def likeness(submission: Submission) -> str:
+    """The same for two hand-ins whose code differs in names, comments and spaces alone; "" for hardly any code."""
+    text = "\n".join(bare(cell.source) for cell in submission.cells)
+    if len(text) < 400:
+        return ""
+    numbers: dict[str, str] = {}
+    plain = re.sub(r"[A-Za-z_]\w*", lambda word: numbers.setdefault(word[0], f"n{len(numbers)}"), text)
+    return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:16]

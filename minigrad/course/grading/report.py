@@ -10,29 +10,37 @@ from __future__ import annotations
 
 import base64
 import csv
+import dataclasses
 import hashlib
 import html
 import io
 import itertools
 import json
+import math
 import operator
 import os
 import re
+import shutil
 import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from minigrad.course import lessons, misconceptions
+from minigrad.course import lessons as known
+from minigrad.course import misconceptions
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import journal, reader
 from minigrad.course.grading.index import on_disk
+from minigrad.course.grading.plan import Person, Plan
 
 GRADES, REPORT, FEEDBACK, DIFFERENCES = "grades.csv", "report.html", "feedback", "differences.csv"
+MOODLE, HANDED_BACK = "moodle.csv", "hand_back"
 TOTAL = "Total (Final Points)"
 _LONGEST = 2_000
+_MOST_NOTES = 200
 _LABEL = {"passed": "passed", "wrong": "not right", "error": "raised an error", "timeout": "took too long",
           "memory": "too much memory", "forbidden": "not allowed", "missing": "not found",
           "not attempted": "not attempted", "not graded": "not graded"}  # fmt: skip
@@ -47,57 +55,115 @@ class Counted:
     graded: bool
     page: str
     verdicts: list[tuple[str, str, str, str]]
+    days: int = 0
 
 
 @dataclass(slots=True)
 class Row:
-    """One student, with the number that Canvas has for them, and the counting result of each lesson."""
+    """One student: the folder's name, the line of the class list, and the counting result of each lesson."""
 
     student: str
-    canvas: str = ""
+    person: Person
     results: dict[int, Counted] = field(default_factory=dict)
-
-    @property
-    def points(self) -> float:
-        return float(sum(result.points for result in self.results.values()))
 
     @property
     def complete(self) -> bool:
         return all(result.graded for result in self.results.values())
 
+    def total(self, plan: Plan) -> float:
+        """The sum of the points; with weights, a percentage."""
+        if not plan.weights:
+            return float(sum(result.points for result in self.results.values()))
+        reached = sum(w * r.points / r.out_of for n, w in plan.weights.items() if (r := self.results.get(n)) and r.out_of)
+        return 100 * reached / (sum(plan.weights.values()) or 1.0)
+
 
 class Class:
     """All students with their counting results, in an index on disk; goes through them one by one, by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan | None = None) -> None:
+        self.plan = plan or Plan()
+        self.counting: frozenset[int] | None = None  # the lessons that count; all of them if None
         self.index = on_disk(
-            "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds,"
-            " PRIMARY KEY (student, lesson)) WITHOUT ROWID",
-            "students (name TEXT PRIMARY KEY) WITHOUT ROWID",
-            "pages (name TEXT PRIMARY KEY) WITHOUT ROWID",
+            "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds, days, copies,"
+            " notebook, likeness, published, path, time, PRIMARY KEY (student, lesson)) WITHOUT ROWID",
+            "students (name TEXT PRIMARY KEY, about TEXT) WITHOUT ROWID",
+            "pages (name TEXT PRIMARY KEY, student TEXT) WITHOUT ROWID",
+            "shown (name TEXT PRIMARY KEY) WITHOUT ROWID",
         )
+        for person in self.plan.roster:
+            self.expect(person.folder or person.name or person.login or person.sis or person.email, person)
 
-    def add(self, result: dict[str, Any]) -> str:
-        """Take one notebook in; the name of its page. Of several copies the best one counts; of equals the first."""
+    def add(self, result: dict[str, Any], nanoseconds: int = 0, copies: int = 1) -> dict[str, Any]:
+        """Take one notebook in, last changed then; the result as it counts, with its `page`. The latest of several stays."""
+        result = self.counted(result, nanoseconds, copies)
         verdicts = [
             (v["exercise"], v["status"], v.get("misconception", ""), v.get("mistake", "")) for v in result["verdicts"]
         ]
-        page = feedback_name(result, self.has_page)
-        self.index.execute("INSERT INTO pages VALUES (?)", (page.lower(),))
-        self.expect(result["student"])
+        page = result["page"] = feedback_name(result, self.has_page)
+        student = self.expect(result["student"])
+        self.index.execute("INSERT INTO pages VALUES (?, ?)", (page.lower(), student))
         self.index.execute(
-            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET points = excluded.points,"
-            " out_of = excluded.out_of, graded = excluded.graded, page = excluded.page, verdicts = excluded.verdicts,"
-            " isolation = excluded.isolation, seconds = excluded.seconds"
-            " WHERE (excluded.graded, excluded.points) > (graded, points)",
-            (result["student"], result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
-             bool(result["graded"]), page, json.dumps(verdicts), result["isolation"], result["seconds"]),
+            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET points = excluded.points, out_of = excluded.out_of, graded = excluded.graded,"
+            " page = excluded.page, verdicts = excluded.verdicts, isolation = excluded.isolation, seconds = excluded.seconds,"
+            " days = excluded.days, copies = copies + 1, notebook = excluded.notebook, likeness = excluded.likeness,"
+            " published = excluded.published, path = excluded.path, time = excluded.time"
+            " WHERE (excluded.time, excluded.path) > (time, path)",
+            (student, result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
+             bool(result["graded"]), page, json.dumps(verdicts), result["isolation"], result["seconds"], result["days"],
+             copies, result["notebook"], result.get("like", ""), bool(result.get("published")), result["path"], nanoseconds),
         )  # fmt: skip
-        return page
+        return result
 
-    def expect(self, student: str) -> None:
-        """This student is one of the class, whatever was handed in."""
-        self.index.execute("INSERT OR IGNORE INTO students VALUES (?)", (student,))
+    def counted(self, result: dict[str, Any], nanoseconds: int, copies: int) -> dict[str, Any]:
+        """A result with the points that the plan makes of it: partial credit, corrections, late days, worth."""
+        plan, student, lesson = self.plan, result["student"], result["lesson"]
+        verdicts, remarks, graded = [], [], True
+        for verdict in result["verdicts"]:
+            v = dict(verdict)
+            if plan.partial and v["status"] in ("wrong", "error") and v.get("asked", 0) >= 4:
+                v["points"] = math.floor(100 * v["out_of"] * v["agreed"] / v["asked"]) / 100
+                v["lines"] = [*v["lines"], f"{v['agreed']} of the {v['asked']} questions that are yours alone are right."]
+            correction = plan.override(student, lesson, v["exercise"])
+            if correction:
+                v["points"] = correction.points
+                v["lines"] = [*v["lines"], f"Your teacher set the points to {_number(correction.points)}: {correction.comment}"]
+            graded &= v["status"] != "not graded" or correction is not None
+            verdicts.append(v)
+        points, out_of = sum(v["points"] for v in verdicts), sum(v["out_of"] for v in verdicts)
+        if lesson in plan.points:
+            points, out_of = points * plan.points[lesson] / (out_of or 1.0), plan.points[lesson]
+        days = plan.days_late(student, lesson, nanoseconds, reader.was_late(result["path"]))
+        if days and (plan.per_day or plan.days < math.inf):
+            kept = plan.kept(days)
+            remarks.append(f"Handed in {days} day{'s' * (days > 1)} late: {100 * kept:.0f} % of the points count.")
+            points *= kept
+        correction = plan.override(student, lesson, "")
+        if correction:
+            points, graded = correction.points, True
+            remarks.append(f"Your teacher set the points to {_number(points)}: {correction.comment}")
+        if copies > 1:
+            remarks.append(f"Of {copies} copies the last one was graded.")
+        return result | {"verdicts": verdicts, "points": points, "out_of": out_of, "graded": graded, "days": days,
+                         "remarks": remarks}  # fmt: skip
+
+    def expect(self, student: str, person: Person | None = None) -> str:
+        """This student is one of the class, whatever was handed in. The name under which results are collected."""
+        found = person or self.plan.person(student)
+        name = (found.folder or found.name or found.login or found.sis or found.email) if found else student
+        about = json.dumps(dataclasses.asdict(found)) if found else ""
+        self.index.execute("INSERT OR IGNORE INTO students VALUES (?, ?)", (name, about))
+        return name
+
+    def name(self, row: Row) -> str:
+        """What a table calls a student: two whose names read alike stay two. Asked once for each, in their order."""
+        name = plain = reader.spreadsheet(row.person.name or row.student).replace("Points Possible", "Points possible")
+        mark = row.student
+        while self.index.execute("INSERT OR IGNORE INTO shown VALUES (?)", (name,)).rowcount == 0:
+            mark = hashlib.sha256(mark.encode("utf-8", "replace")).hexdigest()[:6]
+            name = f"{plain} [{mark}]"
+        return name
 
     def has_page(self, name: str) -> bool:
         """True if this page is one notebook's (also where upper and lower case are one)."""
@@ -113,34 +179,127 @@ class Class:
 
     def __iter__(self) -> Iterator[Row]:
         found = self.index.execute(
-            "SELECT name, lesson, canvas, points, out_of, graded, page, verdicts"
+            "SELECT name, about, lesson, canvas, points, out_of, graded, page, verdicts, days"
             " FROM students LEFT JOIN results ON student = name ORDER BY name, lesson"
         )
-        for student, lines in itertools.groupby(found, key=operator.itemgetter(0)):
-            row = Row(student)
-            for _, lesson, canvas, points, out_of, graded, page, verdicts in lines:
-                if lesson is None:
+        for (student, about), lines in itertools.groupby(found, key=operator.itemgetter(0, 1)):
+            row = Row(student, Person(**json.loads(about)) if about else Person())
+            for _, _, lesson, canvas, points, out_of, graded, page, verdicts, days in lines:
+                if lesson is None or (self.counting is not None and lesson not in self.counting):
                     continue
-                row.canvas = row.canvas or canvas
-                row.results[lesson] = Counted(points, out_of, bool(graded), page, json.loads(verdicts))
+                row.person = row.person if row.person.canvas else dataclasses.replace(row.person, canvas=canvas)
+                row.results[lesson] = Counted(points, out_of, bool(graded), page, json.loads(verdicts), days)
             yield row
 
     @property
     def numbers(self) -> list[int]:
-        """The lessons of which something was handed in."""
-        return [number for (number,) in self.index.execute("SELECT DISTINCT lesson FROM results ORDER BY lesson")]
+        """The lessons that count and of which something was handed in."""
+        found = (number for (number,) in self.index.execute("SELECT DISTINCT lesson FROM results ORDER BY lesson"))
+        return [number for number in found if self.counting is None or number in self.counting]
+
+    def choose(self, asked: frozenset[int]) -> Iterator[str]:
+        """Settle which lessons count: those asked for, else what at least half of those with a notebook handed in."""
+        self.counting = asked or None
+        if asked:
+            return
+        everybody = self.one("count(DISTINCT student)")[0]
+        handed_in = dict(self.index.execute("SELECT lesson, count(*) FROM results GROUP BY lesson"))
+        self.counting = frozenset(number for number, count in handed_in.items() if 2 * count >= everybody)
+        for number in sorted(set(handed_in) - self.counting):
+            count = handed_in[number]
+            yield f"Lesson {number:02d} does not count: {count} of {everybody} handed it in. If it does, say so with --lessons."
+
+    def notes(self) -> Iterator[str]:
+        """What a teacher may want to look at: nothing of it is a verdict."""
+        levels = [level for (level,) in self.index.execute(
+            "SELECT DISTINCT isolation FROM results WHERE isolation <> '' ORDER BY isolation")]  # fmt: skip
+        if len(levels) > 1:
+            weak = self.index.execute("SELECT DISTINCT student FROM results WHERE isolation = ?", (levels[-1],))
+            yield f"Not all at the same level of isolation ({', '.join(levels)}); at {levels[-1]}: {_some(n for (n,) in weak)}"
+        answered = (
+            "EXISTS (SELECT 1 FROM json_each(verdicts)"
+            " WHERE json_extract(value, '$[1]') NOT IN ('not attempted', 'missing', 'not graded'))"
+        )
+        seen: set[str] = set()
+        for column, what in (("notebook", "The same file"), ("likeness", "The same code, but for names, comments and spaces")):
+            groups = self.index.execute(
+                f"SELECT lesson, {column}, student FROM results WHERE (lesson, {column}) IN (SELECT lesson, {column} FROM"
+                f" results WHERE {column} <> '' AND NOT published GROUP BY 1, 2 HAVING count(*) > 1)"
+                f" AND {answered} ORDER BY 1, 2, 3"
+            )
+            for (number, _), lines in itertools.groupby(groups, key=operator.itemgetter(0, 1)):
+                names = _some(name for _, _, name in lines)
+                if "," in names and f"{number} {names}" not in seen and len(seen) < _MOST_NOTES:
+                    seen.add(f"{number} {names}")
+                    yield f"{what}, {number:02d}: {names}"
+        for what, condition in (("Identical to the published solution", "published"), ("More than one copy", "copies > 1")):
+            pairs = self.index.execute(f"SELECT lesson, student FROM results WHERE {condition} ORDER BY lesson, student")
+            for number, group in itertools.groupby(pairs, key=operator.itemgetter(0)):
+                yield f"{what}, {number:02d}: {_some(name for _, name in group)}"
+        if self.plan.roster:
+            for (name,) in self.index.execute("SELECT name FROM students WHERE about = '' ORDER BY name"):
+                yield f"Not in the class list: {name}"
 
 
-def write(folder: Path, strays: Iterable[str] = (), students: Iterable[str] = ()) -> None:
-    """Write every page and table of a report folder from its journal; `students` may have handed in nothing."""
-    everybody = Class()
-    for student in students:
+def _some(names: Iterator[str]) -> str:
+    """A dozen names, and how many there are besides."""
+    listed = ", ".join(itertools.islice(names, 12))
+    rest = sum(1 for _ in names)
+    return f"{listed} and {rest} more" if rest else listed
+
+
+class Places(Protocol):
+    """What is known about the files that were handed in: runs.HandIns has it."""
+
+    def when(self, key: str) -> tuple[int, int]:
+        """When the file of this result was changed last, and how many copies there were."""
+
+    def strays(self) -> Iterator[str]:
+        """What is no notebook of the course."""
+
+    def students(self) -> Iterator[str]:
+        """Everybody."""
+
+    def linked(self) -> Iterator[str]:
+        """Files under several names."""
+
+
+def write(folder: Path, found: Places | None = None, *, plan: Plan | None = None, asked: frozenset[int] = frozenset()) -> None:
+    """Write every page and table of a report folder from its journal; who is known from `found` may have no result."""
+    everybody = Class(plan)
+    for student in found.students() if found else ():
         everybody.expect(student)
     for result in journal.read(folder / journal.RESULTS):
-        _write(folder / FEEDBACK / everybody.add(result), [feedback_page(result)])
+        counted = everybody.add(result, *(found.when(result["key"]) if found else (0, 1)))
+        _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
     _remove_others(folder / FEEDBACK, everybody)
+    notes = [*everybody.choose(asked), *(found.linked() if found else ()), *everybody.notes()]
     _write(folder / GRADES, grades(everybody))
-    _write(folder / REPORT, report_page(everybody, strays))
+    if any(person.moodle or person.email for person in everybody.plan.roster):
+        _write(folder / MOODLE, moodle(everybody))
+    _write(folder / REPORT, report_page(everybody, found.strays() if found else (), notes))
+    hand_back(folder, everybody)
+
+
+def hand_back(folder: Path, everybody: Class) -> None:
+    """The feedback pages as the plan wants them returned: a zip a student, or one that Canvas or Moodle takes."""
+    layout, target = everybody.plan.feedback, folder / HANDED_BACK
+    shutil.rmtree(target, ignore_errors=True)
+    if layout == "folders":
+        return
+    target.mkdir()
+    lines = everybody.index.execute("SELECT student, page, path FROM results ORDER BY student, path")
+    for student, pages in itertools.groupby(lines, key=operator.itemgetter(0)):
+        for _, page, path in pages:
+            one = target / (f"{reader.tame(student)}.zip" if layout == "zips" else f"{layout}.zip")
+            inside = Path(page).name
+            if layout == "canvas":  # it knows a file by the numbers in its name
+                inside = f"{path.replace('/', '_').removesuffix('.ipynb')}.html"
+            elif layout == "moodle":  # and Moodle by the name of its folder
+                inside = f"{reader.moodle_folder(path) or path.split('/')[0].removesuffix('.ipynb')}/{inside}"
+            info = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
+            with zipfile.ZipFile(one, "a", zipfile.ZIP_DEFLATED) as file:
+                file.writestr(info, (folder / FEEDBACK / page).read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def _remove_others(folder: Path, everybody: Class) -> None:
@@ -184,20 +343,33 @@ def grades(everybody: Class) -> Iterator[str]:
     speaks of Final Points, and takes a row of Points Possible for no student's. Where a lesson was handed in but
     could not be graded, the cell is empty: no grade is not a zero.
     """
-    numbers = everybody.numbers
+    numbers, plan = everybody.numbers, everybody.plan
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    yield _line([*fixed, *(lessons.lesson(number).slug for number in numbers), TOTAL])
+    yield _line([*fixed, *(known.lesson(number).slug for number in numbers), TOTAL])
     for row in everybody:
-        name = reader.spreadsheet(row.student).replace("Points Possible", "Points possible")
+        person, name = row.person, everybody.name(row)
         cells = [_points(row.results.get(number)) for number in numbers]
-        login = "" if row.canvas else name
-        yield _line([name, row.canvas, "", login, "", *cells, _number(row.points) if row.complete else ""])
+        login = person.login or ("" if person.canvas or person.sis else name)
+        about = [reader.spreadsheet(text) for text in (person.canvas, person.sis, login, person.group)]
+        yield _line([name, *about, *cells, _number(row.total(plan)) if row.complete else ""])
+
+
+def moodle(everybody: Class) -> Iterator[str]:
+    """The same for Moodle, which finds a person by the identifier of its worksheet, the number, or the address."""
+    numbers, plan = everybody.numbers, everybody.plan
+    yield _line(["Identifier", "Full name", "ID number", "Email address",
+                 *(known.lesson(number).slug for number in numbers), "Total"])  # fmt: skip
+    for row in everybody:
+        about = (row.person.moodle, row.person.name or row.student, row.person.sis, row.person.email)
+        cells = [_points(row.results.get(number)) for number in numbers]
+        total = _number(row.total(plan)) if row.complete else ""
+        yield _line([*map(reader.spreadsheet, about), *cells, total])
 
 
 def _line(cells: Sequence[str]) -> str:
     """One line of a table for spreadsheets."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
 
 
@@ -250,14 +422,15 @@ def differences(old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]]) ->
 
 
 def write_differences(folder: Path, old: Path) -> tuple[int, list[dict[str, Any]]]:
-    """`differences.csv` in `folder`: what moved since the report folder `old`. How many verdicts, and the first 20."""
+    """`differences.csv` in `folder`: what moved since the report folder or journal `old`. How many, and the first 20."""
+    old = old / journal.RESULTS if old.is_dir() else old
     first: list[dict[str, Any]] = []
     count = 0
 
     def lines() -> Iterator[str]:
         nonlocal count
         yield _line(["Student", "File", "Exercise", "Before", "After", "Points", "Why"])
-        for m in differences(journal.read(old / journal.RESULTS), journal.read(folder / journal.RESULTS)):
+        for m in differences(journal.read(old), journal.read(folder / journal.RESULTS)):
             count += 1
             if count <= 20:
                 first.append(m)
@@ -307,7 +480,7 @@ def _page(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
 
 def feedback_page(result: dict[str, Any]) -> str:
     """What a student reads about one notebook."""
-    lesson = lessons.lesson(result["lesson"])
+    lesson = known.lesson(result["lesson"])
     exercises = {exercise.id: exercise for exercise in lesson.exercises}
     score = f"{_number(result['points'])} of {_number(result['out_of'])} points"
     parts = [
@@ -317,6 +490,7 @@ def feedback_page(result: dict[str, Any]) -> str:
     ]
     if result["problem"]:
         parts.append(f'<p class="status">{html.escape(result["problem"]).capitalize()}.</p>')
+    parts += [f'<p class="status">{shown(remark)}</p>' for remark in result.get("remarks", ())]
     for verdict in result["verdicts"]:
         exercise = exercises.get(verdict["exercise"])
         parts.append(_verdict(verdict, exercise.title if exercise else ""))
@@ -345,15 +519,16 @@ def _verdict(verdict: dict[str, Any], title: str) -> str:
     )
 
 
-def report_page(everybody: Class, strays: Iterable[str] = ()) -> Iterator[str]:
+def report_page(everybody: Class, strays: Iterable[str] = (), notes: Iterable[str] = ()) -> Iterator[str]:
     """The class at a glance, piece by piece: the page of a large class is larger than all that it is made from."""
-    return _page("Class report", _report(everybody, strays), _SCRIPT)
+    title = html.escape(everybody.plan.title) or "Class report"
+    return _page(title, _report(everybody, strays, notes), _SCRIPT)
 
 
-def _report(everybody: Class, strays: Iterable[str]) -> Iterator[str]:
+def _report(everybody: Class, strays: Iterable[str], notes: Iterable[str]) -> Iterator[str]:
     count, waiting, seconds = everybody.one("count(*), total(NOT graded), total(seconds)")
     levels = everybody.index.execute("SELECT DISTINCT isolation FROM results WHERE isolation <> '' ORDER BY isolation")
-    yield "<h1>The class at a glance</h1>"
+    yield f"<h1>{shown(everybody.plan.title, 200) if everybody.plan.title else 'The class at a glance'}</h1>"
     nothing = len(everybody) - everybody.one("count(DISTINCT student)")[0]
     yield (
         f"<p>{len(everybody)} students, {count} notebooks, {waiting:.0f} not graded,"
@@ -361,14 +536,69 @@ def _report(everybody: Class, strays: Iterable[str]) -> Iterator[str]:
         f" Isolation: {html.escape(', '.join(level for (level,) in levels) or 'none')}."
         f" Time per notebook: {1000 * seconds / max(1, count):.1f} ms. Edition {EDITION} of the course.</p>"
     )
-    for part in (_lesson_table, _exercise_table, _mistake_table, _student_table):
+    yield from _listed("Worth a look", notes)
+    for part in (_pictures, _lesson_table, _exercise_table, _mistake_table, _student_table):
         yield from part(everybody)
-    items = (f"<li>{shown(stray, 300)}</li>" for stray in strays)
+    yield from _listed("Files that were not understood, or left aside", strays)
+
+
+def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """A heading with a list; nothing where there is nothing to list."""
+    items = (f"<li>{shown(line, 600)}</li>" for line in lines)
     first = next(items, None)
     if first is not None:
-        yield "<h2>Files that were left aside</h2>\n<ul>"
+        yield f"<h2>{title}</h2>\n<ul>"
         yield from itertools.chain([first], items)
         yield "</ul>"
+
+
+def _pictures(everybody: Class) -> Iterator[str]:
+    """The class over the term: the points of each lesson, and the misconceptions that were met in more than one."""
+    numbers = everybody.numbers
+    if len(numbers) < 2:
+        return
+    class_size, bars = len(everybody), []
+    for i, number in enumerate(numbers):
+        handed_in, points, out_of = everybody.index.execute(
+            "SELECT count(*), sum(graded * points), sum(graded * out_of) FROM results WHERE lesson = ?", (number,)
+        ).fetchone()
+        whole, reached = 100 * handed_in / class_size, 100 * (points or 0) / (out_of or 1)
+        x = 30 + 46 * i
+        bars.append(
+            f'<rect class="all" x="{x}" y="{110 - whole:.1f}" width="17" height="{whole:.1f}"/>'
+            f'<rect class="reached" x="{x + 18}" y="{110 - reached:.1f}" width="17" height="{reached:.1f}"/>'
+            f'<text x="{x + 17}" y="124">{number:02d}</text>'
+        )
+    wide = 40 + 46 * len(numbers)
+    met: dict[str, Counter[int]] = {}
+    for row in everybody:
+        for number, result in row.results.items():
+            for belief in {v[2] for v in result.verdicts if v[2]}:
+                met.setdefault(belief, Counter())[number] += 1
+    yield "<h2>Over the term</h2>"
+    yield (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Hand-ins and points by lesson">'
+        '<svg class="term" role="img" '
+        'aria-label="For each lesson, how much of the class handed it in and how much of the points it reached" '
+        f'viewBox="0 0 {wide} 130" width="{wide}" height="130"><text x="24" y="14" class="end">100 %</text>'
+        f'<text x="24" y="113" class="end">0</text><path d="M28 10H{wide}M28 110H{wide}"/>{"".join(bars)}</svg></div>'
+        '<p class="quiet"><span class="key all"></span> handed in <span class="key reached"></span> points reached</p>'
+    )
+    staying = sorted((belief for belief in met if len(met[belief]) > 1), key=lambda b: (-met[b].total(), b))[:15]
+    if staying:
+        most = max(max(met[belief].values()) for belief in staying)
+        lines = [
+            [_belief(belief), *(f"n|{met[belief][n]}|{_shade(met[belief][n], most)}" for n in numbers)] for belief in staying
+        ]
+        yield from _table("Misconceptions met in more than one lesson: how many students", ["Misconception", *(
+            f"{n:02d}" for n in numbers)], lines)  # fmt: skip
+
+
+def _shade(count: int, most: int) -> str:
+    """A number with a square that is the larger the more there are."""
+    size = 0.2 + 0.8 * count / most
+    square = f'<span class="square" aria-hidden="true"><span style="width:{size:.2f}em;height:{size:.2f}em"></span></span>'
+    return f"{square} {count}" if count else "0"
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, name: str = "") -> Iterator[str]:
@@ -415,16 +645,19 @@ def _mark(*what: str) -> str:
 
 def _lesson_table(everybody: Class) -> Iterator[str]:
     lines = []
-    for number, handed_in, full, points, out_of in everybody.index.execute(
-        "SELECT lesson, count(*), sum(graded AND points = out_of), sum(graded * points), sum(graded * out_of)"
+    for number, handed_in, full, late, points, out_of in everybody.index.execute(
+        "SELECT lesson, count(*), sum(graded AND points = out_of), sum(days > 0), sum(graded * points), sum(graded * out_of)"
         " FROM results GROUP BY lesson ORDER BY lesson"
     ):
-        title = html.escape(f"{number:02d} {lessons.lesson(number).title}")
+        if everybody.counting is not None and number not in everybody.counting:
+            continue
+        title = html.escape(f"{number:02d} {known.lesson(number).title}")
         absent = len(everybody) - handed_in
         those = _those(absent, f"x{number}", f"{number:02d} not handed in")
-        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{absent}|{those}", f"n|{full}|{full}", _share(points, out_of)])
+        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{absent}|{those}", f"n|{late}|{late}", f"n|{full}|{full}",
+                      _share(points, out_of)])  # fmt: skip
     yield "<h2>Lessons</h2>"
-    heads = ["Lesson", "Handed in", "Missing", "Full marks", "Points"]
+    heads = ["Lesson", "Handed in", "Missing", "Late", "Full marks", "Points"]
     yield from _table("Points reached, by lesson", heads, lines)
 
 
@@ -458,7 +691,7 @@ def _verdicts(row: Row) -> Iterator[tuple[str, str, str, str]]:
 
 def _title(exercise: str) -> str:
     try:
-        return html.escape(lessons.find(exercise).title)
+        return html.escape(known.find(exercise).title)
     except KeyError:
         return ""
 
@@ -509,11 +742,11 @@ def _student_table(everybody: Class) -> Iterator[str]:
         f'<span id="seen" class="quiet" role="status">{len(everybody)} shown</span> '
         '<button type="button" id="all" hidden>Show all</button></p>'
     )
-    lines = (_student(row, numbers) for row in everybody)
+    lines = (_student(row, numbers, everybody.plan) for row in everybody)
     yield from _table("Points, with a link to each feedback page", heads, lines, name="students")
 
 
-def _student(row: Row, numbers: Sequence[int]) -> list[str]:
+def _student(row: Row, numbers: Sequence[int], plan: Plan) -> list[str]:
     cells, stuck, marks = [], [], [] if row.results else ["nothing"]
     for number in numbers:
         result = row.results.get(number)
@@ -522,6 +755,7 @@ def _student(row: Row, numbers: Sequence[int]) -> list[str]:
             marks.append(f"x{number}")
             continue
         text = _number(result.points) if result.graded else "not graded"
+        text += f" ({result.days} d late)" if result.days else ""
         page = html.escape(f"{FEEDBACK}/{result.page}")
         cells.append(f'n|{result.points:.4f}|<a href="{page}" aria-label="lesson {number}: {text}">{text}</a>')
         for exercise, status, misconception, mistake in result.verdicts:
@@ -530,6 +764,8 @@ def _student(row: Row, numbers: Sequence[int]) -> list[str]:
             if mistake or misconception:
                 marks.append(_mark(exercise, misconception, mistake))
         stuck += [v[0] for v in result.verdicts if v[1] not in ("passed", "not attempted", "not graded")]
-    total = _number(row.points) if row.complete else f"{_number(row.points)} so far"
-    name = f"is|{' '.join(marks)}|{shown(row.student, 120)}"
-    return [name, *cells, f"n|{row.points:.4f}|{total}", html.escape(", ".join(stuck))]
+    reached = row.total(plan)
+    total = _number(reached) + (" %" if plan.weights else "") + ("" if row.complete else " so far")
+    about = " ".join(filter(None, (row.person.name or row.student, row.person.group and f"({row.person.group})")))
+    name = f"is|{' '.join(marks)}|{shown(about, 120)}"
+    return [name, *cells, f"n|{reached:.4f}|{total}", html.escape(", ".join(stuck))]

@@ -16,24 +16,29 @@ import itertools
 import multiprocessing.util
 import operator
 import os
+import re
+import shutil
 import sys
 import threading
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from minigrad.course import lessons
+from minigrad.course import lessons as known
 from minigrad.course.exercise import EDITION
 from minigrad.course.grading import journal as journals
 from minigrad.course.grading import reader, report, sandbox
 from minigrad.course.grading.counting import Count
-from minigrad.course.grading.grader import NOT_GRADED, Grader, Limits
+from minigrad.course.grading.grader import NOT_GRADED, NOTEBOOK_SECONDS, Grader, Limits
 from minigrad.course.grading.index import on_disk
+from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 
+STUDENT_SECONDS = 300.0  # for all notebooks of one student together
 _PATIENCE = 3  # times that a job may take a process of the pool with it
 _MOST_STRAYS = 10  # files of one student that were left aside and are named
 Progress = Callable[[Count], None]
@@ -50,9 +55,9 @@ def grade_one(job: dict[str, Any]) -> dict[str, Any]:
 
     Pure: the same job gives the same result (but for `seconds`). A sandbox that cannot start is `not graded`.
     """
-    lesson = lessons.lesson(job["lesson"])
+    lesson = known.lesson(job["lesson"])
     try:
-        return _grader(job).grade(job["submission"], lesson, job["seed"])
+        return _grader(job).grade(job["submission"], lesson, job["seed"], job["allowance"])
     except Unavailable as error:
         return not_graded(job["lesson"], str(error))
 
@@ -97,7 +102,7 @@ def not_graded(number: int, why: str) -> dict[str, Any]:
     verdicts = [
         {"exercise": e.id, "status": NOT_GRADED, "points": 0.0, "out_of": e.points,
          "lines": [f"Not graded, and no points lost: {why}"]}
-        for e in lessons.lesson(number).exercises if e.points > 0
+        for e in known.lesson(number).exercises if e.points > 0
     ]  # fmt: skip
     return {"problem": "", "isolation": "", "graded": False, "points": 0.0, "cells": [], "seconds": 0.0,
             "out_of": sum(v["out_of"] for v in verdicts), "verdicts": verdicts}  # fmt: skip
@@ -105,15 +110,15 @@ def not_graded(number: int, why: str) -> dict[str, Any]:
 
 def lesson_of(submission: reader.Submission, path: str) -> int | None:
     """The lesson a notebook belongs to: whose ids it holds, else whose names it defines, else by its file name."""
-    known = set(lessons.numbers())
-    asked = [number for number in reader.ids(submission) if number in known]
+    numbers = set(known.numbers())
+    asked = [number for number in reader.ids(submission) if number in numbers]
     if asked:
         return max(sorted(set(asked)), key=asked.count)
-    best = lessons.best_lesson(reader.names(submission))
+    best = known.best_lesson(reader.names(submission))
     if best is not None:
         return best.number
     stem = Path(path).stem.lower()
-    return next((lesson.number for lesson in lessons.all_lessons() if lesson.slug in stem), None)
+    return next((lesson.number for lesson in known.all_lessons() if lesson.slug in stem), None)
 
 
 # ------------------------------------------------------------------ a class
@@ -129,8 +134,12 @@ def grade(
     trust_students: bool = False,
     seconds: float | None = None,
     megabytes: int | None = None,
+    student_seconds: float = STUDENT_SECONDS,
+    lessons: Iterable[int] = (),
+    plan: Plan | None = None,
     key: bytes | None = None,
     fresh: bool = False,
+    regrade: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Count:
     """Grade all notebooks under `paths/<student>/` and write the report folder `out`.
@@ -139,8 +148,12 @@ def grade(
         executor: where to grade; a pool of `jobs` processes if left out.
         isolation: `auto` or one of `sandbox.LEVELS`; `trust_students` allows the one that is no boundary.
         seconds, megabytes: limits in place of each exercise's own.
+        student_seconds: how long one student's notebooks may take together.
+        lessons: what was asked for; if left out, what at least half of those who handed in anything handed in.
+        plan: the teacher's class file, as `plan.read` gives it.
         key: the course key; drawn and kept in `out/run.json` if left out.
         fresh: forget earlier results.
+        regrade: students, and exercises such as "5.2", to grade once more; what changed is in the count.
         progress: called after every result.
 
     Returns the final count. Raises ValueError for wrong use, Unavailable if no isolation level holds here.
@@ -150,49 +163,60 @@ def grade(
         if not folder.is_dir():
             raise ValueError(f"{folder} is not a folder")
     target = Path(out)
-    if fresh:
-        for name in (journals.RESULTS, *([journals.SETTINGS] if key else [])):
-            (target / name).unlink(missing_ok=True)
-    older = journals.set_aside(target)
-    course_key = journals.course_key(target, key)
-    count = Count(isolation=sandbox.choose(isolation, trust_students=trust_students), older=older)
-    settings = {"isolation": isolation, "trust": trust_students, "seconds": seconds, "megabytes": megabytes}
-    found = HandIns(folders, without=target)
-    count.total = len(found)
+    plan = plan or Plan()
+    asked = frozenset(lessons) or frozenset(plan.lessons)
+    level = sandbox.choose(isolation, trust_students=trust_students)
     started = time.monotonic()
-    with journals.Journal(target) as journal:
+    with journals.locked(target):
+        if fresh:
+            for name in (journals.RESULTS, *([journals.SETTINGS] if key else [])):
+                (target / name).unlink(missing_ok=True)
+        count = Count(isolation=level, older=journals.set_aside(target))
+        course_key = journals.course_key(target, key)
+        # Processes of our own all keep to the level that was found now; those of a cluster find their own.
+        settings = {"isolation": isolation if executor else level, "trust": trust_students, "seconds": seconds,
+                    "megabytes": megabytes, "together": student_seconds}  # fmt: skip
+        found = HandIns(folders, without=target)
+        count.total = len(found)
+        numbers = {int(name.split(".")[0]) for name in regrade if re.fullmatch(r"\d{1,2}\.\d+", name)}
+        before = target / (journals.RESULTS + ".before")
+        if regrade and (target / journals.RESULTS).exists():
+            shutil.copyfile(target / journals.RESULTS, before)
+        with journals.Journal(target) as journal:
 
-        def work() -> Iterator[dict[str, Any]]:
-            for folder, one in found:
-                job = one.problem or prepare(folder, one, course_key, settings)
-                if isinstance(job, str):
-                    found.set_aside(one, job)
-                    count.total -= 1
-                    continue
-                found.expect(job["key"])
-                if journal.graded(job["key"]):
-                    count.kept += 1
-                else:
-                    yield job
+            def work() -> Iterator[dict[str, Any]]:
+                for handed_in, files in found:
+                    chosen = jobs_of(files, found, course_key, settings, asked)
+                    count.total -= handed_in - len(chosen)
+                    for job in chosen:
+                        found.expect(job)
+                        again = {job["student"], *plan.names(job["student"])} & set(regrade) or job["lesson"] in numbers
+                        if journal.graded(job["key"]) and not again:
+                            count.kept += 1
+                        else:
+                            yield job
 
-        with pool(executor, jobs) as engine:
-            for job, result in engine.run(work()):
-                about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
-                journal.append(about | {"edition": EDITION} | result)
-                count.graded += bool(result["graded"])
-                count.failed += not result["graded"]
-                count.seconds = time.monotonic() - started
-                if progress is not None:
-                    progress(count)
-        journal.settle(found.expected())
-        count.aside = found.aside()
-        count.seconds = time.monotonic() - started
-        report.write(target, found.strays(), found.students())
+            with pool(executor, jobs) as engine:
+                for job, result in engine.run(work()):
+                    about = {name: job[name] for name in ("key", "student", "path", "lesson", "notebook", "pack", "course")}
+                    journal.append(about | {"edition": EDITION} | result)
+                    count.graded += bool(result["graded"])
+                    count.failed += not result["graded"]
+                    count.seconds = time.monotonic() - started
+                    if progress is not None:
+                        progress(count)
+            journal.settle(found.expected())
+            count.aside = found.aside()
+            count.seconds = time.monotonic() - started
+            report.write(target, found, plan=plan, asked=asked)
+        if regrade:
+            count.moved, count.first = report.write_differences(target, before)
+            before.unlink(missing_ok=True)
     return count
 
 
 class HandIns:
-    """The files that were handed in, sorted by student and path, and the keys of their results, in an index on disk.
+    """What was handed in, sorted by student and path, and the keys of the results, in an index on disk.
 
     The upper floors of a folder come first; what is beyond the most that one student may hand in has a problem.
     """
@@ -200,43 +224,63 @@ class HandIns:
     def __init__(self, folders: Sequence[Path], *, without: Path | None = None) -> None:
         self._folders = folders
         self._index = on_disk(
-            "files (student BLOB, floor, path BLOB, folder, size, PRIMARY KEY (student, floor, path, folder)) WITHOUT ROWID",
+            "files (student BLOB, floor, path BLOB, folder, size, time, PRIMARY KEY (student, floor, path, folder))"
+            " WITHOUT ROWID",
             "students (name BLOB PRIMARY KEY) WITHOUT ROWID",
-            "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE)",
+            "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE, time, copies)",
             "strays (student BLOB, file, text TEXT)",
+            "names (file TEXT, student BLOB, path BLOB)",
         )
         for number, folder in enumerate(folders):
             for one in reader.find(folder, without=without):
                 student, path = os.fsencode(one.student), os.fsencode(one.path)
-                self._index.execute("INSERT OR IGNORE INTO students VALUES (?)", (student,))
-                if one.path:
-                    line = (student, path.count(b"/"), path, number, one.size)
-                    self._index.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", line)
-                else:
+                if student:
+                    self._index.execute("INSERT OR IGNORE INTO students VALUES (?)", (student,))
+                if one.problem:
                     self.set_aside(one, one.problem)
+                    continue
+                line = (student, path.count(b"/"), path, number, one.size, one.time)
+                self._index.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", line)
+                if one.file:
+                    self._index.execute("INSERT INTO names VALUES (?, ?, ?)", (one.file, student, path))
 
     def __len__(self) -> int:
         return int(self._index.execute("SELECT count(*) FROM files").fetchone()[0])
 
-    def __iter__(self) -> Iterator[tuple[Path, reader.Found]]:
-        lines = self._index.execute("SELECT student, path, folder, size FROM files ORDER BY student, floor, path, folder")
+    def __iter__(self) -> Iterator[tuple[int, list[tuple[Path, reader.Found]]]]:
+        """For one student after the other: how many files there are, and those that may be read."""
+        lines = self._index.execute(
+            "SELECT student, path, folder, size, time FROM files ORDER BY student, floor, path, folder"
+        )
         for student, files in itertools.groupby(lines, key=operator.itemgetter(0)):
             count = size = 0
-            for _, path, folder, more in files:
+            found = []
+            for _, path, folder, more, changed in files:
                 count, size, problem = count + 1, size + more, ""
                 if count > reader.MOST_NOTEBOOKS:
                     problem = f"not graded: of one student {reader.MOST_NOTEBOOKS} notebooks are graded, those on top first"
                 elif size > reader.MOST_BYTES:
                     problem = f"not graded: of one student {reader.MOST_BYTES >> 20} MB are read"
-                yield self._folders[folder], reader.Found(os.fsdecode(student), os.fsdecode(path), more, problem)
+                one = reader.Found(os.fsdecode(student), os.fsdecode(path), more, problem, changed)
+                if problem:
+                    self.set_aside(one, problem)
+                else:
+                    found.append((self._folders[folder], one))
+            yield count, found
 
-    def expect(self, key: str) -> None:
-        """The next result has this key (once, if the same file was handed in twice)."""
-        self._index.execute("INSERT OR IGNORE INTO keys (key) VALUES (?)", (key,))
+    def expect(self, job: dict[str, Any]) -> None:
+        """The next result is this one's."""
+        line = (job["key"], job["time"], job["copies"])
+        self._index.execute("INSERT OR IGNORE INTO keys (key, time, copies) VALUES (?, ?, ?)", line)
 
     def expected(self) -> Iterator[str]:
-        """All those keys, in their order."""
+        """The keys of all that were expected, in their order."""
         return (key for (key,) in self._index.execute("SELECT key FROM keys ORDER BY place"))
+
+    def when(self, key: str) -> tuple[int, int]:
+        """When that file was changed last, in nanoseconds, and how many copies of its lesson the student handed in."""
+        found = self._index.execute("SELECT time, copies FROM keys WHERE key = ?", (key,)).fetchone()
+        return (int(found[0]), int(found[1])) if found else (0, 1)
 
     def students(self) -> Iterator[str]:
         """Everybody who has a folder or a file here, whatever is in it."""
@@ -259,16 +303,53 @@ class HandIns:
                 yield text
             rest = sum(1 for _ in texts)
             if rest:
-                yield f"{readable(os.fsdecode(student))}: {rest:,} more files were left aside"
+                yield f"{readable(os.fsdecode(student)) or 'Loose files'}: {rest:,} more files were left aside"
+
+    def linked(self) -> Iterator[str]:
+        """Files that are one file under several names, of more than one student."""
+        groups = self._index.execute(
+            "SELECT file, path FROM names WHERE file IN"
+            " (SELECT file FROM names GROUP BY file HAVING count(DISTINCT student) > 1) ORDER BY file, path"
+        )
+        for _, lines in itertools.groupby(groups, key=operator.itemgetter(0)):
+            paths = [readable(os.fsdecode(path)) for _, path in itertools.islice(lines, 12)]
+            yield f"One file under several names (a hard link): {', '.join(paths)}"
+
+
+def jobs_of(
+    files: list[tuple[Path, reader.Found]], found: HandIns, course_key: bytes, settings: dict[str, Any], asked: frozenset[int]
+) -> list[dict[str, Any]]:
+    """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name."""
+    newest: dict[int, tuple[tuple[int, str], dict[str, Any], reader.Found]] = {}
+    copies: Counter[int] = Counter()
+    for folder, one in files:
+        job = prepare(folder, one, course_key, settings)
+        if isinstance(job, dict) and asked and job["lesson"] not in asked:
+            job = f"lesson {job['lesson']:02d}, which was not asked for"
+        if isinstance(job, str):
+            found.set_aside(one, job)
+            continue
+        number, rank = job["lesson"], (one.time, one.path)
+        copies[number] += 1
+        earlier = newest.get(number)
+        if earlier is None or rank > earlier[0]:
+            newest[number] = (rank, job, one)
+        if earlier is not None:
+            older = min(earlier, (rank, job, one), key=operator.itemgetter(0))
+            later = newest[number][2].path
+            found.set_aside(older[2], f"an earlier copy of lesson {number:02d}: {readable(later)} counts")
+    for number, (_, job, _) in newest.items():
+        job["copies"], job["allowance"] = copies[number], min(NOTEBOOK_SECONDS, settings["together"] / len(newest))
+    return [job for _, job, _ in newest.values()]
 
 
 def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
     """A job for one notebook, or why there is none."""
     try:
         data = reader.load(folder, found.path)
+        submission = reader.read(data)
     except OSError as error:
-        return f"could not be read ({error.strerror or error})"
-    submission = reader.read(data)
+        data, submission = b"", reader.Submission((), f"the file could not be read ({error.strerror or error})", unread=True)
     number = lesson_of(submission, found.path)
     if number is None:
         return submission.problem or "belongs to no lesson of this course"
@@ -277,18 +358,20 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         journals.pack_hash(number),
         journals.name_of_key(course_key),
     )
-    limits = f"{settings['seconds']}/{settings['megabytes']}"
+    limits = f"{settings['seconds']}/{settings['megabytes']}/{settings['together']:g}"
     student, path = readable(found.student), readable(found.path)
     # The feedback names the seed. Who hands in again meets other numbers, so no table of answers can be prepared.
     seed = hmac.digest(course_key, f"{found.student}\x1f{notebook}".encode("utf-8", "surrogateescape"), "sha256")
     key = journals.key_of(found.student, found.path, notebook, pack + limits, course)
     return {"key": key, "student": student, "path": path, "lesson": number, "notebook": notebook, "pack": pack,
-            "course": course, "submission": submission, "seed": seed, **settings}  # fmt: skip
+            "course": course, "submission": submission, "seed": seed, "time": found.time, **settings}  # fmt: skip
 
 
 def readable(name: str) -> str:
-    """A file's name as text. Bytes that are none are spelled out: two students must not become one."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """A file's name as text. Bytes that are none are spelled out, with a mark: two students must not become one."""
+    raw = name.encode("utf-8", "surrogateescape")
+    text = raw.decode("utf-8", "backslashreplace")
+    return text if text.encode() == raw else f"{text} [{hashlib.sha256(raw).hexdigest()[:6]}]"
 
 
 # ------------------------------------------------------------------ where the work is done

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import os
 import platform
@@ -34,7 +35,6 @@ from minigrad.course.wire import Failure
 
 THREADS, FILES = 64, 64
 STANDSTILL = 0.5  # seconds by which no wait of ours is late unless we did not run
-PATIENCE, BUSY = 5.0, 0.05  # times the wall limit, for who has had this share of a processor all along
 _START_SECONDS = 60.0
 _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",  # the order of a set must not depend on the day
@@ -197,15 +197,15 @@ class Worker(Remote):
         self.sandbox, self._connection, self._pid = sandbox, connection, pid
         self._ended = False
         self.failure: Failure | None = None
-        self._until = self._seconds = self._begun = self._end = 0.0
+        self._until = self._seconds = self._waited = self._stood_still = 0.0
+        self._born = time.monotonic()
         super().__init__(connection.fileno(), connection.fileno(), seconds=0.0, cause=self._cause)
 
     def limit(self, cpu: float, wall: float) -> None:
         """From now on: `cpu` seconds of processor time, and `wall` seconds whatever happens."""
         self.allow(wall)
         self._until, self._seconds = self.cpu_seconds() + cpu, cpu
-        self._begun = time.monotonic()
-        self._end = self._begun + PATIENCE * wall
+        self._waited = self.waited()
 
     def exec(self, cells: list[str], **options: Any) -> list[Failure | None] | Failure:
         """Run cells; see `cells.Notebook.exec`."""
@@ -239,19 +239,33 @@ class Worker(Remote):
             ready = poll.poll(1000 * max(0.0, min(pause, self.deadline - begun)))
             stood_still = time.monotonic() - begun - pause
             if stood_still > STANDSTILL:  # it was us: somebody stopped the command and let it go on
-                self.deadline, self._begun, self._end = (t + stood_still for t in (self.deadline, self._begun, self._end))
+                self.deadline += stood_still
+                self._stood_still += stood_still
             if ready:
                 return
             if self.cpu_seconds() >= self._until:
                 raise Spent("the processor time is used up")
             now = time.monotonic()
             if now >= self.deadline:
-                # On a busy machine who computes gets more of the clock; who sleeps does not.
-                computed = self.cpu_seconds() - (self._until - self._seconds)
-                if now >= self._end or computed < BUSY * (now - self._begun):
+                # On a busy machine who is ready and has no processor gets more of the clock; who sleeps does not.
+                before, self._waited = self._waited, self.waited()
+                if self._waited < before + 0.01:
                     raise wire.TooLate("no answer in time")
-                self.allow(0.5)
+                self.allow(self._waited - before)
             pause = min(2 * pause, 0.1)
+
+    def held(self) -> float:
+        """Seconds that it lived so far, without those for which it was ready and had no processor."""
+        return time.monotonic() - self._born - self.waited() - self._stood_still
+
+    def waited(self) -> float:
+        """Seconds that it was ready and had no processor; 0 where the system does not say."""
+        try:
+            tasks = itertools.islice(Path(f"/proc/{self._pid}/task").iterdir(), THREADS) if self._pid > 0 else ()
+            waits = (int((task / "schedstat").read_text(encoding="ascii").split()[1]) for task in tasks)
+            return max(waits, default=0) / 1e9
+        except (OSError, LookupError, ValueError):
+            return 0.0
 
     def cpu_seconds(self) -> float:
         """Processor time that the worker has used; 0 where the system does not say."""

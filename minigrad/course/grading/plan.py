@@ -1,0 +1,335 @@
+"""What a teacher says about a class, in one file: `class.toml`. Every field is optional, and so is the file.
+
+`read(path)` gives a `Plan`, or a ValueError that names the field that is wrong. Points are computed from the plan when
+the report is written: the journal of results knows nothing of it, so that a correction survives every regrade.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import math
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from minigrad.course import lessons as known
+
+# Every field of the file, with what it is for; docs/grading.md lists the same.
+FIELDS = {
+    "title": "the heading of the report",
+    "lessons": 'the lessons that count, as "03, 05-08" or [3, 5, 6]',
+    "roster": "a CSV file with one line a student, beside this file: who is in the class",
+    "partial": "true: an answer that is not right gets the part of the points that belongs to the questions it got right",
+    "student_timeout": "seconds that the notebooks of one student may take together",
+    "feedback": '"folders" (the default), "zips", "moodle" or "canvas": the form in which feedback is handed back',
+    "late.per_day": "the part of the points that each day begun after the due date costs, from 0 to 1",
+    "late.days": "after how many days a hand-in no longer counts",
+    "late.grace": "minutes after the due date that do not count as late",
+    "lesson.NN.due": "when lesson NN is due, as 2026-11-20T23:59:00+01:00; a date alone means the end of that day",
+    "lesson.NN.points": "what lesson NN is worth, in place of the sum of its exercises",
+    "lesson.NN.weight": "how much lesson NN counts in the total, which is then a percentage",
+    "extension.student": "who has more time",
+    "extension.lesson": "for which lesson",
+    "extension.due": "until when",
+    "override.student": "whose points are set by hand",
+    "override.exercise": 'in which exercise, as "5.2"',
+    "override.lesson": "or in which whole lesson",
+    "override.points": "the points, whatever the grader found",
+    "override.comment": "why: it stands in the report and in the feedback",
+}
+FEEDBACK = ("folders", "zips", "moodle", "canvas")
+
+# What columns of a class list are called: in Canvas, in Moodle, by hand.
+_COLUMNS = {
+    "folder": ("folder",),
+    "name": ("name", "student", "full name"),
+    "first": ("first name",),
+    "last": ("last name", "surname"),
+    "group": ("group", "section", "groups"),
+    "canvas": ("canvas", "id"),
+    "sis": ("sis", "sis user id", "id number"),
+    "login": ("login", "sis login id", "username"),
+    "email": ("email", "email address"),
+    "moodle": ("moodle", "identifier"),
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """One line of the class list; "" for what it does not say."""
+
+    folder: str = ""
+    name: str = ""
+    group: str = ""
+    canvas: str = ""
+    sis: str = ""
+    login: str = ""
+    email: str = ""
+    moodle: str = ""
+
+
+@dataclass(frozen=True)
+class Override:
+    """Points set by hand, for an exercise or (where that is "") for a whole lesson."""
+
+    student: str
+    lesson: int
+    exercise: str
+    points: float
+    comment: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A class file, checked."""
+
+    title: str = ""
+    lessons: tuple[int, ...] = ()
+    roster: tuple[Person, ...] = ()
+    partial: bool = False
+    student_timeout: float | None = None
+    feedback: str = "folders"
+    per_day: float = 0.0
+    days: float = math.inf
+    grace: float = 0.0
+    due: Mapping[int, datetime.datetime] = field(default_factory=dict)
+    points: Mapping[int, float] = field(default_factory=dict)
+    weights: Mapping[int, float] = field(default_factory=dict)
+    extensions: Mapping[tuple[str, int], datetime.datetime] = field(default_factory=dict)
+    overrides: tuple[Override, ...] = ()
+
+    def person(self, student: str) -> Person | None:
+        """Whose folder this is: by the folder's name, a number of Canvas in it, a login, or the person's name."""
+        found = self._index()
+        number = re.search(r"_([0-9]+)$", student)
+        for key in (("folder", student), ("canvas", number[1] if number else ""), ("login", student), ("email", student),
+                    ("sis", student), ("name", plainly(student))):  # fmt: skip
+            if key[1] and key in found:
+                return found[key]
+        return None
+
+    def _index(self) -> dict[tuple[str, str], Person]:
+        made: dict[tuple[str, str], Person] | None = self.__dict__.get("_people")
+        if made is None:
+            made = {}
+            for person in self.roster:
+                for kind in ("folder", "canvas", "login", "email", "sis"):
+                    made.setdefault((kind, getattr(person, kind)), person)
+                if ("name", plainly(person.name)) in made:  # two people of one name: a name tells neither
+                    made[("name", plainly(person.name))] = Person()
+                made.setdefault(("name", plainly(person.name)), person)
+            made = {key: person for key, person in made.items() if person != Person()}
+            object.__setattr__(self, "_people", made)
+        return made
+
+    def names(self, student: str) -> set[str]:
+        """All that the file may call this student."""
+        person = self.person(student)
+        return {student} | ({person.folder, person.name, person.login, person.email, person.canvas} - {""} if person else set())
+
+    def override(self, student: str, lesson: int, exercise: str) -> Override | None:
+        """The correction of one exercise, or (where that is "") of a whole lesson; of several the last one."""
+        names = self.names(student) if self.overrides else ()
+        fits = [o for o in self.overrides if o.student in names and (o.lesson, o.exercise) == (lesson, exercise)]
+        return fits[-1] if fits else None
+
+    def days_late(self, student: str, lesson: int, nanoseconds: int, flagged: bool) -> int:
+        """How many days were begun after the due date when the file was changed last; at least one for one flagged late."""
+        due = next((self.extensions[name, lesson] for name in self.names(student) if (name, lesson) in self.extensions),
+                   self.due.get(lesson)) if self.due or self.extensions else None  # fmt: skip
+        if due is None or not nanoseconds:
+            return int(flagged)
+        seconds = nanoseconds / 1e9 - due.timestamp() - 60 * self.grace
+        return max(int(flagged), math.ceil(seconds / 86_400) if seconds > 0 else 0)
+
+    def kept(self, days: int) -> float:
+        """The part of the points that so many days leave."""
+        return 0.0 if days > self.days else max(0.0, 1.0 - self.per_day * days)
+
+
+def plainly(name: str) -> str:
+    """A name without accents, case, order of its parts, and signs: "Lovelace, Ada" is "ada lovelace"."""
+    text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return " ".join(sorted(re.findall(r"[a-z0-9]+", text)))
+
+
+# ------------------------------------------------------------------ reading
+
+
+def read(path: Path) -> Plan:
+    """The plan in a file. ValueError, with the field's name, for anything that is not as it should be."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    try:
+        return _plan(content, path.parent)
+    except _Wrong as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+class _Wrong(ValueError):
+    """A field that is not as it should be; the message begins with its name."""
+
+
+def _plan(content: dict[str, Any], home: Path) -> Plan:
+    late, by_lesson = content.pop("late", {}), content.pop("lesson", {})
+    extensions, overrides = content.pop("extension", []), content.pop("override", [])
+    _only(content, "", ("title", "lessons", "roster", "partial", "student_timeout", "feedback"))
+    _only(_table(late, "late"), "late.", ("per_day", "days", "grace"))
+    made: dict[str, Any] = {}
+    for name, check in (("title", _text), ("partial", _truth), ("feedback", _layout), ("student_timeout", _positive)):
+        if name in content:
+            made[name] = check(content[name], name)
+    if "lessons" in content:
+        made["lessons"] = chosen(content["lessons"], "lessons")
+    if "roster" in content:
+        made["roster"] = people(home / _text(content["roster"], "roster"))
+    for name, most in (("per_day", 1.0), ("days", math.inf), ("grace", math.inf)):
+        if name in late:
+            made[name] = _number(late[name], f"late.{name}", most)
+    due, points, weights = {}, {}, {}
+    for label, table in _table(by_lesson, "lesson").items():
+        number, where = lesson(label, f"lesson.{label}"), f"lesson.{label}."
+        _only(_table(table, f"lesson.{label}"), where, ("due", "points", "weight"))
+        if "due" in table:
+            due[number] = _moment(table["due"], where + "due")
+        if "points" in table:
+            points[number] = _positive(table["points"], where + "points")
+        if "weight" in table:
+            weights[number] = _number(table["weight"], where + "weight")
+    return Plan(
+        **made, due=due, points=points, weights=weights,
+        extensions=dict(_extension(*each) for each in _entries(extensions, "extension")),
+        overrides=tuple(_override(*each) for each in _entries(overrides, "override")),
+    )  # fmt: skip
+
+
+def _extension(entry: dict[str, Any], where: str) -> tuple[tuple[str, int], datetime.datetime]:
+    _only(entry, where, ("student", "lesson", "due"), needed=("student", "lesson", "due"))
+    key = (_text(entry["student"], where + "student"), lesson(entry["lesson"], where + "lesson"))
+    return key, _moment(entry["due"], where + "due")
+
+
+def _override(entry: dict[str, Any], where: str) -> Override:
+    _only(entry, where, ("student", "exercise", "lesson", "points", "comment"), needed=("student", "points", "comment"))
+    exercise = _text(entry.get("exercise", ""), where + "exercise")
+    if bool(exercise) == ("lesson" in entry):
+        raise _Wrong(f"{where}exercise: either an exercise or a lesson is wanted")
+    number = lesson(entry["lesson"], where + "lesson") if not exercise else lesson(exercise.split(".")[0], where + "exercise")
+    if exercise and exercise not in {e.id for e in known.lesson(number).exercises if e.points}:
+        raise _Wrong(f"{where}exercise: there is no exercise {exercise}")
+    return Override(
+        _text(entry["student"], where + "student"), number, exercise,
+        _number(entry["points"], where + "points"), _text(entry["comment"], where + "comment"),
+    )  # fmt: skip
+
+
+def _entries(found: Any, name: str) -> list[tuple[dict[str, Any], str]]:
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        raise _Wrong(f"{name}: write [[{name}]] above each entry")
+    return [(entry, f"{name}[{number}].") for number, entry in enumerate(found, 1)]
+
+
+def _only(table: Mapping[str, Any], where: str, names: Iterable[str], needed: Iterable[str] = ()) -> None:
+    names = tuple(names)
+    for name in table:
+        if name not in names:
+            raise _Wrong(f"{where}{name}: there is no such field; there are {', '.join(names)}")
+    for name in needed:
+        if name not in table:
+            raise _Wrong(f"{where}{name}: is missing")
+
+
+def _table(found: Any, where: str) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise _Wrong(f"{where}: a table is wanted: [{where}] in a line of its own")
+    return found
+
+
+def _text(found: Any, where: str) -> str:
+    if not isinstance(found, str):
+        raise _Wrong(f"{where}: {found!r} is no text in quotes")
+    return found
+
+
+def _truth(found: Any, where: str) -> bool:
+    if not isinstance(found, bool):
+        raise _Wrong(f"{where}: {found!r} is neither true nor false")
+    return found
+
+
+def _layout(found: Any, where: str) -> str:
+    if found not in FEEDBACK:
+        raise _Wrong(f"{where}: {found!r} is none of {', '.join(FEEDBACK)}")
+    return str(found)
+
+
+def _number(found: Any, where: str, most: float = math.inf) -> float:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= most or found == math.inf:
+        raise _Wrong(f"{where}: {found!r} is no number from 0" + (f" to {most:g}" if most < math.inf else " up"))
+    return float(found)
+
+
+def _positive(found: Any, where: str) -> float:
+    if _number(found, where) == 0:
+        raise _Wrong(f"{where}: more than 0 is wanted")
+    return float(found)
+
+
+def _moment(found: Any, where: str) -> datetime.datetime:
+    if isinstance(found, datetime.date) and not isinstance(found, datetime.datetime):
+        found = datetime.datetime.combine(found, datetime.time(23, 59, 59))
+    if not isinstance(found, datetime.datetime):
+        raise _Wrong(f"{where}: {found!r} is no time; write 2026-11-20T23:59:00+01:00, without quotes")
+    return found.astimezone()
+
+
+def lesson(found: Any, where: str) -> int:
+    """The number of a lesson of the course. ValueError for anything else."""
+    number = int(found) if isinstance(found, int | str) and re.fullmatch(r"\d{1,3}", str(found)) else -1
+    if number not in known.numbers():
+        raise _Wrong(f"{where}: there is no lesson {found!r}")
+    return number
+
+
+def chosen(found: Any, where: str) -> tuple[int, ...]:
+    """The lessons of a list, or of a text such as "03, 05-08". ValueError for anything else."""
+    parts = found if isinstance(found, list) else str(found).replace(" ", "").split(",")
+    numbers: set[int] = set()
+    for part in parts:
+        ends = str(part).split("-") if not isinstance(part, bool) else ["?"]
+        if len(ends) > 2:
+            raise _Wrong(f"{where}: {part!r} is no lesson, nor a range such as 05-08")
+        first, last = lesson(ends[0], where), lesson(ends[-1], where)
+        numbers |= {number for number in known.numbers() if first <= number <= last}
+    return tuple(sorted(numbers))
+
+
+def people(path: Path) -> tuple[Person, ...]:
+    """The class list in a CSV file: by hand, or as Canvas and Moodle export it. ValueError if it is none."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"roster: {path} could not be read ({getattr(error, 'strerror', None) or error})") from None
+    first = text.split("\n", 1)[0]
+    lines = csv.DictReader(text.splitlines(), delimiter=max(",;\t", key=first.count))
+    called = {(name or "").strip().lower(): name for name in lines.fieldnames or ()}
+    columns = {kind: called[name] for kind, names in _COLUMNS.items() for name in names if name in called}
+    if not columns:
+        raise ValueError(f"roster: {path} has none of the columns {', '.join(n[0] for n in _COLUMNS.values())}")
+    found = []
+    for line in lines:
+        about = {kind: (line.get(column) or "").strip() for kind, column in columns.items()}
+        full = " ".join(filter(None, (about.pop("first", ""), about.pop("last", ""))))
+        about["name"] = about.get("name") or full
+        if any(about.values()) and not about["name"].startswith("Points Possible"):
+            found.append(Person(**about))
+    return tuple(found)
+
+
