@@ -123,7 +123,7 @@ class Bench:
                 if self.exercise.kind in ("value", "choice", "ordering")
                 else "Write your code"
             )
-            return self.say("not attempted", f"{names[0]} is still blank. {where} where the ... stands.")
+            return self.say("not attempted", f"{names[0]} is still blank. {where} in the place of the dots.")
         if self.exercise.kind == "function":
             for name in names:
                 data = WORDS_FOR_DATA.get(seen[name]["type"])
@@ -187,7 +187,7 @@ class Bench:
                 exercise.name
             ]
             return self.say(
-                "not attempted", f"{holes[0]} is still blank. Write your code where the ... stands."
+                "not attempted", f"{holes[0]} is still blank. Write your code in the place of the dots."
             )
         own = self.own()
         return dataclasses.replace(self.refusal(failing, problems), agreed=len(own - set(failing)), asked=len(own))
@@ -620,7 +620,7 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         return f"That is {kind_of(got)} that holds a truth value; True is not written for 1, nor False for 0."
     if written and given.ndim == 1 and not wanted.ndim and given.size == 1:
         right = isclose(float(given[0]), float(wanted), rtol=rtol, atol=atol, equal_nan=True)
-        start = "The number is right, but it stands in" if right else "That is a number in"
+        start = "The number is right, but it is inside" if right else "That is a number in"
         comma = " (a comma at the end makes one)" if isinstance(got, tuple) else ""
         return f"{start} {kind_of(got)}{comma}; {sort_of(truth)} is asked for."
     if written and given.ndim == wanted.ndim == 1 and given.size != wanted.size and isinstance(truth, list | tuple):

@@ -434,7 +434,7 @@ def test_one_number_in_common_is_no_diagnosis():
 def test_values_that_are_nearly_what_is_asked_for():
     number = value("99.3", "x", 12, title="v")
     assert judge(number, Local({"x": Fraction(12)})).passed and judge(number, Local({"x": Decimal("12.0")})).passed
-    assert "stands in a list" in judge(number, Local({"x": [12]})).lines[0]
+    assert "is inside a list" in judge(number, Local({"x": [12]})).lines[0]
     assert "a comma at the end" in judge(number, Local({"x": (12,)})).lines[0]
     several = value("99.3", "x", [24, None], title="v")
     assert "None" not in judge(several, Local({"x": [24, 0]})).lines[0]
