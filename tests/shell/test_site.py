@@ -2,12 +2,16 @@
 
 import json
 import re
+import statistics
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from minigrad.course import lessons, notebooks, site
-from minigrad.course.site import questions, text
+from minigrad.course.site import alive, questions, text
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +53,133 @@ def test_a_page_can_judge_every_prediction_of_the_lessons() -> None:
             asked = questions.question(exercise)
             assert json.loads(json.dumps(asked, allow_nan=False))["id"] == exercise.id
             assert exercise.options or all(words in asked["words"] for words in [exercise.right] if isinstance(words, str))
+
+
+# The whole site, in a browser without any network -----------------------------------------------------------
+
+STEPPERS = """() => {
+    for (const each of document.querySelectorAll(".folded")) each.classList.add("open");
+    return [...document.querySelectorAll(".mg")].map((box) => {
+        const press = () => {
+            const before = box.dataset.step, begun = performance.now();
+            box.querySelector("[data-id=next]").focus();
+            const key = { key: "ArrowRight", bubbles: true, cancelable: true };
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", key));
+            box.getBoundingClientRect();
+            return box.dataset.step === before ? Infinity : performance.now() - begun;
+        };
+        return Math.min(press(), press());
+    });
+}"""
+# A stepper has such a test of its own, and code has the same colours on every page.
+AXE = """async () => {
+    for (const each of document.querySelectorAll("article details")) each.open = true;
+    const asked = { preload: false, runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] };
+    const found = await axe.run({ exclude: [[".mg"], ["article:not([data-lesson='02_chain_rule']) pre"]] }, asked);
+    return found.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 100)).join(" ; "));
+}"""
+AXED = ("index", "glossary", "02_chain_rule", "04_pytorch_semantics_exercises")
+
+
+class Links(HTMLParser):
+    """The addresses that a page holds, and the anchors that it has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.anchors: set[str] = {""}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.addresses += [given[name] or "" for name in ("href", "src") if name in given]
+        self.anchors.add(given.get("id") or "")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the whole site; sliders have few positions, so that it is there soon."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alive, "ALONE", 3)
+        patch.setattr(alive, "EACH", 2)
+        for _ in site.build(folder):
+            pass
+    return folder
+
+
+@pytest.mark.slow
+def test_every_link_and_anchor_exists_and_pages_are_small(whole: Path) -> None:
+    pages = {file: Links(file.read_text(encoding="utf-8")) for file in whole.rglob("*.html")}
+    assert len(pages) == 2 * len(lessons.all_lessons()) + 9
+    for file, links in pages.items():
+        for address in links.addresses:
+            if address.startswith(("https:", "data:")):
+                continue
+            path, _, anchor = address.partition("#")
+            goal = (file.parent / path).resolve() if path else file
+            assert goal.is_file(), f"{file.name}: {address}"
+            assert goal.suffix != ".html" or unquote(anchor) in pages[goal].anchors, f"{file.name}: {address}"
+    assert statistics.median(file.stat().st_size for file in pages) < 300_000
+    assert sum(file.stat().st_size for file in whole.rglob("*") if file.is_file()) < 6_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.needs("chromium")
+def test_every_page_works_without_a_network(whole: Path, chromium: Any) -> None:
+    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    axe = next(Path(package.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+    context = chromium.new_context(viewport={"width": 390, "height": 800}, reduced_motion="reduce", offline=True)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+    page.on("console", lambda said: wrong.append(f"{page.url}: {said.text}") if said.type in ("error", "warning") else None)
+    page.on("request", lambda asked: asked.url.startswith(("file:", "data:", "blob:")) or wrong.append(asked.url))
+    for file in sorted(whole.rglob("*.html")):
+        page.goto(file.as_uri())
+        wrong += [f"{file.name}: a stepper took {ms} ms" for ms in page.evaluate(STEPPERS) if not ms or ms > 150]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wrong.append(f"{file.name} is wider than 390 pixels")
+        if file.stem in AXED:
+            page.evaluate(axe)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                wrong += [f"{file.name}, {scheme}: {found}" for found in page.evaluate(AXE)]
+    assert not wrong
+    a_reader_predicts_moves_and_searches(page, whole)
+    assert not wrong
+    context.close()
+
+
+def a_reader_predicts_moves_and_searches(page: Any, whole: Path) -> None:
+    """By keyboard, in lesson 02: a slip of form, a wrong answer that stays locked, a slider, the theme, a search."""
+    page.goto((whole / "lessons" / "02_chain_rule.html").as_uri())
+    form, folded = page.locator("#predict-2\\.4a"), page.locator(".folded[data-for='2.4a']")
+    page.locator(".folded:not(.open) + h2").first.wait_for()
+    assert not folded.is_visible()
+    form.locator("input").focus()
+    page.keyboard.type("[4, 4]")
+    page.keyboard.press("Enter")
+    assert "Nothing is locked in." in form.inner_text() and not folded.is_visible()
+    form.locator("input").fill("4")
+    page.keyboard.press("Enter")
+    assert "Not yet. Your answer is locked in: 4." in form.inner_text() and "M19" in form.inner_text()
+    assert folded.is_visible()
+    page.reload()
+    assert "locked in: 4." in form.inner_text() and form.locator("input").is_disabled() and folded.is_visible()
+    page.evaluate("document.querySelectorAll('.folded').forEach((e) => e.classList.add('open'))")
+    knob, image = page.locator(".slider input").first, page.locator(".slider img").first
+    before = image.get_attribute("src")
+    knob.focus()
+    page.keyboard.press("ArrowLeft")
+    assert image.get_attribute("src") != before and "At x =" in page.locator(".slider .words").first.inner_text()
+    page.emulate_media(color_scheme="light")
+    for theme in ("light", "dark"):
+        page.locator("#theme").click()
+        assert page.locator(".mg").first.get_attribute("data-theme") == theme
+    page.keyboard.press("/")
+    page.keyboard.type("broadcast")
+    page.locator("#search-found a", has_text="broadcasting").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/06_broadcasting.html*")

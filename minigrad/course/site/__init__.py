@@ -45,6 +45,8 @@ LOOSE = {  # Markdown files: their pages, and the name of each in the menu
 }
 API = ("api.html", "API")
 HEADING = re.compile(r"(?=<h2 )")
+TERM = re.compile(r"<tr>\s*<td>(.*?)</td>")
+ROW = re.compile(r'<tr id="([^"]*)">\s*<td>(.*?)</td>\s*<td>(.*?)</td>', re.DOTALL)
 SECTION = re.compile(r'<h[1-3] id="([^"]*)">(.*?)</h[1-3]>', re.DOTALL)
 SKIPPED = re.compile(r"<(pre|script|math|form|svg)\b.*?</\1>|<a class=\"anchor\".*?</a>", re.DOTALL)
 
@@ -95,7 +97,7 @@ def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str
     if not only:
         made += [loose_page(maker, source, path) for source, (path, _) in LOOSE.items()]
         made += [Page(API[0], "The API", "plain", *api.page()), front_page(known)]
-    maker.files["assets/search.js"] = search_index(made)
+        maker.files["assets/search.js"] = search_index(made)
     maker.files["assets/stepper.js"] = stepper_script()
     for name in ("site.css", "site.js"):
         maker.files[f"assets/{name}"] = (HERE / "static" / name).read_bytes()
@@ -221,6 +223,8 @@ def loose_page(maker: Maker, source: str, path: str) -> Page:
     """A page of Markdown."""
     prose = text.Prose(source, path, maker.places)
     body = prose.html((maker.root / source).read_text(encoding="utf-8"))
+    if source == "notebooks/GLOSSARY.md":  # each term has an address, and the search finds it
+        body = TERM.sub(lambda row: f'<tr id="{prose.anchor(text.plain(row[1]))}">\n  <td>{row[1]}</td>', body)
     return Page(path, prose.headings[0][1], "plain", body, prose.headings)
 
 
@@ -364,6 +368,8 @@ def search_index(made: list[Page]) -> bytes:
     """Every section of every page: address, title of the page, heading, text."""
     rows = []
     for page in made:
+        for anchor, term, words in ROW.findall(page.body):
+            rows.append([f"{page.path}#{anchor}", page.title, text.plain(term), text.plain(words)])
         _, *parts = SECTION.split(page.body)
         for anchor, heading, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             words = " ".join(text.plain(SKIPPED.sub(" ", body)).split())

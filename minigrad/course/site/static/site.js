@@ -41,6 +41,15 @@ document.getElementById("theme").addEventListener("click", () => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paintTheme);
 paintTheme();
 
+// ---- the menu closes when another place is chosen
+const menu = document.querySelector(".menu");
+addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+menu.addEventListener("keydown", (event) => {
+	if (event.key !== "Escape") return;
+	menu.open = false;
+	menu.querySelector("summary").focus();
+});
+
 // ---- steppers: the code is here once, each brings its recording
 const { texts, module } = window.minigradStepper;
 const source = module.toString().replace(/^module\(\) \{/, "").replace(/\}$/, "").replace("return { render };", "export default { render };");
