@@ -337,12 +337,12 @@ def trained(parameters: Iterable[Any], loss: Callable[[], Any], rate: float, ste
 
 
 def ladder() -> str:
-    """Each rung is used twice by the next."""
+    """Each result is used twice by the next."""
     parts = []
     for n, name in enumerate(("x", "y1", "y2", "y3", "y4")):
         left = 40 + 128 * n
         parts += [box(left, 76, 52, 36, PALE, 6), text(left + 26, 99, name, 15, INK, "middle")]
-        ways = "1 way" if n == 4 else f"{2 ** (4 - n)} ways"
+        ways = "1 path" if n == 4 else f"{2 ** (4 - n)} paths"
         parts.append(text(left + 26, 150, ways, 13, RUST, "middle"))
         if n < 4:
             parts += [
@@ -350,30 +350,30 @@ def ladder() -> str:
                 path(f"M{left + 54} 102 C{left + 76} 136 {left + 104} 136 {left + 125} 104", tip="blue"),
             ]
     parts.append(text(326, 34, "four operations, five boxes", 14, INK, "middle"))
-    parts.append(text(326, 176, "from y4 back to here", 12, GREY, "middle"))
-    return picture(640, 190, "A ladder of four sums: each rung is used twice by the next.", *parts)
+    parts.append(text(326, 176, "paths from y4 back to here", 12, GREY, "middle"))
+    return picture(640, 190, "A ladder of four sums: each result is used twice by the next.", *parts)
 
 
 def order() -> str:
-    """The notes in the order in which they were made; every arc leads from a user back to what it used."""
-    notes = [lesson_code("14", "^class Note|^a, b = Note")["y"]]
-    for note in notes:
-        notes += [parent for parent in note.parents if parent not in notes]
+    """The nodes in the order in which they were made; every arc leads from a result back to a parent."""
+    nodes = [lesson_code("14", "^class Node|^a, b = Node")["y"]]
+    for node in nodes:
+        nodes += [parent for parent in node.parents if parent not in nodes]
     parts = []
-    for note in notes:
-        at = 80 * note.number
-        parts += [box(at - 22, 88, 44, 34, SKY if note.op else PALE, 6), text(at, 110, f"{note.number}", 15, INK, "middle")]
-        parts.append(text(at, 142, note.op or "yours", 12, GREY, "middle"))
-        for parent in note.parents:
-            gap = note.number - parent.number
+    for node in nodes:
+        at = 80 * node.number
+        parts += [box(at - 22, 88, 44, 34, SKY if node.op else PALE, 6), text(at, 110, f"{node.number}", 15, INK, "middle")]
+        parts.append(text(at, 142, node.op or "input", 12, GREY, "middle"))
+        for parent in node.parents:
+            gap = node.number - parent.number
             parts.append(path(f"M{at - 4} 86 C{at - 4} {82 - 24 * gap} {80 * parent.number + 8} "
                               f"{82 - 24 * gap} {80 * parent.number + 8} 84", tip="blue"))  # fmt: skip
     parts += [path("M480 164 H160", RUST, 2.5, "7 5", "rust"), text(320, 184, "newest first", 13, RUST, "middle")]
-    return picture(640, 196, "Seven notes in the order in which they were made; every arc leads to the left.", *parts)
+    return picture(640, 196, "Seven nodes in the order in which they were made; every arc leads to the left.", *parts)
 
 
 def directions() -> str:
-    """The same slopes as a table, filled a column or a row at a time."""
+    """The same derivatives as a matrix, computed a column or a row at a time."""
     parts = []
     for left, words, filled, marked in (
         (50, "forward: one input a run", lambda i, j: SKY if j == 2 else PALE, "column"),
@@ -381,13 +381,13 @@ def directions() -> str:
     ):
         parts.append(text(left + 120, 34, words, 15, INK, "middle"))
         parts += [box(left + 40 * j, 62 + 30 * i, 40, 30, filled(i, j)) for i in range(3) for j in range(6)]
-        parts.append(text(left + 120, 206, f"a run fills one {marked}", 13, GREY, "middle"))
+        parts.append(text(left + 120, 206, f"a run computes one {marked}", 13, GREY, "middle"))
     parts += [
         path("M150 54 V162", BLUE, 2.5, tip="blue"),
         path("M606 107 H350", RUST, 2.5, "7 5", "rust"),
         text(170, 178, "columns: six inputs", 12, GREY, "middle"), text(480, 178, "rows: three outputs", 12, GREY, "middle"),
     ]  # fmt: skip
-    return picture(640, 220, "One table of slopes, filled column by column or row by row.", *parts)
+    return picture(640, 220, "One matrix of derivatives, computed column by column or row by row.", *parts)
 
 
 # The lessons' own code, and the files --------------------------------------------------------------------

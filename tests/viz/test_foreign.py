@@ -94,12 +94,13 @@ def test_without_backward_functions_the_table_is_asked() -> None:
 
 
 def lesson_14() -> dict:
-    """The names that the solution of lesson 14 defines: the engine that a student writes from an empty file."""
+    """The names that the first steps of lesson 14 define: the engine that a student assembles."""
     space: dict = {}
     for i, cell in enumerate(notebooks.read(notebooks.path("solutions", "14_capstone"))["cells"]):
         source = "".join(cell["source"])
-        wanted = any(piece in source for piece in ("import numpy", "apply(", "class Tensor"))
-        if cell["cell_type"] == "code" and wanted and "check(" not in source and "step(" not in source:
+        if source.startswith("check(\"14.5"):
+            break
+        if cell["cell_type"] == "code" and "check" not in source and "step(" not in source:
             file = f"<cell {i} of lesson 14>"
             linecache.cache[file] = (len(source), None, source.splitlines(True), file)
             exec(compile(source, file, "exec"), space)

@@ -1,13 +1,12 @@
-"""Lesson 14: an engine from an empty file, an operation of one's own, and derivatives that run forwards.
+"""Lesson 14: a tensor engine in six steps, an operation and an extension of one's own, and an engine from an empty file.
 
-The engine is judged by about sixty properties: values, gradients under uneven weights, shapes, the traversal, what is
-freed, what raises, what may not change. Right answers are formulas in numpy. Wrong engines are the right one's source
-with one thing changed.
+The steps use the parts that the student wrote in lessons 03, 06, 07, 08 and 11. Right answers are formulas in numpy,
+and, for the twenty losses, PyTorch's. Wrong answers are the right source with one thing changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,216 +15,216 @@ import minigrad as torch
 from minigrad.autograd import Function
 
 from ..exercise import Exercise, Lesson, Probe, Raises, Wrong, numbers, one_of, prediction, program, run
+from .l12_digits import by_hand, forty, start
 
 Array = np.ndarray[Any, Any]
+Rule = Callable[..., Any]
+NUMPY = "import numpy as np"
 
-# --- 14.1 the engine -----------------------------------------------------------------------------------
+
+def made(source: str, names: Sequence[str], *changes: tuple[str, str]) -> dict[str, Any]:
+    """What a source defines under these names, after these changes."""
+    for old, new in changes:
+        if old not in source:
+            raise ValueError(f"there is no {old!r} in the source")
+        source = source.replace(old, new)
+    space: dict[str, Any] = {"np": np}
+    exec(source, space)
+    return {name: space[name] for name in names}
+
+
+# --- 14.1 to 14.6: the engine, step by step ------------------------------------------------------------
 
 ENGINE = """
 class Tensor:
-    recording, made = True, 0
+    made = 0
 
     def __init__(self, data, requires_grad=False):
         self.data = np.array(data, dtype=float)
         self.requires_grad = requires_grad
         self.grad = None
-        self.version = 0
-        self.parents, self.rules, self.op = (), None, ""
+        self.op, self.parents, self.rules = "", (), ()
         Tensor.made += 1
         self.number = Tensor.made
 
-    def backward(self, gradient=None, retain_graph=False):
-        walk(self, start(self, gradient), retain_graph)
-
-
-def unbroadcast(g, shape):
-    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
-    return g.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
-
 
 def apply(name, forward, rules, *inputs):
-    inputs = [t if isinstance(t, Tensor) else Tensor(t) for t in inputs]
-    try:
-        out = Tensor(forward(*[t.data for t in inputs]))
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"{name}: {error}") from None
-    if Tensor.recording and any(t.requires_grad for t in inputs):
+    inputs = tuple(t if isinstance(t, Tensor) else Tensor(t) for t in inputs)
+    out = Tensor(forward(*[t.data for t in inputs]))
+    if any(t.requires_grad for t in inputs):
         out.requires_grad = True
         out.op, out.parents, out.rules = name, inputs, rules
-        out.versions = [t.version for t in inputs]
     return out
 
 
-def start(root, gradient):
-    if not root.requires_grad:
-        raise RuntimeError("this tensor does not require grad and has no history")
-    if gradient is None and root.data.size != 1:
-        raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    gradient = np.ones(root.data.shape) if gradient is None else np.array(gradient, dtype=float)
-    if gradient.shape != root.data.shape:
-        raise RuntimeError(f"Mismatch in shape: {gradient.shape} for an output of {root.data.shape}")
-    return gradient
+def add(a, b):
+    return apply("add", np.add, (lambda g, out, x, y: g, lambda g, out, x, y: g), a, b)
 
 
-def reachable(root):
-    found, waiting = {id(root): root}, [root]
-    while waiting:
-        for parent in waiting.pop().parents:
-            if parent.requires_grad and id(parent) not in found:
-                found[id(parent)] = parent
-                waiting.append(parent)
-    return sorted(found.values(), key=lambda t: -t.number)
+def mul(a, b):
+    rules = (lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)
+    return apply("mul", np.multiply, rules, a, b)
 
 
-def walk(root, gradient, retain_graph):
-    arrived = {id(root): gradient}
-    for t in reachable(root):
-        g = arrived.pop(id(t))
-        if not t.parents:
-            t.grad = g.copy() if t.grad is None else t.grad + g
-            continue
-        for parent, share in shares(t, g):
-            arrived[id(parent)] = arrived.get(id(parent), 0) + share
-        if not retain_graph:
-            t.rules = None
+def unbroadcast(g, shape):
+    while g.ndim > len(shape):
+        g = g.sum(axis=0)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            g = g.sum(axis=axis, keepdims=True)
+    return g
 
 
-def shares(t, g):
-    if t.rules is None:
-        raise RuntimeError("Trying to backward through the graph a second time")
-    if t.versions != [p.version for p in t.parents]:
-        raise RuntimeError(f"{t.op}: an input was modified by an inplace operation")
-    arrays = [p.data for p in t.parents]
-    return [
-        (p, unbroadcast(np.asarray(rule(g, t.data, *arrays)), p.data.shape))
-        for p, rule in zip(t.parents, t.rules) if p.requires_grad
-    ]
+def topological_order(root):
+    order, seen, stack = [], set(), [(root, False)]
+    while stack:
+        t, opened = stack.pop()
+        if opened:
+            order.append(t)
+        elif t not in seen:
+            seen.add(t)
+            stack.append((t, True))
+            stack.extend((parent, False) for parent in t.parents)
+    return order
 
 
-Tensor.__add__ = lambda a, b: apply("add", np.add, (lambda g, o, x, y: g, lambda g, o, x, y: g), a, b)
-Tensor.__radd__ = Tensor.__add__
+def backward(self, gradient=None):
+    if gradient is None and self.data.size != 1:
+        raise RuntimeError("only scalar outputs need no gradient")
+    start = np.ones(self.data.shape) if gradient is None else np.array(gradient, float)
+    if start.shape != self.data.shape:
+        raise RuntimeError(f"the gradient has the shape {start.shape}")
+    upstream = {self: start}
+    for t in reversed(topological_order(self)):
+        if not t.parents and t in upstream:
+            t.grad = upstream[t] if t.grad is None else t.grad + upstream[t]
+        arrays = [parent.data for parent in t.parents]
+        for parent, rule in zip(t.parents, t.rules):
+            if parent.requires_grad:
+                g = np.asarray(rule(upstream[t], t.data, *arrays))
+                g = unbroadcast(g, parent.data.shape)
+                upstream[parent] = upstream.get(parent, 0) + g
 
 
-Tensor.__neg__ = lambda a: a * -1.0
+def sub(a, b):
+    rules = (lambda g, out, x, y: g, lambda g, out, x, y: -g)
+    return apply("sub", np.subtract, rules, a, b)
 
 
-Tensor.__sub__ = lambda a, b: a + (-b if isinstance(b, Tensor) else -np.asarray(b))
-Tensor.__rsub__ = lambda a, b: -a + b
+def div(a, b):
+    rules = (lambda g, out, x, y: g / y, lambda g, out, x, y: -g * x / y**2)
+    return apply("div", np.divide, rules, a, b)
 
 
-Tensor.__mul__ = lambda a, b: apply("mul", np.multiply, (lambda g, o, x, y: g * y, lambda g, o, x, y: g * x), a, b)
-Tensor.__rmul__ = Tensor.__mul__
+def power(a, n):
+    return apply("pow", lambda x: x**n, (lambda g, out, x: g * n * x ** (n - 1),), a)
 
 
-Tensor.__truediv__ = lambda a, b: apply(
-    "div", np.divide, (lambda g, o, x, y: g / y, lambda g, o, x, y: -g * o / y), a, b
-)
+def exp(a):
+    return apply("exp", np.exp, (lambda g, out, x: g * out,), a)
 
 
-Tensor.__pow__ = lambda a, n: apply("pow", lambda x: x**n, (lambda g, o, x: g * n * x ** (n - 1),), a)
+def log(a):
+    return apply("log", np.log, (lambda g, out, x: g / x,), a)
 
 
-Tensor.exp = lambda a: apply("exp", np.exp, (lambda g, o, x: g * o,), a)
+def tanh(a):
+    return apply("tanh", np.tanh, (lambda g, out, x: g * (1 - out**2),), a)
 
 
-Tensor.log = lambda a: apply("log", np.log, (lambda g, o, x: g / x,), a)
-
-
-Tensor.tanh = lambda a: apply("tanh", np.tanh, (lambda g, o, x: g * (1 - o * o),), a)
-
-
-Tensor.relu = lambda a: apply("relu", lambda x: x * (x > 0), (lambda g, o, x: g * (x > 0),), a)
+def relu(a):
+    rule = lambda g, out, x: g * (x > 0)
+    return apply("relu", lambda x: np.maximum(x, 0), (rule,), a)
 
 
 def matmul(a, b):
-    rules = (lambda g, o, x, y: g @ y.T, lambda g, o, x, y: x.T @ g)
+    rules = (lambda g, out, x, y: g @ y.T, lambda g, out, x, y: x.T @ g)
     return apply("matmul", np.matmul, rules, a, b)
-
-Tensor.__matmul__ = matmul
 
 
 def total(a, axis=None):
-    def spread(g, o, x):
-        return np.broadcast_to(g if axis is None else np.expand_dims(g, axis), x.shape)
+    def rule(g, out, x):
+        g = g if axis is None else np.expand_dims(g, axis)
+        return np.broadcast_to(g, x.shape)
 
-    return apply("sum", lambda x: x.sum(axis=axis), (spread,), a)
+    return apply("sum", lambda x: x.sum(axis=axis), (rule,), a)
 
-Tensor.sum = total
-Tensor.mean = lambda a: a.sum() / a.data.size
+
+def mean(a):
+    return total(a) / a.data.size
+
+
+def reshape(a, *shape):
+    rule = lambda g, out, x: g.reshape(x.shape)
+    return apply("reshape", lambda x: x.reshape(shape), (rule,), a)
 
 
 def pick(a, index):
-    def put_back(g, o, x):
-        out = np.zeros(x.shape)
-        np.add.at(out, index, g)
-        return out
+    def rule(g, out, x):
+        full = np.zeros(x.shape)
+        np.add.at(full, index, g)
+        return full
 
-    return apply("index", lambda x: x[index], (put_back,), a)
-
-Tensor.__getitem__ = pick
-Tensor.reshape = lambda a, *shape: apply("reshape", lambda x: x.reshape(shape), (lambda g, o, x: g.reshape(x.shape),), a)
+    return apply("index", lambda x: x[index], (rule,), a)
 
 
-def change(a, amount):
-    if a.requires_grad and not a.parents and Tensor.recording:
-        raise RuntimeError("a leaf that requires grad is being used in an in-place operation")
-    a.data += amount.data if isinstance(amount, Tensor) else amount
-    a.version += 1
-    return a
-
-Tensor.add_ = change
-Tensor.detach = lambda a: Tensor(a.data)
+def mse_loss(p, t):
+    return mean((p - t) ** 2)
 
 
-class no_grad:
-    def __enter__(self):
-        self.before = Tensor.recording
-        Tensor.recording = False
+def cross_entropy_loss(z, targets):
+    shifted = z - z.data.max(axis=1, keepdims=True)
+    rows = np.arange(len(z.data))
+    return mean(log(total(exp(shifted), 1)) - shifted[rows, targets])
 
-    def __exit__(self, *error):
-        Tensor.recording = self.before
+
+def net(x, parameters):
+    W1, b1, W2, b2 = parameters
+    return relu(x @ W1 + b1) @ W2 + b2
+
+
+def train(parameters, x, labels, rate, batch, epochs):
+    losses = []
+    for i in list(range(0, len(x), batch)) * epochs:
+        scores = net(Tensor(x[i : i + batch]), parameters)
+        loss = cross_entropy_loss(scores, labels[i : i + batch])
+        loss.backward()
+        for p in parameters:
+            p.data -= rate * p.grad
+            p.grad = None
+        losses.append(float(loss.data))
+    return losses
+
+
+Tensor.__add__ = Tensor.__radd__ = add
+Tensor.__mul__ = Tensor.__rmul__ = mul
+Tensor.backward = backward
+Tensor.__neg__ = lambda a: mul(a, -1.0)
+Tensor.__sub__ = sub
+Tensor.__rsub__ = lambda a, b: sub(b, a)
+Tensor.__truediv__ = div
+Tensor.__pow__ = power
+Tensor.exp, Tensor.log, Tensor.tanh, Tensor.relu = exp, log, tanh, relu
+Tensor.__matmul__, Tensor.sum, Tensor.mean = matmul, total, mean
+Tensor.reshape, Tensor.__getitem__ = reshape, pick
 """
+RECORD = ("apply", "add", "mul")
+WALK = ("unbroadcast", "topological_order", "backward")
+ENTRIES = ("sub", "div", "power", "exp", "log", "tanh", "relu")
+AXES = ("matmul", "total", "mean", "reshape", "pick")
+LOSSES = ("mse_loss", "cross_entropy_loss")
+TRAIN = ("net", "train")
+STEPS = (*RECORD, *WALK, *ENTRIES, *AXES, *LOSSES, *TRAIN)
+
+
+def whole() -> dict[str, Any]:
+    """The finished engine: the steps before and after the one that is asked for."""
+    return made(ENGINE, ("Tensor", *STEPS))
 
 
 def built(*changes: tuple[str, str]) -> dict[str, Any]:
-    """Tensor and no_grad of the engine's source, after these changes."""
-    source = ENGINE
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"there is no {old!r} in the engine")
-        source = source.replace(old, new)
-    space: dict[str, Any] = {"np": np}
-    exec(source, space)
-    return {"Tensor": space["Tensor"], "no_grad": space["no_grad"]}
-
-
-ONE = "x = Tensor(x, requires_grad=True)\ny = {}\n"
-PAIR = "x, z = Tensor(x, requires_grad=True), Tensor(z, requires_grad=True)\ny = {}\n"
-Rule = Callable[..., Any]
-
-UNARY: dict[str, tuple[Rule, Rule]] = {
-    "-x": (lambda x: -x, lambda x: -np.ones_like(x)),
-    "x + 2.5": (lambda x: x + 2.5, lambda x: np.ones_like(x)),
-    "2.5 + x": (lambda x: 2.5 + x, lambda x: np.ones_like(x)),
-    "(x * x) ** 0.5": (np.abs, np.sign),
-    "2.5 - x": (lambda x: 2.5 - x, lambda x: -np.ones_like(x)),
-    "3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3)),
-    "x / -4.0": (lambda x: x / -4, lambda x: np.full_like(x, -0.25)),
-    "x ** 2": (lambda x: x * x, lambda x: 2 * x),
-    "x ** 3": (lambda x: x * x * x, lambda x: 3 * x * x),
-    "x.exp()": (np.exp, np.exp),
-    "(x * x).log()": (lambda x: 2 * np.log(np.abs(x)), lambda x: 2 / x),
-    "x.tanh()": (np.tanh, lambda x: 1 / np.cosh(x) ** 2),
-    "x.relu()": (lambda x: np.maximum(x, 0), lambda x: np.where(x > 0, 1.0, 0.0)),
-    "x * x": (lambda x: x**2, lambda x: 2 * x),
-    "x + x": (lambda x: 2 * x, lambda x: np.full_like(x, 2)),
-}
-BINARY: dict[str, tuple[Rule, Rule, Rule]] = {
-    "x + z": (lambda x, z: x + z, lambda x, z: 1 + 0 * x, lambda x, z: 1 + 0 * z),
-    "x - z": (lambda x, z: x - z, lambda x, z: 1 + 0 * x, lambda x, z: -1 + 0 * z),
-    "x * z": (lambda x, z: x * z, lambda x, z: z + 0 * x, lambda x, z: x + 0 * z),
-    "x / z": (lambda x, z: x / z, lambda x, z: 1 / z + 0 * x, lambda x, z: -x / z**2),
-}
+    """The engine of the steps after these changes."""
+    return made(ENGINE, ("Tensor", *STEPS), *changes)
 
 
 def fitted(g: Array, shape: tuple[int, ...]) -> Array:
@@ -237,177 +236,496 @@ def fitted(g: Array, shape: tuple[int, ...]) -> Array:
     return out
 
 
+# --- 14.1 an operation that is recorded ----------------------------------------------------------------
+
+TWO = "a, b = Tensor(a, requires_grad=True), Tensor(b, requires_grad=True)\n"
+CUBE = "y = apply('cube', lambda x: x**3, (lambda g, out, x: g * 3 * x**2,), Tensor(a, requires_grad=True))\n"
+RULES = "[rule(g, y.data, *[p.data for p in y.parents]) for rule in y.rules]"
+
+
 def probes_14_1(rng: np.random.Generator) -> Iterator[Probe]:
+    a, b, g = numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)
+    given = {"a": a, "b": b}
+    yield run(TWO + "(a + b).data", **given).expect(a + b)
+    yield run(TWO + "(a * b).data", **given).expect(a * b)
+    yield run(TWO + "[(2.5 * a).data, (b + 2.5).data]", **given).expect([2.5 * a, b + 2.5])
+    yield run(TWO + "y = a * b\n[y.op, y.requires_grad, y.grad is None]", **given).expect(["mul", True, True])
+    yield run(TWO + "y = a * b\n[len(y.parents), y.parents[0] is a, y.parents[1] is b]", **given).expect([2, True, True])
+    yield run(TWO + "y = a * a\n[len(y.parents), y.parents[0] is a, y.parents[1] is a]", **given).expect([2, True, True])
+    yield run(TWO + "y = a * 2.5\n[type(p).__name__ for p in y.parents]", **given).expect(["Tensor", "Tensor"])
+    yield run(TWO + f"y = a * b\n{RULES}", g=g, **given).expect([g * b, g * a])
+    yield run(TWO + f"y = a + b\n{RULES}", g=g, **given).expect([g, g])
+    constant = "y = Tensor(a) * Tensor(b)\n[y.requires_grad, len(y.parents)]"
+    yield run(constant, **given).expect([False, 0])
+    yield run("a, b = Tensor(a), Tensor(b, requires_grad=True)\n[(a * b).requires_grad, (b * a).requires_grad]", **given
+              ).expect([True, True])  # fmt: skip
+    yield run(CUBE + "y.data", a=a).expect(a**3)
+    yield run(CUBE + f"[y.op, *{RULES}]", a=a, g=g).expect(["cube", g * 3 * a**2])
+    yield run(TWO + "y = a * b + a\n[a.data, b.data]", **given).expect([a, b])
+
+
+EXERCISE_14_1 = program(
+    "14.1", RECORD,
+    title="an operation that is recorded",
+    why="Each result now stores its parents and one rule for each of them, which is all that a backward pass needs.",
+    minutes=10, prelude=NUMPY, probes=probes_14_1, scaffold=whole,
+    wrong=[
+        Wrong(built(("    if any(t.requires_grad for t in inputs):", "    if True:")), "", "The product of two tensors that "
+              "need no gradient requires one, too. For which results does PyTorch record nothing?", name="records all"),
+        Wrong(built(("any(t.requires_grad for t in inputs)", "inputs[0].requires_grad")), "", "Only the first input decides "
+              "whether the result requires a gradient. What if only the second one is a parameter?", name="first input only"),
+        Wrong(built(("rules = (lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)",
+                     "rules = (lambda g, out, x, y: g * x, lambda g, out, x, y: g * y)")), "M43", "The two rules of the "
+              "product have changed places. What is the derivative of x * y with respect to x?", name="mul swapped"),
+        Wrong(built(("rules = (lambda g, out, x, y: g * y, lambda g, out, x, y: g * x)",
+                     "rules = (lambda g, out, x, y: y, lambda g, out, x, y: x)")), "M23", "The rules of the product do not "
+              "use the upstream gradient g. What does the chain rule multiply?", name="mul without g"),
+        Wrong(built(("inputs = tuple(t if isinstance(t, Tensor) else Tensor(t) for t in inputs)\n    out = Tensor("
+                     "forward(*[t.data for t in inputs]))\n    if any(t.requires_grad for t in inputs):",
+                     "arrays = [t.data if isinstance(t, Tensor) else t for t in inputs]\n    out = Tensor(forward(*arrays))\n"
+                     "    if any(isinstance(t, Tensor) and t.requires_grad for t in inputs):")), "", "In `a * 2.5`, the "
+              "second parent is a plain number. The backward pass will ask each parent for `requires_grad`. What can you "
+              "turn the number into?", name="number as parent"),
+        Wrong(built(("(lambda g, out, x, y: g, lambda g, out, x, y: g), a, b", "(lambda g, out, x, y: g * y, lambda g, out, "
+                     "x, y: g * x), a, b")), "M43", "The rules of the sum are those of a product. By how much does x + y grow "
+              "when x grows by a little?", name="add as mul"),
+        Wrong(built(("def mul(a, b):\n", "def mul(a, b):\n    a, b = b, a\n")), "", "The parents of `a * b` are stored in the "
+              "order b, a. Each rule belongs to the parent at the same place.", name="parents swapped"),
+    ],
+    alternatives=[
+        built(),
+        built(("    if any(t.requires_grad for t in inputs):\n        out.requires_grad = True\n        out.op, out.parents, "
+               "out.rules = name, inputs, rules\n", "    out.requires_grad = bool(sum(t.requires_grad for t in inputs))\n"
+               "    if out.requires_grad:\n        out.op, out.parents, out.rules = name, list(inputs), list(rules)\n")),
+    ],
+    hints=["apply has four steps: make every input a Tensor, compute the result from the arrays, decide whether it requires a "
+           "gradient, and, if so, store name, inputs and rules in it.",
+           "forward(*[t.data for t in inputs]) calls the function with the array of each input.",
+           "A rule for x + y returns g. For x * y, the rule for x returns g * y."],
+    worked="In apply: inputs = tuple(...Tensors...); out = Tensor(forward(*arrays)); if any input requires a gradient, set "
+           "out.requires_grad, out.op, out.parents and out.rules.",
+)  # fmt: skip
+
+# --- 14.2 the backward pass ----------------------------------------------------------------------------
+
+SEVEN = "a, b = Tensor(2.0, requires_grad=True), Tensor(3.0, requires_grad=True)\nc, d = a + b, a * b\ny = c + d + c * d\n"
+PAIR = "x, z = Tensor(x, requires_grad=True), Tensor(z, requires_grad=True)\ny = {}\n"
+
+
+def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
+    x, z, v = numbers(rng, 2, 3), numbers(rng, 2, 3), numbers(rng, 2, 3)
+    yield run(PAIR.format("x * z + x") + "y.backward(v)\n[x.grad, z.grad]", x=x, z=z, v=v).expect([v * (z + 1), v * x])
+    yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
+    yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
+    for shape in ((3,), (2, 1), ()):
+        t = numbers(rng, *shape) if shape else np.array(float(numbers(rng, 1)[0]))
+        yield run(PAIR.format("x * z") + "y.backward(v)\n[x.grad, z.grad]", x=x, z=t, v=v).expect(
+            [v * t, fitted(v * x, shape)])  # fmt: skip
+    yield run("[unbroadcast(v, (2, 1)), unbroadcast(v, (3,)), unbroadcast(v, (1, 3))]", v=v).expect(
+        [v.sum(1, keepdims=True), v.sum(0), v.sum(0, keepdims=True)])  # fmt: skip
+    yield run(SEVEN + "order = topological_order(y)\n[len(order), order[-1] is y, order.index(c) > order.index(a)]").expect(
+        [7, True, True])  # fmt: skip
+    chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(3000):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
+    yield run(chain).expect(1.0)
+    cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
+    yield run(cut).expect(12.0)
+    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad is None]"
+              ).expect([4.0, True])  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\ny = x * 2.0\n(y * y).backward()\ny.grad is None").expect(True)
+    yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").expect(np.array([[6.0]]))
+    own = "(a + b).backward([2.0, 3.0])\na.grad += 10\n[a.grad, b.grad]"
+    yield run(TWO + own, a=x[0, :2], b=z[0, :2]).expect([np.array([12.0, 13.0]), np.array([2.0, 3.0])])
+    yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv").expect(
+        np.array([2.0, 3.0]))  # fmt: skip
+    yield run(PAIR.format("x * z") + "y.backward()", x=x, z=z).expect(Raises("RuntimeError", "scalar outputs"))
+    yield run(PAIR.format("x * z") + "y.backward(v)", x=x, z=z, v=v[0]).expect(Raises("RuntimeError", "shape"))
+
+
+ADDS = "upstream[parent] = upstream.get(parent, 0) + g"
+
+EXERCISE_14_2 = program(
+    "14.2", WALK,
+    title="the backward pass",
+    why="Each tensor passes its gradient on after all contributions to it were added, and each contribution has the shape of "
+        "its parent.",
+    minutes=20, prelude=NUMPY, probes=probes_14_2, scaffold=whole,
+    wrong=[
+        Wrong(built((ADDS, "upstream[parent] = g")), "M19", "Where two contributions meet, the second replaces the first. What "
+              "does the chain rule do with several paths?", name="overwrites"),
+        Wrong(built(("reversed(topological_order(self))", "topological_order(self)"), ("rule(upstream[t],",
+              "rule(upstream.get(t, np.zeros(t.data.shape)),")), "M20", "The pass runs from the inputs to the output, so most "
+              "tensors pass on 0. At which end does a backward pass begin?", name="forward order"),
+        Wrong(built(("t.grad = upstream[t] if t.grad is None else t.grad + upstream[t]", "t.grad = upstream[t]")), "M01",
+              "A second backward replaces the gradient of the first. It should be added to it.", name="replaces grad"),
+        Wrong(built(("    while g.ndim > len(shape):\n        g = g.sum(axis=0)\n", "")), "M27", "The gradient of an operand "
+              "of shape (3,) has the shape (2, 3). Which axes did broadcasting add in front?", name="leading axes"),
+        Wrong(built(("g.sum(axis=axis, keepdims=True)", "g.sum(axis=axis)")), "M27", "An axis of size 1 disappears from the "
+              "gradient. The gradient of an input has exactly the shape of the input.", name="drops axes"),
+        Wrong(built(("g = unbroadcast(g, parent.data.shape)", "g = g")), "M27", "Your `unbroadcast` is right, but `backward` "
+              "does not use it: the gradient has the shape of the result instead of that of the operand.",
+              name="no unbroadcast"),
+        Wrong(built(("            if parent.requires_grad:", "            if True:"), ("if not t.parents and t in upstream:",
+              "if not t.parents:")), "", "A tensor that requires no gradient gets one. What should the `grad` of plain data "
+              "be after the pass?", name="data gets grad"),
+        Wrong(built(("        if not t.parents and t in upstream:", "        if t in upstream:")), "M02", "An inner tensor has "
+              "a `grad` after the pass. Only leaves keep theirs: tensors without parents.", name="inner grads"),
+        Wrong(built(("    if gradient is None and self.data.size != 1:\n        raise RuntimeError(\"only scalar outputs need "
+                     "no gradient\")\n", "")), "M25", "A result with six numbers was differentiated without a gradient, as "
+              "if six ones had been passed. Raise the error instead.", name="silent ones"),
+        Wrong(built(("self.data.size != 1", "self.data.shape != ()")), "M41", "A result of shape (1, 1) holds a single number, "
+              "so it needs no gradient, but yours raises an error for it. How can you count its numbers?",
+              name="empty shape only"),
+        Wrong(built(("    if start.shape != self.data.shape:\n        raise RuntimeError(f\"the gradient has the shape "
+                     "{start.shape}\")\n", "")), "M41", "A gradient of shape (3,) was accepted for a result of shape (2, 3). "
+              "Broadcasting would hide such a mistake, so raise the error.", name="any shape"),
+        Wrong(built((ADDS, "upstream[parent] = upstream[parent] + g if parent in upstream else g")), "M15", "After `(a + b)."
+              "backward(...)`, both gradients are the same array, so `a.grad += 10` changes `b.grad`, too. Where can you "
+              "make a new array?", name="shared array"),
+    ],
+    alternatives=[
+        built(),
+        built(("    order, seen, stack = [], set(), [(root, False)]\n    while stack:\n        t, opened = stack.pop()\n"
+               "        if opened:\n            order.append(t)\n        elif t not in seen:\n            seen.add(t)\n"
+               "            stack.append((t, True))\n            stack.extend((parent, False) for parent in t.parents)\n"
+               "    return order\n",
+               "    found = {root}\n    stack = [root]\n    while stack:\n        new = set(stack.pop().parents) - found\n"
+               "        found |= new\n        stack.extend(new)\n    return sorted(found, key=lambda t: t.number)\n"),
+              (ADDS, "upstream[parent] = g + upstream.get(parent, 0.0)")),
+    ],
+    hints=["Keep a dictionary from tensor to upstream gradient. It begins with the output and its gradient.",
+           "Go through the order from the end. For each parent that requires a gradient, call its rule, bring the result "
+           "back to the parent's shape with unbroadcast, and add it to the parent's entry of the dictionary.",
+           "When you reach a tensor without parents, its entry is complete: store it in grad, or add it to the grad that is "
+           "already there."],
+    worked="upstream = {self: start}; for t in reversed(topological_order(self)): a leaf adds upstream[t] to its grad; for "
+           "each parent and rule, upstream[parent] = upstream.get(parent, 0) + unbroadcast(rule(upstream[t], t.data, "
+           "*arrays), parent.data.shape).",
+)  # fmt: skip
+
+# --- 14.3 operations on entries ------------------------------------------------------------------------
+
+ONE = "x = Tensor(x, requires_grad=True)\ny = {}\n"
+UNARY: dict[str, tuple[Rule, Rule]] = {
+    "-x": (lambda x: -x, lambda x: -np.ones_like(x)),
+    "2.5 - x": (lambda x: 2.5 - x, lambda x: -np.ones_like(x)),
+    "x / -4.0": (lambda x: x / -4, lambda x: np.full_like(x, -0.25)),
+    "x ** 2": (lambda x: x * x, lambda x: 2 * x),
+    "x ** 3": (lambda x: x * x * x, lambda x: 3 * x * x),
+    "(x * x) ** 0.5": (np.abs, np.sign),
+    "x.exp()": (np.exp, np.exp),
+    "(x * x).log()": (lambda x: 2 * np.log(np.abs(x)), lambda x: 2 / x),
+    "x.tanh()": (np.tanh, lambda x: 1 / np.cosh(x) ** 2),
+    "x.relu()": (lambda x: np.maximum(x, 0), lambda x: np.where(x > 0, 1.0, 0.0)),
+}
+BINARY: dict[str, tuple[Rule, Rule, Rule]] = {
+    "x - z": (lambda x, z: x - z, lambda x, z: 1 + 0 * x, lambda x, z: -1 + 0 * z),
+    "x / z": (lambda x, z: x / z, lambda x, z: 1 / z + 0 * x, lambda x, z: -x / z**2),
+}
+
+
+def elementwise(rng: np.random.Generator, unary: dict[str, Any], binary: dict[str, Any]) -> Iterator[Probe]:
+    """Value and gradient of operations on entries, under uneven upstream gradients and broadcasting."""
     x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
-    for text, (value, slope) in UNARY.items():
+    for text, (value, slope) in unary.items():
         yield run(ONE.format(text) + "y.data", x=x).expect(value(x))
         yield run(ONE.format(text) + "y.backward(v)\nx.grad", x=x, v=v).expect(v * slope(x))
-    for text, (f, left, right) in BINARY.items():
+    for text, (f, left, right) in binary.items():
         for shape in ((2, 3), (3,), (2, 1)):
             z = numbers(rng, *shape)
             yield run(PAIR.format(text) + "y.backward(v)\n[y.data, x.grad, z.grad]", x=x, z=z, v=v).expect(
                 [f(x, z), fitted(v * left(x, z), x.shape), fitted(v * right(x, z), z.shape)])  # fmt: skip
+    yield run(ONE.format("x.tanh()") + "y.backward(v)\nx.grad", x=x, v=1e7 * v).expect(1e7 * v / np.cosh(x) ** 2)
+    kink = np.array([-1.5, 0.0, 2.0])
+    yield run(ONE.format("x.relu()") + "y.backward(v)\nx.grad", x=kink, v=v[0]).expect(v[0] * [0, 0, 1])
+
+
+def probes_14_3(rng: np.random.Generator) -> Iterator[Probe]:
+    yield from elementwise(rng, UNARY, BINARY)
+    x = numbers(rng, 2, 3)
+    yield run("[t.op for t in (x.exp(), x.tanh(), x.relu())]".replace("x.", "Tensor(x, requires_grad=True)."), x=x / 4).expect(
+        ["exp", "tanh", "relu"])  # fmt: skip
+
+
+EXERCISE_14_3 = program(
+    "14.3", ENTRIES,
+    title="operations on entries",
+    why="Each rule is the upstream gradient times a derivative of school calculus, and backward does the rest.",
+    minutes=15, prelude=NUMPY, probes=probes_14_3, scaffold=whole,
+    wrong=[
+        Wrong(built(("lambda g, out, x, y: -g)", "lambda g, out, x, y: g)")), "M30", "The second operand of a difference has "
+              "the wrong sign. What happens to x - y when y grows?", name="sub sign"),
+        Wrong(built(("-g * x / y**2", "g * x / y**2")), "M30", "The denominator of a quotient has the wrong sign. What happens "
+              "to x / y when y grows, for positive numbers?", name="div sign"),
+        Wrong(built(("-g * x / y**2", "-g / y**2")), "M43", "The rule for the denominator forgets the numerator. Write x / y "
+              "as x times y to the power -1.", name="div without x"),
+        Wrong(built(("g * n * x ** (n - 1)", "g * n * x ** n")), "M43", "The exponent in the rule of the power is n. Which "
+              "exponent does the derivative of x to the n have?", name="same exponent"),
+        Wrong(built(("g * n * x ** (n - 1)", "g * x ** (n - 1)")), "M30", "The factor n is missing in the rule of the power.",
+              name="no factor n"),
+        Wrong(built(("lambda g, out, x: g / x,", "lambda g, out, x: g / out,")), "M43", "The rule of the logarithm divides by "
+              "the result. The derivative of log x is 1 / x.", name="log by out"),
+        Wrong(built(("lambda g, out, x: g * (1 - out**2)", "lambda g, out, x: g * (1 - x**2)")), "M43", "The rule of tanh uses "
+              "1 - x². Which of the two numbers does it need, the input or the result?", name="tanh of x"),
+        Wrong(built(("lambda g, out, x: g * (1 - out**2)", "lambda g, out, x: 1 - out**2")), "M23", "The rule of tanh does not "
+              "use the upstream gradient.", name="tanh without g"),
+        Wrong(built(("lambda g, out, x: g * (x > 0)", "lambda g, out, x: g")), "M53", "The rule of relu passes the "
+              "gradient on everywhere. Which entries had no influence on the result?", name="no mask"),
+        Wrong(built(("g * (x > 0)", "g * (x >= 0)")), "M35", "At exactly 0, your "
+              "relu "
+              "passes the gradient on. PyTorch has chosen the derivative 0 there.", name="one at zero"),
+        Wrong(built(("lambda g, out, x: g * out,", "lambda g, out, x: g * x,")), "M43", "The rule of exp multiplies by x. "
+              "The derivative of the exponential function is the function itself.", name="exp by x"),
+    ],
+    alternatives=[
+        built(),
+        built(("-g * x / y**2", "-g * out / y"), ("np.maximum(x, 0)", "x * (x > 0)"), ("g * (1 - out**2)", "g / np.cosh(x)**2"),
+              ("g * out,", "g * np.exp(x),"), ("np.subtract, rules", "lambda x, y: x - y, rules")),
+    ],
+    hints=["Each function is one call of apply, as in mul. Operations of one input have one rule, so write (rule,).",
+           "The rules: for x / y, g / y and -g * x / y**2; for x**n, g times the derivative of a power.",
+           "exp and tanh can use out, the result, which is already there."],
+    worked="exp: apply(\"exp\", np.exp, (lambda g, out, x: g * out,), a). log: g / x. tanh: g * (1 - out**2). relu: g where "
+           "x > 0, and 0 elsewhere.",
+)  # fmt: skip
+
+# --- 14.4 operations with axes -------------------------------------------------------------------------
+
+
+def with_axes(rng: np.random.Generator) -> Iterator[Probe]:
+    """Matrix product, sums, means, reshape and index: values and gradients."""
+    x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
     w, u = numbers(rng, 3, 4), numbers(rng, 2, 4)
     yield run(PAIR.format("x @ z") + "y.backward(v)\n[y.data, x.grad, z.grad]", x=x, z=w, v=u).expect(
         [x @ w, np.einsum("ik,jk->ij", u, w), np.einsum("ij,ik->jk", x, u)])  # fmt: skip
     p, q, r = numbers(rng, 3, 3), numbers(rng, 3, 3), numbers(rng, 3, 3)  # square: only the order decides
     yield run(PAIR.format("x @ z") + "y.backward(v)\n[x.grad, z.grad]", x=p, z=q, v=r).expect(
         [np.einsum("ik,jk->ij", r, q), np.einsum("ij,ik->jk", p, r)])  # fmt: skip
-    yield run(ONE.format("x.tanh()") + "y.backward(v)\nx.grad", x=x, v=1e7 * v).expect(1e7 * v / np.cosh(x) ** 2)
-    yield run(ONE.format("x.sum()") + "(y * 2.5).backward()\nx.grad", x=x).expect(np.full((2, 3), 2.5))
+    yield run(ONE.format("x.sum()") + "(y * 2.5).backward()\n[float(y.data), x.grad]", x=x).expect(
+        [float(x.sum()), np.full((2, 3), 2.5)])  # fmt: skip
     yield run(ONE.format("x.mean()") + "(y * 3.0).backward()\n[float(y.data), x.grad]", x=x).expect(
         [float(x.sum() / 6), np.full((2, 3), 0.5)])  # fmt: skip
     yield run(ONE.format("x.sum(axis=0)") + "y.backward(v)\nx.grad", x=x, v=v[0]).expect(np.array([v[0], v[0]]))
     yield run(ONE.format("x.sum(axis=1)") + "y.backward(v)\nx.grad", x=x, v=v[:, 0]).expect(v[:, :1] + 0 * x)
-    yield run(ONE.format("x.reshape(3, 2)") + "y.backward(v)\nx.grad", x=x, v=v.reshape(3, 2)).expect(v)
+    yield run(ONE.format("x.reshape(3, 2)") + "y.backward(v)\n[y.data, x.grad]", x=x, v=v.reshape(3, 2)).expect(
+        [x.reshape(3, 2), v])  # fmt: skip
     yield run(ONE.format("x[1]") + "y.backward(v)\nx.grad", x=x, v=v[0]).expect(np.array([0 * v[0], v[0]]))
     yield run(ONE.format("x[[0, 0, 1]]") + "y.backward(v)\nx.grad", x=x[0], v=v[0]).expect(
         np.array([v[0, 0] + v[0, 1], v[0, 2], 0.0]))  # fmt: skip
-    corner = np.array([-1.5, 0.0, 2.0])
-    yield run(ONE.format("x.relu()") + "y.backward(v)\nx.grad", x=corner, v=v[0]).expect(v[0] * [0, 0, 1])
-    # the traversal
-    graph = "a, b = Tensor(2.0, requires_grad=True), Tensor(3.0, requires_grad=True)\nc, d = a + b, a * b\ny = c + d + c * d\n"
-    yield run(graph + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
-    yield run(graph + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").expect(
-        [50.0, 38.0]
-    )
-    chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(3000):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
-    yield run(chain).expect(1.0)
-    ladder = (
-        "x = Tensor(1.5, requires_grad=True)\ny = x\nfor _ in range(40):\n    y = y + y\ny.backward()\nfloat(x.grad)"
-    )
-    yield run(ladder).expect(2.0**40)
-    yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(
-        12.0
-    )
-    short_cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
-    yield run(short_cut).expect(12.0)
-    two = "x = Tensor(3.0, requires_grad=True)\ny, z = x * x, x * 5.0\ny.backward()\nz.backward()\nfloat(x.grad)"
-    yield run(two).expect(11.0)
-    yield run(PAIR.format("(x * x).sum()") + "y.backward()\nz.grad is None", x=x, z=x).expect(True)
-    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad is None]"
-              ).expect([4.0, True])  # fmt: skip
-    yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad is None", x=x).expect(True)
-    box, deep, thin = numbers(rng, 2, 2, 3), numbers(rng, 2, 2, 3), numbers(rng, 2, 1)
-    yield run(PAIR.format("x * z") + "y.backward(v)\nz.grad", x=box, z=thin, v=deep).expect(fitted(deep * box, (2, 1)))
+    box = numbers(rng, 2, 2, 3)
     yield run(ONE.format("x.sum(axis=2)") + "y.backward(v)\nx.grad", x=box, v=v[:, :2]).expect(v[:, :2, None] + 0 * box)
-    yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").expect(np.array([[6.0]]))
-    # what raises
-    yield run(ONE.format("x * x") + "y.backward()", x=x).expect(Raises("RuntimeError", "scalar outputs"))
-    yield run(ONE.format("x * x") + "y.backward(v)", x=x, v=v[0]).expect(Raises("RuntimeError", "hape"))
-    yield run(ONE.format("(x * x).sum()") + "y.backward()\ny.backward()", x=x).expect(
-        Raises("RuntimeError", "second time")
-    )
-    again = "x = Tensor(x, requires_grad=True)\na = x * x\na.sum().backward()\na.sum().backward()"
-    yield run(again, x=x).expect(Raises("RuntimeError", "second time"))
-    yield run("Tensor(3.0).backward()").expect(Raises("RuntimeError", "require grad"))
-    yield run("Tensor(x) @ Tensor(x)", x=x).expect(Raises("ValueError", "matmul"))
-    yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
-    changed = "x = Tensor(x, requires_grad=True)\ny = x * 1.0\nw = y * y\ny.add_(1.0)\nw.sum().backward()"
-    yield run(changed, x=x).expect(Raises("RuntimeError", "place"))
-    yield run(changed.replace("w = y * y", "w = x * y"), x=x).expect(Raises("RuntimeError", "place"))
-    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "place"))
-    yield run("x = Tensor(x, requires_grad=True)\ny = x * 1.0\ny.add_(1.0)\n(y * y).sum().backward()\nx.grad", x=x).expect(
-        2 * (x + 1)
-    )
-    # what may not change, and what is not recorded
-    yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
-              ).expect(np.array([2.0, 3.0]))  # fmt: skip
-    yield run("a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)\n"
-              "(a + b).sum().backward()\na.grad += 10\nb.grad").expect(np.array([1.0, 1.0]))  # fmt: skip
-    yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").expect(3.0)
-    yield run("Tensor(3.0, requires_grad=True).detach().requires_grad").expect(False)
-    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
-    yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
-              "y.requires_grad").expect(False)  # fmt: skip
-    yield run("seen = False\ntry:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    seen = True\n"
-              "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").expect([True, True])  # fmt: skip
-    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
-              ).expect(8.0)  # fmt: skip
 
 
-ADD_UP = "arrived[id(parent)] = arrived.get(id(parent), 0) + share"
+def probes_14_4(rng: np.random.Generator) -> Iterator[Probe]:
+    yield from with_axes(rng)
+    x, k = numbers(rng, 3, 4), np.array([2, 0, 2])
+    yield run("x = Tensor(x, requires_grad=True)\nx[np.arange(3), k].sum().backward()\nx.grad", x=x, k=k).expect(np.eye(4)[k])
 
-EXERCISE_14_1 = program(
-    "14.1", ("Tensor", "no_grad"),
-    why="Your engine records operations, visits them in reverse order, and adds contributions in the shape of each input.",
-    title="an engine that keeps sixty promises",
-    minutes=50, points=4.0, seconds=2.0, prelude="import numpy as np",
-    probes=probes_14_1,
+
+EXERCISE_14_4 = program(
+    "14.4", AXES,
+    title="operations with axes",
+    why="Each of these rules sends every number of the upstream gradient back to the entries from which it was computed.",
+    minutes=18, prelude=NUMPY, probes=probes_14_4, scaffold=whole,
     wrong=[
-        Wrong(built((ADD_UP, "arrived[id(parent)] = share")), "M19", "Where two messages meet, the second replaces the "
-              "first. What does the chain rule do with paths?", name="overwrites"),
-        Wrong(built(("-t.number", "t.number"), ("pop(id(t))", "pop(id(t), np.zeros(t.data.shape))")),
-              "M20", "The walk begins at the wrong end: a node speaks before its "
-              "users have. In which order were they made?", name="oldest first"),
-        Wrong(built(("g.copy() if t.grad is None else t.grad + g", "g.copy()")), "M01", "A second backward replaces "
-              "the gradient; it should be added.", name="replaces grad"),
-        Wrong(built(("        if not retain_graph:\n            t.rules = None\n", "")), "M10", "A second backward "
-              "through the same graph does not raise. What should have been given back?", name="never frees"),
-        Wrong(built(("        if not retain_graph:\n", "        if True:\n")), "M10", "retain_graph has no effect.",
-              name="always frees"),
-        Wrong(built(("    g = g.sum(axis=tuple(range(g.ndim - len(shape))))\n", "")), "M27", "Leading axes are not summed "
-              "away: the gradient has another shape than its input.", name="leading axes"),
-        Wrong(built((" if n == 1), keepdims=True)", " if n == 1))")), "M27", "Axes of size 1 disappear from the gradient.",
-              name="drops axes"),
-        Wrong(built(("lambda g, o, x, y: g * y, lambda g, o, x, y: g * x", "lambda g, o, x, y: g * x, lambda g, o, x, y: "
-              "g * y")), "M43", "The two factors of a product have changed places in its rules.", name="mul swapped"),
-        Wrong(built(("lambda g, o, x: g * (1 - o * o)", "lambda g, o, x: 1 - o * o")), "M23", "tanh forgets what "
-              "arrives.", name="tanh without g"),
-        Wrong(built(("(lambda g, o, x: g * (x > 0),)", "(lambda g, o, x: g,)")), "M53", "relu's mask is missing on the "
-              "way back.", name="no mask"),
-        Wrong(built(("(lambda g, o, x: g * (x > 0),)", "(lambda g, o, x: g * (x >= 0),)")), "M35", "relu is open at 0; "
-              "PyTorch shuts it there.", name="open at 0"),
-        Wrong(built(("g @ y.T, lambda g, o, x, y: x.T @ g", "y.T @ g, lambda g, o, x, y: g @ x.T")), "M29", "The factors "
-              "of matmul's rules stand on the wrong sides.", name="matmul sides"),
-        Wrong(built(("np.add.at(out, index, g)", "out[index] = g")), "M36", "A place that was read twice gets only one of "
-              "its two messages.", name="index twice"),
-        Wrong(built(("        a.version += 1\n".replace("        ", "    "), "")), "M15", "A value was changed after it "
-              "had been used, and nothing noticed.", name="no versions"),
-        Wrong(built(("Tensor.recording = self.before", "Tensor.recording = True")), "M49", "Leaving the inner no_grad "
-              "switched recording on, inside the outer one. What was the state before?", name="switch"),
-        Wrong(built(("Tensor.recording = self.before", "Tensor.recording = self.before\n        return True")), "M49", "An "
-              "error inside a no_grad block has disappeared. What does Python do with an exception when __exit__ returns "
-              "something true?", name="swallows errors"),
-        Wrong(built(("waiting.pop()", "waiting.pop(0)"), ("sorted(found.values(), key=lambda t: -t.number)", "found.values()")),
-              "M20", "The walk goes by the distance from the end. In y = p + 5 * p, p is one step away and two steps away, and "
-              "spoke after the first. When has everything arrived?", name="nearest first"),
-        Wrong(built(("if a.requires_grad and not a.parents and", "if a.requires_grad and")), "M16", "Nothing that requires a "
-              "gradient may be changed in place in your engine. Leaves may not; what was computed may, until somebody needs "
-              "the old value.", name="nothing in place"),
-        Wrong(built(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds one number, and "
-              "was refused a default. How many numbers make a scalar?", name="empty shape only"),
-        Wrong(built(("t.versions != [p.version for p in t.parents]", "t.versions[0] != t.parents[0].version")), "M15", "Only "
-              "the first input is watched: the second one was changed, and nothing noticed.", name="watches the first"),
-        Wrong(built(("lambda a: Tensor(a.data)", "lambda a: Tensor(a.data, a.requires_grad)")), "M12", "What was detached "
-              "asks for gradients again: a leaf of its own. Should anything be recorded for it?", name="detached leaf"),
-        Wrong(built(("            t.rules = None\n", "            t.rules = t.rules if t.parents[1:] else None\n")), "M10",
-              "Only operations of one input give back what they kept: after a product has been used, a new sum of it can "
-              "still be walked. Which nodes of a used graph are spent?", name="frees some"),
-        Wrong(built(("lambda a: Tensor(a.data)", "lambda a: a")), "M12", "detach hands back the same tensor, history "
-              "and all.", name="no detach"),
-        Wrong(built(("    if gradient is None and root.data.size != 1:\n        raise RuntimeError(\"grad can be implicitly "
-              "created only for scalar outputs\")\n", "")), "M25", "A vector was differentiated without a gradient: ones "
-              "were assumed silently.", name="silent ones"),
-        Wrong(built(("a.sum() / a.data.size", "a.sum() / len(a.data)")), "M30", "mean divides by the rows, not by all "
-              "entries.", name="mean by rows"),
+        Wrong(built(("g @ y.T, lambda g, out, x, y: x.T @ g", "y.T @ g, lambda g, out, x, y: g @ x.T")), "M29", "In the rules "
+              "of the matrix product, the factors are on the wrong sides. Write down the three shapes.", name="matmul sides"),
+        Wrong(built(("g @ y.T, lambda g, out, x, y: x.T @ g", "x.T @ g, lambda g, out, x, y: g @ y.T")), "M29", "The two rules "
+              "of the matrix product have changed places. The first rule belongs to the left matrix.", name="matmul swapped"),
+        Wrong(built(("g @ y.T, lambda g, out, x, y: x.T @ g", "g @ y, lambda g, out, x, y: x @ g")), "M29", "The transposes "
+              "are missing in the rules of the matrix product.", name="no transpose"),
+        Wrong(built(("np.expand_dims(g, axis)", "np.expand_dims(g, 0)")), "M52", "The gradient of a sum along another axis "
+              "than "
+              "0 is wrong. At which place does the removed axis have to return?", name="always axis 0"),
+        Wrong(built(("return np.broadcast_to(g, x.shape)", "return np.ones(x.shape)")), "M23", "The rule of the sum returns "
+              "ones, whatever the upstream gradient is.", name="sum of ones"),
+        Wrong(built(("total(a) / a.data.size", "total(a) / len(a.data)")), "M30", "The mean divides by the number of rows. "
+              "Divide by the number of all entries.", name="mean by rows"),
+        Wrong(built(("g.reshape(x.shape)", "g")), "M27", "The gradient of reshape has the shape of the result. The gradient of "
+              "an input has the shape of the input.", name="reshape keeps"),
+        Wrong(built(("np.add.at(full, index, g)", "full[index] = g")), "M36", "An entry that was used twice gets only one of "
+              "its two contributions. Which numpy function adds at repeated positions?", name="index twice"),
+        Wrong(built(("np.add.at(full, index, g)", "full[index] += 1")), "M23", "The rule of the index puts back ones "
+              "instead of "
+              "the upstream gradient.", name="index ones"),
     ],
     alternatives=[
         built(),
-        built(("-t.number", "-t.number * 2"), ("arrived.get(id(parent), 0) + share", "share + arrived.get(id(parent), 0.0)"),
-              ("-g * o / y", "-g * x / (y * y)"), ("x * (x > 0)", "np.maximum(x, 0)"), ("g * n * x ** (n - 1)",
-              "n * g * x ** (n - 1.0)")),
+        built(("np.matmul, rules", "lambda x, y: x @ y, rules"), ("return np.broadcast_to(g, x.shape)",
+              "return g + np.zeros(x.shape)"), ("total(a) / a.data.size", "total(a) * (1 / a.data.size)")),
     ],
-    hints=[
-        "The failing program says which promise is broken. Mend one at a time.",
-        "An operation: compute, and if anybody requires a gradient, note parents and rules. A walk: newest first.",
-        "Number the tensors as they are made; everybody who uses a tensor is newer than it.",
-    ],
-    worked="Build it in this order: Tensor, apply, add and mul, start, reachable (sorted by number), walk; then "
-           "unbroadcast, the other operations, versions, no_grad.",
+    hints=["For the product, take your matmul_backward of exercise 7.1 apart: its two lines are the two rules.",
+           "For the sum, your sum_backward of exercise 6.3 is the rule. The mean needs no rule of its own: it is a sum, "
+           "divided "
+           "by a number.",
+           "For the index, make zeros of the shape of x, and let np.add.at(zeros, index, g) add g at the positions."],
+    worked="matmul: rules g @ y.T and x.T @ g. total: expand_dims(g, axis), then broadcast_to x.shape. mean: total(a) / "
+           "a.data.size. reshape: g.reshape(x.shape). pick: zeros, then np.add.at.",
 )  # fmt: skip
 
-# --- 14.2 an operation of your own ---------------------------------------------------------------------
+# --- 14.5 two losses -----------------------------------------------------------------------------------
+
+MSE = "p, t = Tensor(p, requires_grad=True), Tensor(t, requires_grad=True)\nloss = mse_loss(p, t)\n"
+SURPRISE = "z = Tensor(z, requires_grad=True)\nloss = cross_entropy_loss(z, targets)\n"
+
+
+def probes_14_5(rng: np.random.Generator) -> Iterator[Probe]:
+    p, t = numbers(rng, 4, 2), numbers(rng, 4, 2)
+    yield run(MSE + "[float(loss.data), loss.requires_grad]", p=p, t=t).expect([float(np.mean((p - t) ** 2)), True])
+    yield run(MSE + "(5.0 * loss).backward()\n[p.grad, t.grad]", p=p, t=t).expect(
+        [5 * 2 * (p - t) / 8, -5 * 2 * (p - t) / 8])  # fmt: skip
+    z, targets = numbers(rng, 4, 3), np.array([2, 0, 1, 1])
+    logs = z - np.logaddexp.reduce(z, axis=1)[:, None]
+    yield run(SURPRISE + "[float(loss.data), loss.requires_grad]", z=z, targets=targets).expect(
+        [float(-logs[np.arange(4), targets].mean()), True])  # fmt: skip
+    yield run(SURPRISE + "(5.0 * loss).backward()\nz.grad", z=z, targets=targets).expect(
+        5 * (np.exp(logs) - np.eye(3)[targets]) / 4)  # fmt: skip
+    big = np.array([[900.0, 0.0], [0.0, 3.0]])
+    yield run(SURPRISE + "float(loss.data)", z=big, targets=np.array([1, 1])).expect(float((900 + np.log1p(np.exp(-3.0))) / 2))
+    yield run("z = Tensor(z)\nloss = cross_entropy_loss(z, targets)\n[loss.requires_grad, z.data]", z=z, targets=targets
+              ).expect([False, z])  # fmt: skip
+
+
+def own_rule() -> dict[str, Any]:
+    """Cross-entropy as one operation with a rule of its own, from the two functions of lesson 11."""
+    return made(ENGINE + (
+        "\n\ndef cross_entropy_loss(z, targets):\n    rows = np.arange(len(targets))\n\n"
+        "    def log_softmax(z):\n        z = z - z.max(axis=1, keepdims=True)\n"
+        "        return z - np.log(np.exp(z).sum(axis=1, keepdims=True))\n\n"
+        "    def forward(z):\n        return -log_softmax(z)[rows, targets].mean()\n\n"
+        "    def rule(g, out, z):\n        p = np.exp(log_softmax(z))\n        p[rows, targets] -= 1\n"
+        "        return g * p / len(z)\n\n"
+        "    return apply(\"cross_entropy\", forward, (rule,), z)\n"
+    ), ("Tensor", *STEPS))  # fmt: skip
+
+
+EXERCISE_14_5 = program(
+    "14.5", LOSSES,
+    title="two losses",
+    why="A loss is an expression of recorded operations, or one operation with a rule of its own; both give the same gradient.",
+    minutes=12, prelude=NUMPY, probes=probes_14_5, scaffold=whole,
+    wrong=[
+        Wrong(built(("return mean((p - t) ** 2)", "return total((p - t) ** 2)")), "M30", "The squared errors are added up, and "
+              "not divided by their number.", name="mse sum"),
+        Wrong(built(("return mean((p - t) ** 2)", "return mean((p - t.data) ** 2)")), "M13", "The target gets no gradient, "
+              "because its array was used in place of the tensor.", name="mse data"),
+        Wrong(built(("return mean(log(", "return total(log(")), "M30", "The losses of the rows are added up. Cross-entropy is "
+              "their mean.", name="ce sum"),
+        Wrong(built(("shifted = z - z.data.max(axis=1, keepdims=True)", "shifted = z - z.data.mean() * 0")), "M51", "Scores of "
+              "900 give inf or nan, because exp overflows. What can you subtract from each row first?", name="overflow"),
+        Wrong(built(("total(exp(shifted), 1)", "total(exp(shifted), 1).data + Tensor(0.0)")), "M13", "The value is right, but "
+              "a part of the formula was computed from `.data`, so its gradient is lost.", name="ce data"),
+        Wrong(built(("- shifted[rows, targets])", "+ shifted[rows, targets])")), "M30", "The score of the correct class has "
+              "the "
+              "wrong sign. Does the loss grow or fall when this score grows?", name="ce sign"),
+        Wrong(built(("log(total(exp(shifted), 1))", "log(total(exp(shifted), 0))[rows % z.data.shape[1]]")), "M52", "The "
+              "exponentials are added up along the wrong axis. One row holds the scores of one example.", name="ce axis"),
+    ],
+    alternatives=[built(), own_rule()],
+    hints=["mse_loss is one line: a difference, a power and a mean of tensors.",
+           "For cross_entropy_loss, log p of the correct class is its score minus the logarithm of the sum of all "
+           "exponentials. First subtract the largest number of each row, as in exercise 11.1; it may come from z.data.",
+           "You can also call apply with your functions of exercise 11.2: forward is the loss, and the rule returns its "
+           "gradient times g."],
+    worked="shifted = z - z.data.max(axis=1, keepdims=True); return mean(log(total(exp(shifted), 1)) - shifted[rows, "
+           "targets]).",
+)  # fmt: skip
+
+# --- 14.6 your engine reads digits ---------------------------------------------------------------------
+
+# PyTorch 2.13.0, CPU, float64: TWENTY on the first forty digits of the file.
+TWENTY_LOSSES: list[float] = [
+    2.281595327309435,
+    2.2766393133790084,
+    2.109654210401172,
+    2.268287195046731,
+    2.210001527151152,
+    2.084080931910443,
+    1.9694565188273205,
+    1.8597074101943452,
+    2.0106079073591965,
+    1.6425698806513775,
+    1.9201239728618715,
+    1.7587272036336652,
+    1.650932080036846,
+    1.6798393599570436,
+    1.1643723070256091,
+    1.7083714862647166,
+    1.4857636002091104,
+    1.373354224825526,
+    1.4025508427085969,
+    0.8146620288781617,
+]
+WEIGHTS = "parameters = [Tensor(w, requires_grad=True) for w in (w1, b1, w2, b2)]\n"
+LOOP = WEIGHTS + "train(parameters, x, labels, rate=0.2, batch=4, epochs=2)"
+TWENTY = WEIGHTS + "train(parameters, images / 16, labels, rate=0.5, batch=8, epochs=4)"
+
+
+def weights(n_in: int, hidden: int, out: int) -> dict[str, Array]:
+    """The start of every run: those of lesson 12, with a column for each unit."""
+    return {"w1": start(hidden, n_in).T, "b1": start(hidden), "w2": start(out, hidden).T, "b2": start(out)}
+
+
+def probes_14_6(rng: np.random.Generator) -> Iterator[Probe]:
+    x, labels = numbers(rng, 10, 2) / 2, rng.permutation(np.arange(10) % 3)
+    given = {"x": x, "labels": labels, **weights(2, 5, 3)}
+    scores = np.maximum(x @ given["w1"] + given["b1"], 0) @ given["w2"] + given["b2"]
+    yield run(WEIGHTS + "net(Tensor(x), parameters).data", **given).expect(scores)
+    losses, (w1, b1, w2, b2) = by_hand(x, labels, 4, 2, 0.2, 0.0, 5, 3)
+    yield run(LOOP, **given).expect(losses)
+    yield run(LOOP.replace("train(", "losses = train(") + "\n[type(loss).__name__ for loss in losses[:2]]", **given).seen_as(
+        lambda found: type(found) is list and not any("Tensor" in str(name) for name in found)).expect(True)  # fmt: skip
+    yield run(LOOP + "\n[p.data for p in parameters]", **given).expect([w1.T, b1, w2.T, b2])
+    yield run(LOOP + "\n[x, labels]", **given).expect([x, labels])
+    yield run(TWENTY, **forty(), **weights(64, 16, 10)).expect(TWENTY_LOSSES)
+
+
+STEP = "            p.data -= rate * p.grad\n            p.grad = None\n"
+
+EXERCISE_14_6 = program(
+    "14.6", TRAIN,
+    title="your engine trains a net",
+    why="Twenty losses of your engine agree with PyTorch's to the ninth digit, on handwritten digits.",
+    minutes=15, prelude=NUMPY, probes=probes_14_6, scaffold=whole, seconds=2.0,
+    wrong=[
+        Wrong(built(("            p.grad = None\n", "")), "M01", "The gradients are not cleared, so each step also uses "
+              "those of "
+              "all earlier batches.", name="no clearing"),
+        Wrong(built(("p.data -= rate * p.grad", "p.data += rate * p.grad")), "M30", "The losses grow: the step goes along the "
+              "gradient, and not against it.", name="uphill"),
+        Wrong(built(("p.data -= rate * p.grad", "p = p - rate * p.grad"), ("            p.grad = None\n",
+              "        for p in parameters:\n            p.grad = None\n")), "M17", "The losses of an epoch do not change, "
+              "because "
+              "`p = p - ...` makes a new tensor and leaves the parameter as it is.", name="rebinds"),
+        Wrong(built(("relu(x @ W1 + b1) @ W2 + b2", "(x @ W1 + b1) @ W2 + b2")), "", "There is no relu between the two layers, "
+              "so they are only one linear layer.", name="no relu"),
+        Wrong(built(("relu(x @ W1 + b1) @ W2 + b2", "relu(relu(x @ W1 + b1) @ W2 + b2)")), "", "The scores go through relu, "
+              "too. "
+              "A score may be negative.", name="relu at the end"),
+        Wrong(built(("range(0, len(x), batch)", "range(0, len(x) - batch + 1, batch)")), "", "The last, smaller batch is left "
+              "out.", name="drops the rest"),
+        Wrong(built(("losses.append(float(loss.data))", "losses.append(loss)")), "M18", "The losses are tensors, and each of "
+              "them keeps the graph of its step in memory. Append the number.", name="tensors"),
+        Wrong(built(("losses.append(float(loss.data))", "losses = [*losses, float(loss.data)][-len(x) // batch :]")), "",
+              "The list holds only the last losses. Return one number for each step.", name="last losses"),
+        Wrong(built(("labels[i : i + batch]", "labels[:batch][: len(scores.data)]")), "", "Each batch of images is compared "
+              "with the labels of the first batch.", name="first labels"),
+    ],
+    alternatives=[
+        built(),
+        built(("    for i in list(range(0, len(x), batch)) * epochs:\n", "    for k in range(epochs * -(-len(x) // batch)):\n"
+               "        i = k % -(-len(x) // batch) * batch\n"), ("p.data -= rate * p.grad", "p.data = p.data - rate * p.grad"),
+              ("return relu(x @ W1 + b1) @ W2 + b2", "hidden = (x @ W1 + b1).relu()\n    return hidden @ W2 + b2")),
+    ],
+    hints=["net is one line: relu of x @ W1 + b1, times W2, plus b2.",
+           "One step: scores of the batch, loss, loss.backward(), then for each parameter p.data -= rate * p.grad and "
+           "p.grad = None.",
+           "range(0, len(x), batch) gives the first row of each batch, and x[i : i + batch] its rows. Append "
+           "float(loss.data)."],
+    worked="for each epoch, for i in range(0, len(x), batch): loss = cross_entropy_loss(net(Tensor(x[i:i+batch]), "
+           "parameters), labels[i:i+batch]); loss.backward(); update and clear; append float(loss.data).",
+)  # fmt: skip
+
+# --- 14.7 an operation of your own ---------------------------------------------------------------------
 
 TEST = """
 import numpy as np
@@ -416,8 +734,8 @@ def holds(rule, x, g):
     measured = g * (my_forward(x + h) - my_forward(x - h)) / (2 * h)
     return bool(np.allclose(rule(x, g), measured, rtol=1e-5, atol=1e-7))
 
-def nudges(rule, x, g):
-    # True if the rule asks the operation about other numbers than x.
+def measures(rule, x, g):
+    # True if the rule evaluates the operation at other numbers than x.
     home, given, elsewhere = getattr(rule, "__globals__", {}), my_forward, []
 
     def watched(at):
@@ -435,14 +753,14 @@ def nudges(rule, x, g):
 """
 
 
-def probes_14_2(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_14_7(rng: np.random.Generator) -> Iterator[Probe]:
     x, g = np.abs(numbers(rng, 4)), np.abs(numbers(rng, 4)) * [1, -1, -1, 1]
     yield run("holds(my_rule, x, 1 + 0 * x)", x=x).expect(True)
     yield run("holds(my_rule, x, g)", x=x, g=g).expect(True)
     yield run("holds(my_rule, x, g)", x=x.reshape(2, 2), g=10 * g.reshape(2, 2)).expect(True)
     yield run("f = my_forward\nbool(np.allclose(f(x + 1) - f(x), f(x + 2) - f(x + 1), rtol=1e-4))", x=x).expect(False)
     yield run("my_forward(x)\nmy_rule(x, g)\n[x, g]", x=x, g=g).expect([x, g])
-    yield run("nudges(my_rule, x, g)", x=x, g=g).expect(False)
+    yield run("measures(my_rule, x, g)", x=x, g=g).expect(False)
     yield run("len(my_wrongs) >= 2").expect(True)
     yield run("any(holds(wrong, x, g) for wrong in my_wrongs)", x=x, g=g).expect(False)
     yield run("bool(np.allclose(my_wrongs[0](x, g), my_wrongs[1](x, g)))", x=x, g=g).expect(False)
@@ -453,11 +771,9 @@ def operation(f: Any, rule: Any, *wrongs: Any) -> dict[str, Any]:
 
 
 def measured_rule() -> dict[str, Any]:
-    space: dict[str, Any] = {"np": np}
-    exec("my_forward = lambda x: x**3\n"
-         "my_rule = lambda x, g: g * (my_forward(x + 1e-6) - my_forward(x - 1e-6)) / 2e-6\n"
-         "my_wrongs = [lambda x, g: g * x, lambda x, g: g * x * x]", space)  # fmt: skip
-    return {name: space[name] for name in ("my_forward", "my_rule", "my_wrongs")}
+    return made("my_forward = lambda x: x**3\n"
+                "my_rule = lambda x, g: g * (my_forward(x + 1e-6) - my_forward(x - 1e-6)) / 2e-6\n"
+                "my_wrongs = [lambda x, g: g * x, lambda x, g: g * x * x]", ("my_forward", "my_rule", "my_wrongs"))  # fmt: skip
 
 
 def softplus(x: Any) -> Any:
@@ -468,46 +784,49 @@ def logistic(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-EXERCISE_14_2 = program(
-    "14.2", ("my_forward", "my_rule", "my_wrongs"),
+EXERCISE_14_7 = program(
+    "14.7", ("my_forward", "my_rule", "my_wrongs"),
     why="A rule multiplies the upstream gradient by the derivative, and your two wrong rules show what a check has to catch.",
-    title="an operation of your own, and two traps for a classmate",
-    minutes=15, prelude=TEST, probes=probes_14_2,
+    title="an operation of your own, and two wrong rules for a classmate",
+    minutes=12, prelude=TEST, probes=probes_14_7,
     wrong=[
         Wrong(operation(softplus, lambda x, g: logistic(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M23",
-              "Your rule does not use what arrives.", name="no upstream"),
+              "Your rule does not use the upstream gradient g.", name="no upstream"),
         Wrong(operation(softplus, lambda x, g: g * softplus(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M43",
-              "Your rule is not the slope of your operation: measured, it is another.", name="value for slope"),
+              "Your rule does not agree with the measured derivative of your operation. Did you use a value in place of a "
+              "derivative?", name="value for slope"),
         Wrong(operation(np.exp, lambda x, g: np.multiply(g, np.exp(x), out=g), lambda x, g: g * x, lambda x, g: g / x),
-              "M15", "The numbers are right, and your rule has written them into what it was given. Others need that "
-              "too.", name="writes into g"),
-        Wrong(measured_rule(), "M44", "Your rule nudges x and measures. That is how a rule is tested; a rule is a formula. "
-              "What is the slope of your operation?", name="measured"),
-        Wrong(operation(lambda x: 3 * x, lambda x, g: 3 * g, lambda x, g: g * x, lambda x, g: g), "", "Your operation "
-              "is a straight line: its slope is the same everywhere. Take one with a bend.", name="a line"),
-        Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x), "", "One trap only. A classmate "
-              "should have two to fall into.", name="one trap"),
+              "M15", "The numbers are right, but your rule writes them into the array g. Other rules need g, too.",
+              name="writes into g"),
+        Wrong(measured_rule(), "M44", "Your rule measures the derivative with small steps. This is how to test a rule. The "
+              "rule "
+              "itself should be a formula. What is the derivative of your operation?", name="measured"),
+        Wrong(operation(lambda x: 3 * x, lambda x, g: 3 * g, lambda x, g: g * x, lambda x, g: g), "", "The graph of your "
+              "operation is a straight line, so its derivative is the same everywhere. Choose a function that is curved.",
+              name="a line"),
+        Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x), "", "There is only one wrong rule. Write "
+              "at least two.", name="one wrong rule"),
         Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x, lambda x, g: logistic(x) * g), "",
-              "One of your wrong rules is right.", name="a right trap"),
+              "One of your wrong rules is right.", name="a right one"),
         Wrong(operation(softplus, lambda x, g: g * logistic(x), lambda x, g: g * x, lambda x, g: x * g), "", "Your two "
-              "wrong rules give the same numbers: they are one trap.", name="twin traps"),
+              "wrong rules return the same numbers, so they are the same mistake.", name="twins"),
     ],
     alternatives=[
         operation(softplus, lambda x, g: g * logistic(x), lambda x, g: logistic(x), lambda x, g: g * softplus(x)),
         operation(np.sqrt, lambda x, g: g / (2 * np.sqrt(x)), lambda x, g: g / np.sqrt(x), lambda x, g: g * x),
     ],
-    hints=["A forward with a bend, its slope times g, and two rules that somebody might believe.",
-           "For x**3: the rule 3 * x**2 * g; traps: without g, and x**2 * g.",
-           "Measure your own rule with a central difference before you ask for the check."],
-    worked="my_forward = np.sqrt; my_rule = lambda x, g: g / (2 * np.sqrt(x)); two wrong ones: without the 2, without g.",
+    hints=["Choose a function with a curved graph. Its rule is g times its derivative.",
+           "For x**3 the rule is 3 * x**2 * g. Two wrong rules are 3 * x**2 (without g) and x**2 * g (without the 3).",
+           "Compare your rule with a central difference before you run the check."],
+    worked="my_forward = np.sqrt; my_rule = lambda x, g: g / (2 * np.sqrt(x)); the two wrong rules forget the 2, or g.",
 )  # fmt: skip
 
-# --- 14.3 derivatives that run forwards ----------------------------------------------------------------
+# --- 14.8 one of five extensions: derivatives that run forwards ----------------------------------------
 
 ALONG = "r = {}\n[float(r.value), float(r.slope)]"
 
 
-def probes_14_3(rng: np.random.Generator) -> Iterator[Probe]:
+def probes_forwards(rng: np.random.Generator) -> Iterator[Probe]:
     a, b, s = (float(n) for n in numbers(rng, 3))
     given = {"a": a, "b": b, "s": s}
     cases: dict[str, tuple[float, float]] = {
@@ -553,58 +872,43 @@ class Dual:
 """
 
 
-def dual(*changes: tuple[str, str]) -> Any:
-    """The class of this source, after these changes."""
-    source = DUAL
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"there is no {old!r} in Dual")
-        source = source.replace(old, new)
-    space: dict[str, Any] = {"np": np}
-    exec(source, space)
-    return space["Dual"]
-
-
 def fast(*changes: tuple[str, str]) -> dict[str, Any]:
-    return {"Dual": dual(*changes)}
+    return made(DUAL, ("Dual",), *changes)
 
 
 FORWARDS = program(
-    "14.3", "Dual",
-    title="derivatives that run forwards",
-    minutes=15, prelude="import numpy as np", probes=probes_14_3,
+    "14.8", "Dual",
+    title="forward mode",
+    prelude=NUMPY, probes=probes_forwards,
     wrong=[
         Wrong(fast(("self.slope * other.value + self.value * other.slope", "self.slope * other.slope")), "M22", "The "
-              "slope of a product is not the product of the slopes.", name="product of slopes"),
-        Wrong(fast((" + self.value * other.slope", "")), "M22", "Only the first factor moves in your product.",
+              "derivative of a product is not the product of the derivatives.", name="product of slopes"),
+        Wrong(fast((" + self.value * other.slope", "")), "M22", "Your product uses only the slope of the first factor.",
               name="one path"),
-        Wrong(fast(("np.cos(self.value) * self.slope", "np.cos(self.value)")), "M23", "sin's slope does not use how "
-              "fast its input moves.", name="sin alone"),
-        Wrong(fast(("np.exp(self.value) * self.slope", "np.exp(self.value)")), "M23", "exp's slope does not use how "
-              "fast its input moves.", name="exp alone"),
-        Wrong(fast(("np.cos(self.value) * self.slope", "np.cos(self.slope)")), "M43", "The cosine is taken of the "
-              "slope; it belongs to the value.", name="cos of slope"),
-        Wrong(fast(("self.slope - other.slope", "self.slope + other.slope")), "M30", "In a difference the slopes are "
+        Wrong(fast(("np.cos(self.value) * self.slope", "np.cos(self.value)")), "M23", "The slope of the sine does not use the "
+              "slope of its input.", name="sin alone"),
+        Wrong(fast(("np.exp(self.value) * self.slope", "np.exp(self.value)")), "M23", "The slope of the exponential function "
+              "does not use the slope of its input.", name="exp alone"),
+        Wrong(fast(("np.cos(self.value) * self.slope", "np.cos(self.slope)")), "M43", "The cosine is computed from the slope. "
+              "It should be computed from the value.", name="cos of slope"),
+        Wrong(fast(("self.slope - other.slope", "self.slope + other.slope")), "M30", "In a difference, the slopes are "
               "subtracted, too.", name="minus"),
         Wrong(fast(("return Dual(self.value + other.value, self.slope + other.slope)",
                     "self.value, self.slope = self.value + other.value, self.slope + other.slope\n        return self")), "M15",
-              "The sum is written into the first of the two: whoever uses that number again finds another one.",
+              "The sum is written into its first operand, so this number has changed when it is used again.",
               name="changes itself"),
         Wrong(fast(("np.cos(self.value) * self.slope",
-                    "(np.sin(self.value + 1e-6) - np.sin(self.value - 1e-6)) / 2e-6 * self.slope")), "M44", "sin's slope is "
-              "measured, not computed: the last digits are gone. What is the slope of the sine?", name="sin measured"),
-        Wrong(fast(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number moves in your sums and products. How "
-              "fast does 2.5 move?", name="moving constant"),
+                    "(np.sin(self.value + 1e-6) - np.sin(self.value - 1e-6)) / 2e-6 * self.slope")), "M44", "The slope of the "
+              "sine is measured, so its last digits are wrong. What is the derivative of the sine?", name="sin measured"),
+        Wrong(fast(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number got the slope 1 in your sums and products. "
+              "What is "
+              "the derivative of the constant 2.5?", name="moving constant"),
     ],
     alternatives=[fast(), fast(("self.slope * other.value + self.value * other.slope",
                                 "other.slope * self.value + other.value * self.slope"))],
-    hints=["Each number travels with how fast it moves. An operation gives a new number and its speed.",
-           "For the square: Dual(v * v, 2 * v * s).",
-           "A product: each factor's speed, times the other's value, added. A plain number does not move."],
-    worked="Product: Dual(a.value * b.value, a.slope * b.value + a.value * b.slope). sin: cos(value) * slope.",
 )  # fmt: skip
 
-# --- 14.3 gradients that can be differentiated again ---------------------------------------------------
+# --- 14.8 second derivatives ---------------------------------------------------------------------------
 
 DEEP = """
 class Deep:
@@ -630,19 +934,19 @@ def gradient(y, x):
     order, seen = [], set()
 
     def visit(node):
-        if id(node) not in seen:
-            seen.add(id(node))
+        if node not in seen:
+            seen.add(node)
             for parent in node.parents:
                 visit(parent)
             order.append(node)
 
     visit(y)
-    arrived = {id(y): Deep(1.0)}
+    upstream = {y: Deep(1.0)}
     for node in reversed(order):
         for parent, rule in zip(node.parents, node.rules):
-            share = rule(arrived[id(node)])
-            arrived[id(parent)] = arrived[id(parent)] + share if id(parent) in arrived else share
-    return arrived.get(id(x), Deep(0.0))
+            g = rule(upstream[node])
+            upstream[parent] = upstream[parent] + g if parent in upstream else g
+    return upstream.get(x, Deep(0.0))
 """
 TWICE = "x, z = Deep(a), Deep(b)\ny = {}\n"
 
@@ -672,46 +976,40 @@ def probes_twice(rng: np.random.Generator) -> Iterator[Probe]:
 
 
 def deep(*changes: tuple[str, str]) -> dict[str, Any]:
-    """Deep and gradient, after these changes."""
-    source = DEEP
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"there is no {old!r} in Deep")
-        source = source.replace(old, new)
-    space: dict[str, Any] = {"np": np}
-    exec(source, space)
-    return {name: space[name] for name in ("Deep", "gradient")}
+    return made(DEEP, ("Deep", "gradient"), *changes)
 
 
-SHARE = "arrived[id(parent)] + share if id(parent) in arrived else share"
+JOINED = "upstream[parent] + g if parent in upstream else g"
 
 AGAIN = program(
-    "14.3", ("Deep", "gradient"),
-    title="gradients that can be differentiated again",
-    prelude="import numpy as np", probes=probes_twice,
+    "14.8", ("Deep", "gradient"),
+    title="second derivatives",
+    prelude=NUMPY, probes=probes_twice,
     wrong=[
         Wrong(deep(("lambda g: g * other, lambda g: g * self", "lambda g: Deep(g.value * other.value), lambda g: "
-              "Deep(g.value * self.value)")), "M13", "The first derivative is right, and a product's gradient has no history: "
-              "it was made from bare numbers. In which arithmetic has a rule to compute?", name="bare numbers"),
-        Wrong(deep((SHARE, "share")), "M19", "Where two messages meet, the second replaces the first.", name="deep overwrites"),
-        Wrong(deep(("lambda g: g * out,", "lambda g: out,")), "M23", "exp's rule does not use what arrives.",
+              "Deep(g.value * self.value)")), "M13", "The first derivative is right, but the gradient of a product has no "
+              "history, because it was computed from plain numbers. Compute it with Deep.", name="bare numbers"),
+        Wrong(deep((JOINED, "g")), "M19", "Where two contributions meet, the second replaces the first.",
+              name="deep overwrites"),
+        Wrong(deep(("lambda g: g * out,", "lambda g: out,")), "M23", "The rule of exp does not use the upstream gradient.",
               name="deep exp without g"),
-        Wrong(deep(("(self + Deep(np.pi / 2)).sin()", "Deep(np.cos(self.value))")), "M13", "The cosine in sin's rule is a "
-              "new number without a history: the second derivative is lost there.", name="bare cosine"),
-        Wrong(deep(("arrived = {id(y): Deep(1.0)}", "arrived = {id(y): y}")), "M21", "The walk begins with the value of y. "
-              "What is dy/dy?", name="deep seed"),
+        Wrong(deep(("(self + Deep(np.pi / 2)).sin()", "Deep(np.cos(self.value))")), "M13", "The cosine in the rule of the sine "
+              "is a new number without a history, so the second derivative is lost. A cosine is a shifted sine.",
+              name="bare cosine"),
+        Wrong(deep(("upstream = {y: Deep(1.0)}", "upstream = {y: y}")), "M21", "The pass starts from the value of y. What is "
+              "dy/dy?", name="deep seed"),
         Wrong(deep(("lambda g: g * other, lambda g: g * self", "lambda g: g * self, lambda g: g * other")), "M43", "The "
-              "two factors of a product have changed places in its rules.", name="deep mul swapped"),
-        Wrong(deep(("arrived.get(id(x), Deep(0.0))", "arrived.get(id(x), Deep(0.0)) if y is not x else Deep(0.0)")), "M21",
-              "dx/dx is 0 for you. How far does x move when x does?", name="deep of itself"),
-        Wrong(deep(("reversed(order)", "order"), ("arrived[id(node)])", "arrived.get(id(node), Deep(0.0)))")), "M20", "The "
-              "walk goes the wrong way: a node speaks before its users have.", name="deep order"),
+              "two rules of the product have changed places.", name="deep mul swapped"),
+        Wrong(deep(("upstream.get(x, Deep(0.0))", "upstream.get(x, Deep(0.0)) if y is not x else Deep(0.0)")), "M21",
+              "Your dx/dx is 0. By how much does x change when x changes?", name="deep of itself"),
+        Wrong(deep(("reversed(order)", "order"), ("upstream[node])", "upstream.get(node, Deep(0.0)))")), "M20", "The pass "
+              "begins at the inputs, so most nodes pass on 0. At which end does it begin?", name="deep order"),
     ],
-    alternatives=[deep(), deep((SHARE, "share + arrived[id(parent)] if id(parent) in arrived else share"),
+    alternatives=[deep(), deep((JOINED, "g + upstream[parent] if parent in upstream else g"),
                                ("(lambda g: g * out,)", "(lambda g: out * g,)"))],
 )  # fmt: skip
 
-# --- 14.3 checkpoints ----------------------------------------------------------------------------------
+# --- 14.8 checkpoints ----------------------------------------------------------------------------------
 
 # Given in the exercise notebook as well: signals that are counted, and layers.
 SIGNALS = """
@@ -741,13 +1039,13 @@ class Layer:
 """
 PASS = "Signal.alive = Signal.most = Signal.made = 0\ng = checkpointed([Layer(k) for k in ks], Signal(x), g, every)\n"
 ASKED = (
-    "asked = []\n\nclass Told(Layer):\n    def backward(self, x, g):\n        asked.append(self.k)\n"
-    "        return super().backward(x, g)\n\ncheckpointed([Told(k) for k in ks], Signal(x), g, every)\nasked"
+    "called = []\n\nclass Watched(Layer):\n    def backward(self, x, g):\n        called.append(self.k)\n"
+    "        return super().backward(x, g)\n\ncheckpointed([Watched(k) for k in ks], Signal(x), g, every)\ncalled"
 )
 
 
 def through_layers(ks: list[float], x: float, g: float) -> float:
-    """The slope of a chain of sines, gathered on the way forward."""
+    """The derivative of a chain of sines, gathered on the way forward."""
     for k in ks:
         x, g = float(np.sin(k * x)), float(g * k * np.cos(k * x))
     return g
@@ -766,13 +1064,13 @@ def probes_checkpoint(rng: np.random.Generator) -> Iterator[Probe]:
 
 CHECKPOINTED = """
 def checkpointed(layers, x, g, every):
-    kept = []
+    saved = []
     for i, layer in enumerate(layers):
         if i % every == 0:
-            kept.append(x)
+            saved.append(x)
         x = layer.forward(x)
     for start in reversed(range(0, len(layers), every)):
-        part, inputs = layers[start : start + every], [kept.pop()]
+        part, inputs = layers[start : start + every], [saved.pop()]
         for layer in part[:-1]:
             inputs.append(layer.forward(inputs[-1]))
         for layer in reversed(part):
@@ -782,15 +1080,7 @@ def checkpointed(layers, x, g, every):
 
 
 def with_checkpoints(*changes: tuple[str, str]) -> dict[str, Any]:
-    """checkpointed, after these changes."""
-    source = CHECKPOINTED
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"there is no {old!r} in checkpointed")
-        source = source.replace(old, new)
-    space: dict[str, Any] = {"np": np}
-    exec(source, space)
-    return {"checkpointed": space["checkpointed"]}
+    return made(CHECKPOINTED, ("checkpointed",), *changes)
 
 
 def from_the_start(layers: Any, x: Any, g: Any, every: Any) -> Any:
@@ -817,117 +1107,107 @@ def part_by_part(layers: Any, x: Any, g: Any, every: Any) -> Any:
 
 
 CHECKPOINTS = program(
-    "14.3", "checkpointed",
-    title="checkpoints: time for memory",
+    "14.8", "checkpointed",
+    title="checkpoints",
     prelude=SIGNALS, probes=probes_checkpoint,
     wrong=[
         Wrong(with_checkpoints(("if i % every == 0:", "if True:"), ("range(0, len(layers), every)", "range(len(layers))"),
-              ("start : start + every", "start : start + 1")), "M18", "The gradient is right, and every signal was kept. "
-              "Only each `every`-th may stay; where do the others come from on the way back?", name="keeps all"),
-        Wrong({"checkpointed": from_the_start}, "", "Nothing is kept, and for each layer everything before it is computed "
-              "again: thirty layers cost more than four hundred steps. What is the checkpoint of a part good for?",
-              name="from the start"),
-        Wrong(with_checkpoints(("for layer in reversed(part):", "for layer in part:")), "M20", "The layers of a part speak in "
-              "the order of the way forward. Who is the last to speak on the way back?", name="part forwards"),
-        Wrong(with_checkpoints(("in reversed(range(", "in (range(")), "M20", "The parts come in the order of the way forward, "
-              "with each other's checkpoints.", name="parts forwards"),
+              ("start : start + every", "start : start + 1")), "M18", "The gradient is right, but every signal was saved. "
+              "Save only the input of every `every`-th layer. How can you get the others back on the way back?",
+              name="keeps all"),
+        Wrong({"checkpointed": from_the_start}, "", "No signal is saved, so for each layer all earlier layers are computed "
+              "again. Thirty layers need more than four hundred steps. Where can you start instead?", name="from the start"),
+        Wrong(with_checkpoints(("for layer in reversed(part):", "for layer in part:")), "M20", "Inside a part, the layers run "
+              "backward in the order of the forward pass. Which layer of the part comes first on the way back?",
+              name="part forwards"),
+        Wrong(with_checkpoints(("in reversed(range(", "in (range(")), "M20", "The parts come in the order of the forward pass, "
+              "and each of them gets the saved signal of another part.", name="parts forwards"),
         Wrong(with_checkpoints(("g = layer.backward(inputs.pop(), g)", "pass"), ("    return g", "    return g"),
               ("        for layer in reversed(part):", "        for layer, at in zip(part, inputs):\n            g = "
-               "layer.backward(at, g)\n        for layer in part:")), "M20", "The number is right, because numbers may be "
-              "multiplied in any order; the layers of a part were asked from first to last. For tables that would be wrong.",
-              name="asked forwards"),
-        Wrong(with_checkpoints(("    kept = []\n", "    every = 3\n    kept = []\n")), "", "`every` has no effect: with 1 "
-              "nothing has to be made again. Who decides how many are kept?", name="always three"),
-        Wrong(with_checkpoints(("range(0, len(layers), every)", "range(0, len(layers) - every + 1, every)")), "", "A last part "
-              "that is shorter than the others is left out. How many layers has it?", name="short part"),
+               "layer.backward(at, g)\n        for layer in part:")), "M20", "The result is right, because numbers can be "
+              "multiplied in any order. But the layers of a part were called from first to last. With matrices the result "
+              "would be wrong.", name="asked forwards"),
+        Wrong(with_checkpoints(("    saved = []\n", "    every = 3\n    saved = []\n")), "", "The argument `every` has no "
+              "effect. With every=1, no layer has to be computed again.", name="always three"),
+        Wrong(with_checkpoints(("range(0, len(layers), every)", "range(0, len(layers) - every + 1, every)")), "", "The last "
+              "part is left out when it is shorter than the others.", name="short part"),
         Wrong(with_checkpoints(("g = layer.backward(inputs.pop(), g)", "g = layer.backward(inputs.pop(), 1.0)")), "M23",
-              "A layer is asked without what arrives.", name="layers without g"),
-        Wrong(with_checkpoints(("inputs.pop(), g)", "inputs[0], g)")), "M06", "Every layer of a part is asked about the part's "
-              "first signal. Where did each layer stand?", name="one signal"),
+              "A layer is called with 1.0 in place of the upstream gradient.", name="layers without g"),
+        Wrong(with_checkpoints(("inputs.pop(), g)", "inputs[0], g)")), "M06", "Every layer of a part gets the first signal of "
+              "this part. Which input had each layer on the way forward?", name="one signal"),
     ],
     alternatives=[with_checkpoints(), {"checkpointed": part_by_part}],
 )  # fmt: skip
 
-# --- 14.3 hooks ----------------------------------------------------------------------------------------
+# --- 14.8 hooks ----------------------------------------------------------------------------------------
 
+CALLED = "            new = hook(upstream[t])\n            upstream[t] = upstream[t] if new is None else new\n"
 HOOKS = ENGINE.replace(
-    '        if not t.parents:\n', '        for hook in t.hooks:\n            new = hook(g)\n'
-    '            g = g if new is None else new\n        if not t.parents:\n'
-).replace("        self.version = 0\n", "        self.version = 0\n        self.hooks = []\n") + (
+    "        if not t.parents and t in upstream:\n",
+    "        for hook in t.hooks if t in upstream else []:\n" + CALLED + "        if not t.parents and t in upstream:\n",
+).replace("        self.grad = None\n", "        self.grad = None\n        self.hooks = []\n") + (
     "\n\ndef register_hook(t, hook):\n    t.hooks.append(hook)\n\n\nTensor.register_hook = register_hook\n"
 )  # fmt: skip
-WATCHED = (
-    "a, b = Tensor(2.0, requires_grad=True), Tensor(3.0, requires_grad=True)\nc, d = a + b, a * b\n"
-    "y = c + d + c * d\nseen = []\n"
-)
+WATCHED = SEVEN + "seen = []\n"
 
 
 def probes_hooks(rng: np.random.Generator) -> Iterator[Probe]:
+    grads = "[float(a.grad), float(b.grad)]"
     yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward()\nseen").expect([7.0])
-    yield run(WATCHED + "c.register_hook(lambda g: None)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
-    yield run(WATCHED + "c.register_hook(lambda g: 10 * g)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([88.0, 82.0])
-    yield run(WATCHED + "c.register_hook(lambda g: 2 * g)\nc.register_hook(lambda g: g + 1)\ny.backward()\n"
-              "[float(a.grad), float(b.grad)]").expect([33.0, 27.0])  # fmt: skip
-    yield run(WATCHED + "a.register_hook(lambda g: -g)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([-25.0, 19.0])
+    yield run(WATCHED + f"c.register_hook(lambda g: None)\ny.backward()\n{grads}").expect([25.0, 19.0])
+    yield run(WATCHED + f"c.register_hook(lambda g: 10 * g)\ny.backward()\n{grads}").expect([88.0, 82.0])
+    yield run(WATCHED + f"c.register_hook(lambda g: 2 * g)\nc.register_hook(lambda g: g + 1)\ny.backward()\n{grads}").expect(
+        [33.0, 27.0])  # fmt: skip
+    yield run(WATCHED + f"a.register_hook(lambda g: -g)\ny.backward()\n{grads}").expect([-25.0, 19.0])
     yield run(WATCHED + "for t in (a, d, y):\n    t.register_hook(lambda g, t=t: seen.append(float(t.data)))\ny.backward()\n"
               "seen").expect([41.0, 6.0, 2.0])  # fmt: skip
-    yield run(WATCHED + "c.register_hook(lambda g: seen.append(float(g)))\ny.backward(retain_graph=True)\ny.backward()\n"
-              "[seen, float(a.grad)]").expect([[7.0, 7.0], 50.0])  # fmt: skip
     yield run(WATCHED + "a.register_hook(lambda g: seen.append(float(g)))\nb.backward()\nseen").expect([])
-    yield run(WATCHED + "a.register_hook(lambda g: seen.append(float(g)))\ny.backward(retain_graph=True)\ny.backward()\nseen"
-              ).expect([25.0, 25.0])  # fmt: skip
-    yield run(WATCHED + "c.register_hook(lambda g: 0 * g)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([18.0, 12.0])
-    yield run(WATCHED + "y.register_hook(seen.append)\ny.backward()\nafter = 'kept'\ntry:\n    y.backward()\n"
-              "except RuntimeError:\n    after = 'freed'\nafter").expect("freed")  # fmt: skip
+    yield run(SEVEN + "seen = []\na.register_hook(lambda g: seen.append(float(g)))\ny.backward()\n(a * b).backward()\nseen"
+              ).expect([25.0, 3.0])  # fmt: skip
+    yield run(SEVEN + "y.backward()\n(a * b).backward()\n[float(a.grad), float(b.grad), c.grad is None]").expect(
+        [28.0, 21.0, True])  # fmt: skip
+    yield run(TWO + "(a * b).backward()", a=np.ones(2), b=np.ones(2)).expect(Raises("RuntimeError", "scalar outputs"))
+    yield run(TWO + "(a * b).backward([1.0])", a=np.ones(2), b=np.ones(2)).expect(Raises("RuntimeError", "shape"))
+    yield run(WATCHED + f"c.register_hook(lambda g: 0 * g)\ny.backward()\n{grads}").expect([18.0, 12.0])
     x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
-    yield run("x = Tensor(x, requires_grad=True)\ny = x * x\ny.register_hook(lambda g: g * 0.5)\ny.backward(v)\nx.grad",
-              x=x, v=v).expect(x * v)  # fmt: skip
+    yield run(PAIR.format("x * z") + "y.register_hook(lambda g: g * 0.5)\ny.backward(v)\n[x.grad, z.grad]", x=x, z=x[0],
+              v=v).expect([v * x[0] / 2, (v * x).sum(0) / 2])  # fmt: skip
 
 
 def hooked(*changes: tuple[str, str]) -> dict[str, Any]:
-    """An engine with hooks, after these changes."""
-    source = HOOKS
-    for old, new in changes:
-        if old not in source:
-            raise ValueError(f"there is no {old!r} in the engine with hooks")
-        source = source.replace(old, new)
-    space: dict[str, Any] = {"np": np}
-    exec(source, space)
-    return {"Tensor": space["Tensor"]}
+    return made(HOOKS, ("Tensor",), *changes)
 
 
-CALLED = "            new = hook(g)\n            g = g if new is None else new\n"
+LOOP_OVER_HOOKS = "        for hook in t.hooks if t in upstream else []:\n"
 LISTENING = program(
-    "14.3", "Tensor.register_hook",
-    title="hooks: somebody listens",
-    prelude="import numpy as np", probes=probes_hooks,
+    "14.8", "Tensor.register_hook",
+    title="hooks",
+    prelude=NUMPY, probes=probes_hooks,
     wrong=[
-        Wrong(hooked((CALLED, "            hook(g)\n")), "", "The hook is called, and what it returns is thrown away. When "
-              "should its answer take the place of the gradient?", name="listens only"),
-        Wrong(hooked(("g = g if new is None else new", "g = new")), "M05", "A hook that returns nothing has wiped out the "
-              "gradient. What does None stand for here?", name="None for gradient"),
-        Wrong(hooked(("g if new is None else new", "new if np.any(new) else g")), "M05", "A hook has answered 0, and the old "
-              "gradient went on. Is 0 the same as no answer?", name="zero for none"),
-        Wrong(hooked(("t.hooks.append(hook)", "t.hooks = [hook]")), "M19", "A second hook replaces the first. How many "
-              "may listen?", name="one hook"),
-        Wrong(hooked(("        for hook in t.hooks:\n" + CALLED, ""), (ADD_UP,
-              "for hook in parent.hooks:\n                share = share if hook(share) is None else hook(share)\n            "
-              "arrived[id(parent)] = arrived.get(id(parent), 0) + share")), "M20", "The hook is called for each message, "
-              "before they are added up. When is a gradient whole?", name="each message"),
-        Wrong(hooked(("        for hook in t.hooks:\n" + CALLED + "        if not t.parents:\n", "        if not t.parents:\n"
-              "            for hook in t.hooks:\n" + CALLED.replace("            ", "                "))), "M02", "Hooks on "
-              "leaves work, and nobody listens at the nodes between. Whose gradient passes there?", name="leaves only"),
-        Wrong(hooked(("        if not retain_graph:\n            t.rules = None\n", "")), "M10", "The hooks are right, and "
-              "the walk that you wrote for them has lost a promise of 14.1. What becomes of the graph after a pass?",
-              name="hooks keep all"),
-        Wrong(hooked(("in t.hooks:", "in reversed(t.hooks):")), "", "The hooks are called last first. In which order were they "
-              "registered?", name="last first"),
+        Wrong(hooked((CALLED, "            hook(upstream[t])\n")), "", "The hook is called, but what it returns is ignored. "
+              "When should its result replace the gradient?", name="listens only"),
+        Wrong(hooked(("upstream[t] = upstream[t] if new is None else new", "upstream[t] = new")), "M05", "A hook that returns "
+              "None has replaced the gradient by None. None means: leave the gradient as it is.", name="None for gradient"),
+        Wrong(hooked(("upstream[t] if new is None else new", "new if np.any(new) else upstream[t]")), "M05", "A hook returned "
+              "0, and the old gradient was passed on. Is 0 the same as None?", name="zero for none"),
+        Wrong(hooked(("t.hooks.append(hook)", "t.hooks = [hook]")), "M19", "A second hook replaces the first one. A tensor may "
+              "have several.", name="one hook"),
+        Wrong(hooked((LOOP_OVER_HOOKS + CALLED, ""), (ADDS, "for hook in parent.hooks:\n                    new = hook(g)\n"
+              "                    g = g if new is None else new\n                " + ADDS), ("    upstream = {self: start}\n",
+              "    for hook in self.hooks:\n        new = hook(start)\n        start = start if new is None else new\n"
+              "    upstream = {self: start}\n")), "M20", "The hook is called for each contribution, before they are added up. "
+              "When is the gradient of a tensor complete?", name="each contribution"),
+        Wrong(hooked((LOOP_OVER_HOOKS, "        for hook in t.hooks if t in upstream and not t.parents else []:\n")), "M02",
+              "Hooks of leaves are called, but hooks of inner tensors are not.", name="leaves only"),
+        Wrong(hooked(("for hook in t.hooks if", "for hook in t.hooks[::-1] if")), "", "The hooks are called in reverse order. "
+              "Call them in the order in which they were registered.", name="last first"),
     ],
-    alternatives=[hooked(), hooked((CALLED, "            answer = hook(g.copy())\n            if answer is not None:\n"
-                                            "                g = np.asarray(answer)\n"))],
+    alternatives=[hooked(), hooked((CALLED, "            answer = hook(upstream[t].copy())\n            if answer is not "
+    "None:\n"
+                                            "                upstream[t] = np.asarray(answer)\n"))],
 )  # fmt: skip
 
-# --- 14.3 export ---------------------------------------------------------------------------------------
+# --- 14.8 export ---------------------------------------------------------------------------------------
 
 EXPORTED = "import numpy as np\nimport minigrad as torch\nfrom minigrad.autograd import Function"
 SOFTPLUS = "lambda x: np.log1p(np.exp(x)), lambda g, out, x: g / (1 + np.exp(-x))"
@@ -942,18 +1222,18 @@ KINDS = (
 
 def probes_export(rng: np.random.Generator) -> Iterator[Probe]:
     x, v = numbers(rng, 2, 3), numbers(rng, 2, 3)
-    made = f"Op = exported({SOFTPLUS})\n"
+    op = f"Op = exported({SOFTPLUS})\n"
     tensor = "x = torch.tensor(x, requires_grad=True)\n"
-    yield run(made + "Op.apply(torch.tensor(x))", x=x).expect(np.logaddexp(0, x))
-    yield run(made + tensor + "Op.apply(x).backward(torch.tensor(v))\nx.grad", x=x, v=v).expect(v * (1 + np.tanh(x / 2)) / 2)
+    yield run(op + "Op.apply(torch.tensor(x))", x=x).expect(np.logaddexp(0, x))
+    yield run(op + tensor + "Op.apply(x).backward(torch.tensor(v))\nx.grad", x=x, v=v).expect(v * (1 + np.tanh(x / 2)) / 2)
     yield run(f"Op = exported({FROM_OUT})\n" + tensor + "(Op.apply(2 * x) * torch.tensor(v)).sum().backward()\nx.grad", x=x,
               v=v).expect(2 * v * np.exp(2 * x))  # fmt: skip
-    yield run(made + "issubclass(Op, Function)").expect(True)
+    yield run(op + "issubclass(Op, Function)").expect(True)
     yield run(KINDS + tensor + "Op.apply(x).sum().backward()\nsorted(kinds)", x=x).expect(["ndarray"])
-    yield run(made + tensor + "(Op.apply(x) + Op.apply(2 * x)).sum().backward()\nx.grad", x=x).expect(
+    yield run(op + tensor + "(Op.apply(x) + Op.apply(2 * x)).sum().backward()\nx.grad", x=x).expect(
         (1 + np.tanh(x / 2)) / 2 + 1 + np.tanh(x))  # fmt: skip
     changed = "y = x * 1\nz = Op.apply(y)\ny += 1\nz.sum().backward()"
-    yield run(made + tensor + changed, x=x).expect(Raises("RuntimeError", "modified by an inplace"))
+    yield run(op + tensor + changed, x=x).expect(Raises("RuntimeError", "modified by an inplace"))
 
 
 def exporter(
@@ -1011,81 +1291,453 @@ def of_tensors(forward: Any, rule: Any) -> Any:
 
 
 class Shared:
-    """Where a careless answer keeps what belongs to one call."""
+    """Where a careless answer saves what belongs to one call."""
 
-    kept: tuple[Any, Any]
+    saved: tuple[Any, Any]
 
 
-def kept_outside(ctx: Any, x: Any, out: Any) -> None:
-    Shared.kept = x, out
+def saved_outside(ctx: Any, x: Any, out: Any) -> None:
+    Shared.saved = x, out
 
 
 EXPORT = program(
-    "14.3", "exported",
-    title="a rule for PyTorch",
+    "14.8", "exported",
+    title="export",
     prelude=EXPORTED, probes=probes_export,
     wrong=[
-        Wrong(exporter(hung, lambda ctx: (ctx.x, ctx.out)), "M34", "Right, until x is changed in place: nothing notices. Which "
-              "call watches what was kept?", name="hung on ctx"),
-        Wrong(exporter(arrives=lambda g: np.ones(g.shape)), "M23", "The rule is asked with ones. What arrives from behind?",
+        Wrong(exporter(hung, lambda ctx: (ctx.x, ctx.out)), "M34", "The gradient is right until x is changed in place, and "
+              "then "
+              "it is silently wrong. Which method saves tensors so that a change is noticed?", name="hung on ctx"),
+        Wrong(exporter(arrives=lambda g: np.ones(g.shape)), "M23", "The rule gets ones in place of the upstream gradient.",
               name="export without g"),
-        Wrong(exporter(swap=True), "M43", "Input and output have changed places: the rule wants g, the output, the input.",
+        Wrong(exporter(swap=True), "M43", "Input and output have changed places: the rule takes g, the output, and the input.",
               name="out for x"),
-        Wrong(exporter(kept_outside, lambda ctx: Shared.kept), "M34", "Two operations in one graph share one place, and the "
-              "second overwrites what the first has kept. What belongs to one call only?", name="kept outside"),
-        Wrong({"exported": of_tensors}, "", "forward and rule were given tensors: they were written for arrays. Who turns the "
-              "one into the other, and back?", name="tensors inside"),
-        Wrong(exporter(base=object), "M33", "The class is no Function, so it has no apply: who would write the node into the "
-              "graph?", name="no Function"),
+        Wrong(exporter(saved_outside, lambda ctx: Shared.saved), "M34", "Two operations of one graph save their tensors in the "
+              "same place, so the second overwrites those of the first. Save them in ctx, which belongs to one call.",
+              name="saved outside"),
+        Wrong({"exported": of_tensors}, "", "forward and rule got tensors, but they were written for numpy arrays. Convert in "
+              "both directions.", name="tensors inside"),
+        Wrong(exporter(base=object), "M33", "The class is not a Function, so it has no `apply`, which records the operation.",
+              name="no Function"),
     ],
     alternatives=[exporter(), {"exported": remade}],
 )  # fmt: skip
 
-EXERCISE_14_3 = one_of(
-    "14.3", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
+EXERCISE_14_8 = one_of(
+    "14.8", FORWARDS, AGAIN, CHECKPOINTS, LISTENING, EXPORT,
     why="What you built agrees with derivatives that were found in another way.",
-    title="one more thing your engine can do", minutes=20, with_engine=True,
-    hints=["Choose one; forwards is the shortest. Leave the others as they are.",
-           "Forwards: a number and its speed. Again: rules in the arithmetic of the nodes. Checkpoints: keep few, make the "
-           "rest again. Hooks: when the gradient is whole, ask. Export: arrays inside, tensors outside.",
-           "Try the smallest example by hand first: one product, two layers, one hook, one call of apply."],
-    worked="Forwards: Product: Dual(a.value * b.value, a.slope * b.value + a.value * b.slope). sin: cos(value) * slope.",
+    title="one extension of your choice", minutes=20, with_engine=True,
+    hints=["Choose one; forward mode is the shortest. Leave the other blanks as they are.",
+           "Forward mode: each operation computes a value and its derivative. Second derivatives: write the rules with "
+           "Deep, not "
+           "with plain numbers. Checkpoints: save few signals, and compute the others again. Hooks: call them when the "
+           "gradient "
+           "is complete. Export: arrays inside, tensors outside.",
+           "First try the smallest example by hand: one product, two layers, one hook, one call of apply."],
+    worked="For forward mode, the product is Dual(a.value * b.value, a.slope * b.value + a.value * b.slope), and the sine has "
+           "the slope cos(value) * slope.",
 )  # fmt: skip
 
-# --- prediction of the reading notebook ----------------------------------------------------------------
+# --- 14.9 from an empty file ---------------------------------------------------------------------------
+
+MINE = """
+class MyTensor:
+    recording, made = True, 0
+
+    def __init__(self, data, requires_grad=False):
+        self.data = np.array(data, dtype=float)
+        self.requires_grad, self.grad = requires_grad, None
+        self.op, self.parents, self.rules, self.version = "", (), None, [0]
+        MyTensor.made += 1
+        self.number = MyTensor.made
+
+    def backward(self, gradient=None, retain_graph=False):
+        my_walk(self, my_start(self, gradient), retain_graph)
+
+    def detach(self):
+        out = MyTensor(0.0)
+        out.data, out.version = self.data, self.version
+        return out
+
+    def add_(self, amount):
+        if self.requires_grad and not self.parents and MyTensor.recording:
+            raise RuntimeError("a leaf that requires grad in an in-place operation")
+        self.data += amount.data if isinstance(amount, MyTensor) else amount
+        self.version[0] += 1
+        return self
+
+
+class my_no_grad:
+    def __enter__(self):
+        self.before = MyTensor.recording
+        MyTensor.recording = False
+
+    def __exit__(self, *error):
+        MyTensor.recording = self.before
+
+
+def my_apply(name, forward, rules, *inputs):
+    inputs = [t if isinstance(t, MyTensor) else MyTensor(t) for t in inputs]
+    try:
+        out = MyTensor(forward(*[t.data for t in inputs]))
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    if MyTensor.recording and any(t.requires_grad for t in inputs):
+        out.requires_grad = True
+        out.op, out.parents, out.rules = name, inputs, rules
+        out.versions = [t.version[0] for t in inputs]
+    return out
+
+
+def my_start(root, gradient):
+    if not root.requires_grad:
+        raise RuntimeError("this tensor does not require grad")
+    if gradient is None and root.data.size != 1:
+        raise RuntimeError("only scalar outputs need no gradient")
+    start = np.ones(root.data.shape) if gradient is None else np.array(gradient, float)
+    if start.shape != root.data.shape:
+        raise RuntimeError(f"the gradient has the shape {start.shape}")
+    return start
+
+
+def my_order(root):
+    found = {root: None}
+    waiting = [root]
+    while waiting:
+        new = [p for p in waiting.pop().parents if p.requires_grad and p not in found]
+        found.update(dict.fromkeys(new))
+        waiting.extend(new)
+    return sorted(found, key=lambda t: -t.number)
+
+
+def my_walk(root, start, retain_graph):
+    upstream = {root: start}
+    for t in my_order(root):
+        g = upstream.pop(t)
+        if not t.parents:
+            t.grad = g if t.grad is None else t.grad + g
+            continue
+        for parent, contribution in my_contributions(t, g):
+            upstream[parent] = upstream.get(parent, 0) + contribution
+        if not retain_graph:
+            t.rules = None
+
+
+def my_contributions(t, g):
+    if t.rules is None:
+        raise RuntimeError("backward through the same graph a second time")
+    if t.versions != [p.version[0] for p in t.parents]:
+        raise RuntimeError(f"{t.op}: an input was changed by an in-place operation")
+    arrays = [p.data for p in t.parents]
+    for parent, rule in zip(t.parents, t.rules):
+        if parent.requires_grad:
+            yield parent, my_fit(np.asarray(rule(g, *arrays)), parent.data.shape)
+
+
+def my_fit(g, shape):
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    return g.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True)
+
+
+def my_operation(method, name, forward, *rules):
+    setattr(MyTensor, method, lambda *inputs: my_apply(name, forward, rules, *inputs))
+
+
+my_operation("__add__", "add", np.add, lambda g, x, y: g, lambda g, x, y: g)
+my_operation("__sub__", "sub", np.subtract, lambda g, x, y: g, lambda g, x, y: -g)
+my_operation("__mul__", "mul", np.multiply,
+             lambda g, x, y: g * y, lambda g, x, y: g * x)
+my_operation("__truediv__", "div", np.divide,
+             lambda g, x, y: g / y, lambda g, x, y: -g * x / y**2)
+my_operation("__matmul__", "matmul", np.matmul,
+             lambda g, x, y: g @ y.T, lambda g, x, y: x.T @ g)
+my_operation("__neg__", "neg", np.negative, lambda g, x: -g)
+my_operation("exp", "exp", np.exp, lambda g, x: g * np.exp(x))
+my_operation("log", "log", np.log, lambda g, x: g / x)
+my_operation("tanh", "tanh", np.tanh, lambda g, x: g / np.cosh(x)**2)
+my_operation("relu", "relu", lambda x: np.maximum(x, 0), lambda g, x: g * (x > 0))
+MyTensor.__radd__, MyTensor.__rmul__ = MyTensor.__add__, MyTensor.__mul__
+MyTensor.__rsub__ = lambda a, b: -a + b
+MyTensor.__pow__ = lambda a, n: my_apply(
+    "pow", lambda x: x**n, (lambda g, x: g * n * x ** (n - 1),), a
+)
+
+
+def my_sum(a, axis=None):
+    def rule(g, x):
+        g = g if axis is None else np.expand_dims(g, axis)
+        return np.broadcast_to(g, x.shape)
+
+    return my_apply("sum", lambda x: x.sum(axis=axis), (rule,), a)
+
+
+def my_index(a, index):
+    def rule(g, x):
+        full = np.zeros(x.shape)
+        np.add.at(full, index, g)
+        return full
+
+    return my_apply("index", lambda x: x[index], (rule,), a)
+
+
+MyTensor.sum, MyTensor.__getitem__ = my_sum, my_index
+MyTensor.mean = lambda a: a.sum() / a.data.size
+MyTensor.reshape = lambda a, *shape: my_apply(
+    "reshape", lambda x: x.reshape(shape), (lambda g, x: g.reshape(x.shape),), a
+)
+"""
+MINE_NAMES = ("MyTensor", "my_no_grad")
+
+
+def mine(*changes: tuple[str, str]) -> dict[str, Any]:
+    """The engine from an empty file, after these changes."""
+    return made(MINE, MINE_NAMES, *changes)
+
+
+ALL_UNARY = UNARY | {
+    "x + 2.5": (lambda x: x + 2.5, lambda x: np.ones_like(x)),
+    "2.5 + x": (lambda x: 2.5 + x, lambda x: np.ones_like(x)),
+    "3.0 * x": (lambda x: 3 * x, lambda x: np.full_like(x, 3)),
+    "x * x": (lambda x: x**2, lambda x: 2 * x),
+    "x + x": (lambda x: 2 * x, lambda x: np.full_like(x, 2)),
+}
+ALL_BINARY = BINARY | {
+    "x + z": (lambda x, z: x + z, lambda x, z: 1 + 0 * x, lambda x, z: 1 + 0 * z),
+    "x * z": (lambda x, z: x * z, lambda x, z: z + 0 * x, lambda x, z: x + 0 * z),
+}
+# An operation saved y; y is changed in place. What follows has to be an error, or the gradient at the old y.
+GUARD = (
+    "x = Tensor(x, requires_grad=True)\nk = Tensor(k)\ny = x * 1.0\nw = {}\n{}.add_(1.0)\n"
+    "try:\n    w.backward(v)\n    fits = bool(np.allclose(x.grad, right))\n"
+    "except RuntimeError as error:\n    fits = 'place' in str(error)\nfits"
+)
+SAVING: dict[str, Rule] = {
+    "y * k": lambda x, k: k,
+    "k * y": lambda x, k: k,
+    "y / k": lambda x, k: 1 / k,
+    "k / y": lambda x, k: -k / x**2,
+    "y ** 3": lambda x, k: 3 * x**2,
+    "y.exp()": lambda x, k: np.exp(x),
+    "y.log()": lambda x, k: 1 / x,
+    "y.tanh()": lambda x, k: 1 / np.cosh(x) ** 2,
+    "(y - 2.0).relu()": lambda x, k: 1.0 * (x > 2),
+}
+
+
+def in_place(rng: np.random.Generator) -> Iterator[Probe]:
+    """For each operation that saves something: its input, its result and its detached input are changed."""
+    x, k, v = np.abs(numbers(rng, 3)), numbers(rng, 3), numbers(rng, 3)
+    for text, slope in SAVING.items():
+        for changed in ("y", "w", "y.detach()"):
+            yield run(GUARD.format(text, changed), x=x, k=k, v=v, right=v * slope(x, k)).expect(True)
+    a, b, u = numbers(rng, 2, 3), numbers(rng, 3, 2), numbers(rng, 2, 2)
+    for text, left, right, answer in (("y @ k", a, b, u @ b.T), ("k @ y", b, a, a.T @ u)):
+        yield run(GUARD.format(text, "y"), x=left, k=right, v=u, right=answer).expect(True)
+
+
+def probes_14_9(rng: np.random.Generator) -> Iterator[Probe]:
+    yield from (renamed(probe) for probe in requirements(rng))
+
+
+def renamed(probe: Probe) -> Probe:
+    """The same program for the engine that is written from an empty file."""
+    code = probe.code.replace("Tensor", "MyTensor").replace("no_grad()", "my_no_grad()")
+    return run(code, **probe.data).expect(probe.expected)
+
+
+def requirements(rng: np.random.Generator) -> Iterator[Probe]:
+    yield from elementwise(rng, ALL_UNARY, ALL_BINARY)
+    yield from with_axes(rng)
+    x, v = numbers(rng, 2, 3) / 2, numbers(rng, 2, 3)
+    # the order of the pass
+    yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
+    yield run(SEVEN + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([50.0, 38.0])
+    chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(3000):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
+    yield run(chain).expect(1.0)
+    yield run(chain.replace("3000", "40").replace("y + 1.0", "y + y")).expect(2.0**40)
+    yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
+    short_cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
+    yield run(short_cut).expect(12.0)
+    two = "x = Tensor(3.0, requires_grad=True)\ny, z = x * x, x * 5.0\ny.backward()\nz.backward()\nfloat(x.grad)"
+    yield run(two).expect(11.0)
+    yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad is None]"
+              ).expect([4.0, True])  # fmt: skip
+    yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad is None", x=x).expect(True)
+    box, thin, deep = numbers(rng, 2, 2, 3), numbers(rng, 2, 1), numbers(rng, 2, 2, 3)
+    yield run(PAIR.format("x * z") + "y.backward(v)\nz.grad", x=box, z=thin, v=deep).expect(fitted(deep * box, (2, 1)))
+    yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").expect(np.array([[6.0]]))
+    yield run("x = Tensor([3, 4], requires_grad=True)\n(x * 0.5).backward([1.0, 3.0])\n[x.data, x.grad]").expect(
+        [np.array([3.0, 4.0]), np.array([0.5, 1.5])])  # fmt: skip
+    yield run("x = Tensor(np.array([3, 4]))\nx.add_(0.5)\nx.data").expect(np.array([3.5, 4.5]))
+    # what raises
+    yield run(ONE.format("x * x") + "y.backward()", x=x).expect(Raises("RuntimeError", "scalar outputs"))
+    yield run(ONE.format("x * x") + "y.backward(v)", x=x, v=v[0]).expect(Raises("RuntimeError", "hape"))
+    yield run(ONE.format("(x * x).sum()") + "y.backward()\ny.backward()", x=x).expect(Raises("RuntimeError", "second time"))
+    again = "x = Tensor(x, requires_grad=True)\na = x * x\na.sum().backward()\na.sum().backward()"
+    yield run(again, x=x).expect(Raises("RuntimeError", "second time"))
+    yield run("Tensor(3.0).backward()").expect(Raises("RuntimeError", "require grad"))
+    yield run("Tensor(x) @ Tensor(x)", x=x).expect(Raises("ValueError", "matmul"))
+    yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
+    # changes in place
+    yield from in_place(rng)
+    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "place"))
+    yield run("x = Tensor(x, requires_grad=True)\ny = x * 1.0\ny.add_(1.0)\n(y * y).sum().backward()\nx.grad", x=x).expect(
+        2 * (x + 1)
+    )
+    yield run("y = Tensor(x, requires_grad=True) * 1.0\nd = y.detach()\nd.add_(1.0)\ny.data", x=x).expect(x + 1)
+    # what may not change, and what is not recorded
+    yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
+              ).expect(np.array([2.0, 3.0]))  # fmt: skip
+    yield run("a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)\n"
+              "(a + b).sum().backward()\na.grad += 10\nb.grad").expect(np.array([1.0, 1.0]))  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").expect(3.0)
+    yield run("Tensor(3.0, requires_grad=True).detach().requires_grad").expect(False)
+    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
+    yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
+              "y.requires_grad").expect(False)  # fmt: skip
+    yield run("seen = False\ntry:\n    with no_grad():\n        raise KeyError\nexcept KeyError:\n    seen = True\n"
+              "[seen, (Tensor(3.0, requires_grad=True) * 2.0).requires_grad]").expect([True, True])  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    x.add_(1.0)\n(x * x).backward()\nfloat(x.grad)"
+              ).expect(8.0)  # fmt: skip
+
+
+WATCH = "t.versions != [p.version[0] for p in t.parents]"
+FREES = "        if not retain_graph:\n            t.rules = None\n"
+
+EXERCISE_14_9 = program(
+    "14.9", MINE_NAMES,
+    title="an engine from an empty file",
+    why="Your engine meets every requirement, and you wrote all of it without a stub.",
+    minutes=90, points=2.0, seconds=2.0, prelude=NUMPY, probes=probes_14_9,
+    wrong=[
+        Wrong(mine(("upstream[parent] = upstream.get(parent, 0) + contribution", "upstream[parent] = contribution")), "M19",
+              "Where two contributions meet, the second replaces the first. What does the chain rule do with several paths?",
+              name="overwrites"),
+        Wrong(mine(("-t.number", "t.number"), ("pop(t)", "pop(t, np.zeros(t.data.shape))")), "M20", "The pass begins with the "
+              "oldest tensor, so a tensor passes its gradient on before its users have contributed.", name="oldest first"),
+        Wrong(mine(("waiting.pop()", "waiting.pop(0)"), ("sorted(found, key=lambda t: -t.number)", "list(found)")), "M20",
+              "The pass goes by the distance from the output. In y = p + 5 * p, p is one step and two steps away, and it "
+              "passed its gradient on after the first contribution.", name="nearest first"),
+        Wrong(mine(("g if t.grad is None else t.grad + g", "g")), "M01", "A second backward replaces the gradient. It "
+              "should be "
+              "added.", name="replaces grad"),
+        Wrong(mine((FREES, "")), "M10", "A second backward through the same graph does not raise an error. What should the "
+              "first pass have freed?", name="never frees"),
+        Wrong(mine(("        if not retain_graph:\n", "        if True:\n")), "M10", "retain_graph=True has no effect.",
+              name="always frees"),
+        Wrong(mine(("            t.rules = None\n", "            t.rules = t.rules if t.parents[1:] else None\n")), "M10",
+              "Only operations of one input free what they saved: after a product was used, a new sum of it can still be "
+              "differentiated.", name="frees some"),
+        Wrong(mine(("    g = g.sum(axis=tuple(range(g.ndim - len(shape))))\n", "")), "M27", "The axes that broadcasting "
+              "added in "
+              "front are not summed, so the gradient has another shape than its input.", name="leading axes"),
+        Wrong(mine((" if n == 1), keepdims=True)", " if n == 1))")), "M27", "Axes of size 1 disappear from the gradient.",
+              name="drops axes"),
+        Wrong(mine(("        self.version[0] += 1\n", "")), "M15", "A tensor was changed after an operation had saved it, and "
+              "the gradient is silently wrong. How can the operation notice the change?", name="no versions"),
+        Wrong(mine((WATCH, "t.versions[0] != t.parents[0].version[0]")), "M15", "Only a change of the first input is noticed. "
+              "The second one was changed, and the gradient is silently wrong.", name="watches the first"),
+        Wrong(mine(("np.exp, lambda g, x: g * np.exp(x))", "np.exp, lambda g, x: g)\n\ndef my_exp(a):\n    out = my_apply("
+              "\"exp\", np.exp, (lambda g, x: g * out.data,), a)\n    return out\n\nMyTensor.exp = my_exp")), "M15", "The rule "
+              "of exp uses its result, which was changed in place after the operation, and the gradient is silently wrong. A "
+              "saved result has to be watched, too.", name="result unwatched"),
+        Wrong(mine(("out.data, out.version = self.data, self.version", "out.data = self.data")), "M15", "A change through "
+              "`y.detach()` changes y itself, but it is not counted as a change of y. Both need the same counter.",
+              name="own counter"),
+        Wrong(mine(("out.data, out.version = self.data, self.version", "out.data = self.data.copy()")), "M12", "`detach` "
+              "made a "
+              "copy. In PyTorch the detached tensor uses the same memory, so a change of one is a change of the other.",
+              name="detach copies"),
+        Wrong(mine(("        out = MyTensor(0.0)\n", "        out = MyTensor(0.0, self.requires_grad)\n")), "M12", "What was "
+              "detached requires a gradient again, as a new leaf.", name="detached leaf"),
+        Wrong(mine(("        out = MyTensor(0.0)\n        out.data, out.version = self.data, self.version\n        return "
+              "out\n",
+              "        return self\n")), "M12", "`detach` returns the same tensor, with its history.", name="no detach"),
+        Wrong(mine(("MyTensor.recording = self.before", "MyTensor.recording = True")), "M49", "Leaving the inner block "
+              "switched "
+              "recording on inside the outer one. Which state was there before?", name="switch"),
+        Wrong(mine(("MyTensor.recording = self.before", "MyTensor.recording = self.before\n        return True")), "M49", "An "
+              "error inside a block without recording has disappeared. What does Python do when __exit__ returns True?",
+              name="swallows errors"),
+        Wrong(mine(("if self.requires_grad and not self.parents and", "if self.requires_grad and")), "M16", "No tensor that "
+              "requires a gradient may be changed in place in your engine. Only leaves may not. A computed tensor may, "
+              "until an "
+              "operation needs its old value.", name="nothing in place"),
+        Wrong(mine(("np.array(data, dtype=float)", "np.array(data)")), "", "Integer data remain integers, so 0.5 cannot be "
+              "added "
+              "in place. Turn all data into floating-point numbers.", name="integers"),
+        Wrong(mine(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds a single "
+              "number, so "
+              "it needs no gradient.", name="empty shape only"),
+        Wrong(mine(("    if gradient is None and root.data.size != 1:\n        raise RuntimeError(\"only scalar outputs "
+              "need no "
+              "gradient\")\n", "")), "M25", "A vector was differentiated without a gradient, as if ones had been passed.",
+              name="silent ones"),
+        Wrong(mine(("np.add.at(full, index, g)", "full[index] = g")), "M36", "An entry that was used twice gets only one of "
+              "its "
+              "two contributions.", name="index twice"),
+        Wrong(mine(("a.sum() / a.data.size", "a.sum() / len(a.data)")), "M30", "The mean divides by the number of rows, and "
+              "not "
+              "by the number of entries.", name="mean by rows"),
+    ],
+    alternatives=[
+        mine(),
+        mine(("-t.number", "-t.number * 2"), ("upstream.get(parent, 0) + contribution",
+             "contribution + upstream.get(parent, 0.0)"), ("-g * x / y**2", "-g * x / (y * y)"),
+             ("np.maximum(x, 0)", "x * (x > 0)"), ("g * n * x ** (n - 1)", "n * g * x ** (n - 1.0)")),
+    ],
+    hints=[
+        "The card shows the first program that fails. Satisfy one requirement at a time.",
+        "Begin with the class, then recording, the sum and the product, then the backward pass. Add the other operations next, "
+        "and the errors last.",
+        "For changes in place, give each tensor a counter that add_ increases and that detach passes on. An operation notes "
+        "the "
+        "counters of what it saved, and compares them in the backward pass.",
+    ],
+    worked="The order in which to build it: the class, recording, add and mul, the start of the pass, the order (sorted by "
+           "number), the pass; then broadcasting, the other operations, counters of changes, and the block without recording.",
+)  # fmt: skip
+
+# --- predictions of the reading notebook ---------------------------------------------------------------
 
 PREDICTION_14_0 = prediction(
     "14.0", [25, 19], points=0,
     title="one graph that tells seven engines apart",
     wrong=[
-        Wrong([29, 22], "M20", "c spoke before all its users had. When may a node speak?"),
-        Wrong([1, 1], "M19", "The last message replaced the others."),
-        Wrong([46, 35], "M21", "Some nodes spoke twice."),
+        Wrong([29, 22], "M20", "c passed its gradient on before all its users had contributed. When is a gradient complete?"),
+        Wrong([1, 1], "M19", "The last contribution replaced the others."),
+        Wrong([46, 35], "M21", "Some nodes passed their gradient on twice."),
     ],
 )  # fmt: skip
 
-PREDICTION_14_3A = prediction(
-    "14.3a", "c", points=0,
-    title="how many runs forwards",
+PREDICTION_14_8A = prediction(
+    "14.8a", "c", points=0,
+    title="how many forward runs a whole gradient takes",
     options={"a": "1", "b": "2", "c": "1000"},
     wrong=[
-        Wrong("a", "M46", "One run follows one nudge. Whose?"),
-        Wrong("b", "M46", "Two points make one measured slope; here a run carries the slope itself. Of which input?"),
+        Wrong("a", "M46", "One run carries the derivative with respect to one input. How many inputs are there?"),
+        Wrong("b", "M46", "Two evaluations make one measured derivative. A run carries the derivative itself, but of one "
+              "input."),
     ],
 )  # fmt: skip
 
-EXERCISES: tuple[Exercise, ...] = (PREDICTION_14_0, PREDICTION_14_3A, EXERCISE_14_1, EXERCISE_14_2, EXERCISE_14_3)
+EXERCISES: tuple[Exercise, ...] = (
+    PREDICTION_14_0, PREDICTION_14_8A, EXERCISE_14_1, EXERCISE_14_2, EXERCISE_14_3, EXERCISE_14_4, EXERCISE_14_5,
+    EXERCISE_14_6, EXERCISE_14_7, EXERCISE_14_8, EXERCISE_14_9,
+)  # fmt: skip
 
 LESSON = Lesson(
     number=14,
     slug="14_capstone",
-    title="Capstone: your engine from an empty file",
+    title="Capstone: your tensor engine",
     after=(3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
-    idea="Everything once more, in one file that you began: an engine that keeps more than sixty promises.",
+    idea="Your own parts become one engine for arrays, and it trains a net that reads digits.",
     introduces=(
-        "log1p", "value", "slope", "Tensor", "made", "version", "rules", "walk", "versions", "reachable",
-        "shares", "multiply", "divide", "matmul", "__matmul__", "total", "pick", "at", "change", "my_forward",
-        "my_rule", "Dual", "eye", "surprise", "Deep", "gradient", "Signal", "Layer", "checkpointed", "exported",
+        "Tensor", "Deep", "Dual", "Layer", "MyTensor", "Signal", "__matmul__", "abs", "at", "checkpointed", "cosh",
+        "cross_entropy_loss", "div", "divide", "exported", "flatnonzero", "gallery", "gradient", "log1p", "made", "matmul",
+        "mse_loss", "multiply", "my_apply", "my_contributions", "my_fit", "my_forward", "my_index", "my_no_grad",
+        "my_operation", "my_order", "my_rule", "my_start", "my_sum", "my_walk", "negative", "new_parameters", "pick",
+        "power", "rate", "rules", "slope", "sub", "subtract", "total", "value", "version", "versions",
     ),
     with_engine=False,
     exercises=EXERCISES,
