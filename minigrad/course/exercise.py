@@ -232,6 +232,8 @@ class Exercise:
     prelude: str = ""
     accept: Callable[[Any], bool] | None = None
     right: Any = None
+    knows: Mapping[str, Any] = field(default_factory=dict)  # the numbers of a value's exercise, by name
+    steps: Callable[[Probe], Mapping[str, Any]] | None = None  # what is computed on the way to an answer, by name
     options: Mapping[str, str] = field(default_factory=dict)
     before: tuple[Before, ...] = ()
     items: tuple[Any, ...] = ()

@@ -9,17 +9,19 @@ every message is the same in every run.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
+import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from . import misconceptions
+from . import likeness, misconceptions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .shrinking import Patience, simpler, weight
 from .student import Local, Student
@@ -243,14 +245,10 @@ class Bench:
             problems[first],
         )
         lines = []
-        if wrong is None:
-            whole = observation(answer, truth, exercise)
-            if noticed is None:
-                probe, answer, truth, problem = self.smallest(failing, problems)
-            seen = observation(answer, truth, exercise)
-            if times(whole, answer, truth):
-                seen = whole
-            lines = [problem, noticed[1] if noticed is not None else self.always_the_same() or seen]
+        if noticed is not None:
+            lines = [problem, noticed[1]]
+        elif wrong is None:
+            probe, answer, truth, *lines = self.unknown(failing, problems)
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
         parts = {"blank": "", "hole": "A part of "}
@@ -258,6 +256,9 @@ class Bench:
         if left and wrong is None:
             lines.append(f"{left[0]} is still blank.")
         says = feedback(wrong) if wrong else ""
+        if wrong and not self.is_whole(wrong):  # the other function may have a mistake of its own
+            others = [feedback(other) for other in diagnoses(exercise, self.probes, self.answers, failing)]
+            lines += [other for other in others[1:2] if other != says]
         raised = isinstance(answer, Failure) and answer.kind in ("raised", "missing")
         status = "error" if raised and wrong is None and not isinstance(truth, Raises) else "wrong"
         return self.say(
@@ -266,6 +267,24 @@ class Bench:
             expected=shown_truth(truth) if probe.shown else "",
             misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
         )  # fmt: skip
+
+    def unknown(self, failing: list[int], problems: list[str]) -> tuple[Any, ...]:
+        """A mistake that is in no catalogue: the question that is shown, its answer, what is right, and what to say."""
+        first = failing[0]
+        asked = self.probes[first], self.answers[first], self.truths[first]
+        whole = observation(asked[1], asked[2], self.exercise)
+        formula = "" if "sign" in whole or "near" in whole else self.formula(first, asked)
+        if formula and asked[0].kind == "run":
+            return *asked, problems[first], formula
+        *small, problem = self.smallest(failing, problems)
+        seen = observation(small[1], small[2], self.exercise)
+        if times(whole, small[1], small[2]) or (whole.startswith("Every number is") and self.formula(first, tuple(small))):
+            seen = whole
+        elif small[0].name == asked[0].name and formula and self.formula(first, tuple(small)):
+            seen = formula
+        elif re.search("times what|zero|sign", seen) and not re.search("times what|zero|sign", whole):
+            seen = ""  # so in the small question only
+        return *small, problem, self.always_the_same() or seen
 
     def is_whole(self, wrong: Wrong) -> bool:
         """True if this mistake explains every answer, the right ones too."""
@@ -290,6 +309,33 @@ class Bench:
                     f"Does something remember the calls before: a name outside, a default list, chance?"
                 )
         return None
+
+    def formula(self, first: int, shown: tuple[Any, ...]) -> str:
+        """A sentence with the formula that explains this failing answer, all failing ones of the same question, and the
+        (question, answer, truth) that is shown; "" if there is none."""
+        exercise, asked = self.exercise, self.probes[first]
+        label = next(iter(wrong_parts(exercise, asked, self.answers[first], self.truths[first])), ("",))[0]
+        cases = []
+        for probe, answer, truth in [*zip(self.probes, self.answers, self.truths, strict=True), shown]:
+            if probe is not shown[0] and (probe.name, probe.code) != (asked.name, asked.code):
+                continue
+            answer = answer.value if isinstance(answer, Failure) and answer.kind == "changed" else answer
+            if isinstance(truth, Raises) or not trouble(exercise, probe, answer, truth):
+                continue
+            parts = {part[0]: part[1:] for part in wrong_parts(exercise, probe, answer, truth)} or {"": (answer, truth)}
+            given, right = map(as_numbers, parts.get(label, (None, None)))
+            if given is None or right is None or "b" in (given.dtype.kind, right.dtype.kind):
+                return ""
+            inputs = {**inputs_of(exercise, probe), "right": right.astype(float)}
+            cases.append(likeness.Case(inputs, given.astype(float)))
+        if len(cases) < 2:
+            return ""
+        *asked_before, last = cases
+        text, make = likeness.formula(asked_before)
+        if not text or not likeness.alike(make(last.inputs), last.given):
+            return ""
+        means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
+        return f"Each time, what came back is {text}{means}."
 
     def always_the_same(self) -> str:
         """A sentence if three calls or more all got one and the same number, though different ones are right."""
@@ -318,8 +364,29 @@ class Bench:
             return self.say(
                 "wrong", feedback(wrong), got=got, misconception=wrong.misconception, mistake=wrong.id
             )
-        seen = observation(answer, self.truths[0], exercise) if exercise.kind == "value" and exercise.accept is None else ""
-        return self.say("wrong", problem, seen, got=got)
+        plain = exercise.kind == "value" and exercise.accept is None
+        seen = observation(answer, self.truths[0], exercise) if plain else ""
+        if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
+            seen = "All numbers are wrong by the same factor."
+        return self.say("wrong", problem, seen, self.origin(answer) if plain else "", got=got)
+
+    def origin(self, answer: Any) -> str:
+        """What a written number that is not right may come from, told by the numbers of the exercise."""
+        given, wanted = as_numbers(answer), as_numbers(self.truths[0])
+        known = {name: np.asarray(value, dtype=float) for name, value in self.exercise.knows.items()}
+        if not known or given is None or wanted is None or given.shape != wanted.shape:
+            return ""
+        text, _ = likeness.formula([likeness.Case(known, given.astype(float))])
+        if text and given.ndim:
+            return f"Your numbers are {text}."
+        for n in given.ravel()[~isclose(given, wanted, rtol=self.exercise.rtol).ravel()].astype(float):
+            place = [i for i, right in enumerate(wanted.ravel()) if isclose(n, right)]
+            if place and place[0] < len(ORDINALS):
+                return f"{n:g} is right as the {ORDINALS[place[0]]} number."
+            text, _ = likeness.formula([likeness.Case(known, np.asarray(n))], enough=1, by_hand=True)
+            if text and not text.isdigit():
+                return f"{n:g} is {text}."
+        return ""
 
     def refuse_order(self, answer: Any, got: str) -> Verdict:
         """The first rule of the ordering that is broken."""
@@ -370,7 +437,8 @@ class Bench:
                 if isinstance(answer, Failure) and answer.kind in FATAL:
                     return best
                 problem = trouble(self.exercise, candidate, answer, truth)
-                if problem and alike_in_kind(best[1], answer) and plainly(problem) == plainly(best[3]):
+                same_trouble = plainly(problem, candidate.kind) == plainly(best[3], candidate.kind)
+                if problem and alike_in_kind(best[1], answer) and same_trouble:
                     best, improved = (candidate, answer, truth, problem), True
                     break
         return best
@@ -394,6 +462,18 @@ def is_nothing(answer: Any) -> bool:
     return answer is None or (isinstance(answer, list | tuple) and all(map(is_nothing, answer)))
 
 
+def inputs_of(exercise: Exercise, probe: Probe) -> dict[str, np.ndarray[Any, Any]]:
+    """The numbers that a question gives, by their names."""
+    given = dict(probe.data)
+    if probe.kind == "call":
+        function = exercise.namespace(exercise.alternatives[0]).get(probe.name) if exercise.alternatives else None
+        names = list(inspect.signature(function).parameters) if callable(function) else []
+        given |= dict(zip(names, probe.args))
+    given |= exercise.steps(probe) if exercise.steps else {}
+    arrays = {name: as_numbers(value) for name, value in given.items()}
+    return {name: array.astype(float) for name, array in arrays.items() if array is not None and array.dtype.kind != "b"}
+
+
 def alike_in_kind(before: Any, now: Any) -> bool:
     """True if a smaller question shows the same sort of trouble: the same exception, or a wrong value as before."""
     if isinstance(before, Failure) != isinstance(now, Failure):
@@ -401,9 +481,12 @@ def alike_in_kind(before: Any, now: Any) -> bool:
     return not isinstance(before, Failure) or (before.kind, before.type) == (now.kind, now.type)
 
 
-def plainly(problem: str) -> str:
-    """What kind of trouble a sentence names: without the numbers in it, one value or many."""
-    return re.sub(r"\([^()]*\)|\d+", "", problem).replace("values are", "value is").split(" (line ")[0]
+def plainly(problem: str, kind: str) -> str:
+    """What kind of trouble a sentence names: without the numbers in it, one value or many, whichever part of a program."""
+    words = re.sub(r"\([^()]*\)|\d+", "", problem.split(" (line ")[0])
+    if kind == "run":
+        words = re.sub(r"^[^:]{1,40}: (?=[a-z])", "", words).lower()
+    return re.sub(r"^(the values?|.{1,40}) (is|are) not right" if kind == "run" else r"values are", "value is", words)
 
 
 def times(observed: str, answer: Any, truth: Any) -> bool:
@@ -496,7 +579,45 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
         return failed(answer)
     if exercise.kind in ("choice", "ordering", "prediction", "value"):
         return value_trouble(exercise, answer, truth)
-    return difference(answer, truth, exercise.rtol, exercise.atol, strict=probe.kind == "call")
+    label, given, wanted = next(wrong_parts(exercise, probe, answer, truth), ("", answer, truth))
+    problem = difference(given, wanted, exercise.rtol, exercise.atol, strict=probe.kind == "call")
+    if not label or not problem:
+        return problem
+    whole = re.sub(r"^The (values?|text) (is|are) not right", f"{label} is not right", problem)
+    return whole if whole != problem else f"{label}: {problem[0].lower()}{problem[1:]}"
+
+
+def wrong_parts(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Each part of an answer that is wrong: what it is called, what was given, what is right.
+
+    The parts of a program are what its last line lists; those of a call are its return values. One value is one part.
+    """
+    labels = labels_of(probe, truth)
+    given = answer.tolist() if isinstance(answer, np.ndarray) and answer.ndim == 1 and probe.kind == "run" else answer
+    if len(labels) > 1 and isinstance(given, list | tuple) and len(given) == len(labels):
+        strict = probe.kind == "call"
+        yield from (part for part in zip(labels, given, truth, strict=True)
+                    if difference(*part[1:], exercise.rtol, exercise.atol, strict=strict))  # fmt: skip
+    elif len(labels) == 1 and probe.kind == "run":
+        yield labels[0], answer, truth
+
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+
+
+def labels_of(probe: Probe, truth: Any) -> list[str]:
+    """What the parts of a right answer are called."""
+    count = len(truth) if isinstance(truth, list | tuple) and (probe.kind == "run" or not flat_numbers(truth)) else 1
+    words = [f"The {ORDINALS[i]} value" if i < len(ORDINALS) else f"Value {i + 1}" for i in range(count)]
+    if probe.kind != "run":
+        return words if count > 1 else []
+    last = ast.parse(probe.code).body[-1]
+    shown = last.value if isinstance(last, ast.Expr) else None
+    if isinstance(shown, ast.List | ast.Tuple) and len(shown.elts) == count:
+        texts = [ast.unparse(each) for each in shown.elts]
+        return [text if len(text) <= 30 else word for text, word in zip(texts, words, strict=True)]
+    named = isinstance(shown, ast.Attribute | ast.Name | ast.Subscript) and len(ast.unparse(shown)) <= 30
+    return [ast.unparse(shown)] if count == 1 and shown is not None and named else []
 
 
 def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
@@ -586,8 +707,7 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
             return f"That is {kind_of(got)}; {len(truth)} values are asked for."
         if len(several) != len(truth):
             return f"It gave {len(several)} value{'s' * (len(several) != 1)}; {len(truth)} are asked for."
-        labels = ("first", "second", "third", "fourth", "fifth")
-        names = [f"The {labels[i]} value: " if i < 5 else f"Value {i + 1}: " for i in range(len(truth))]
+        names = [f"The {ORDINALS[i]} value: " if i < 5 else f"Value {i + 1}: " for i in range(len(truth))]
         return first_of(zip(names, several, truth, strict=True), rtol, atol, strict)
     return number_difference(got, truth, rtol, atol, strict)
 
@@ -764,26 +884,52 @@ def holds_ellipsis(answer: Any) -> bool:
 
 
 def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Wrong | None:
-    """The catalogued wrong answer that behaves like the student's: on every probe, else on every failing
-    one."""
+    """The catalogued wrong answer that behaves like the student's: on every probe, else on every one about the same
+    function or class, else on every failing one."""
     if exercise.kind in ("value", "choice", "prediction"):
         return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
-    partly: Wrong | None = None
-    order = [*failing, *(i for i in range(len(probes)) if i not in failing)]  # most are told apart by the first
-    for wrong in exercise.wrong:
-        whole, failed_alike, given = True, True, {}
+    return next(diagnoses(exercise, probes, answers, failing), None)
+
+
+def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], failing: list[int]) -> Iterator[Wrong]:
+    """The same, and where each part of an answer has a mistake of its own, one after the other."""
+
+    def behaves_so(wrong: Wrong, asked: Sequence[int]) -> list[Any] | None:
+        """What it gives on these probes, if that is what the student gave."""
+        order = sorted(asked, key=lambda i: i not in failing)  # most are told apart by the first
+        results = []
         for i, theirs in zip(order, one_by_one(exercise, wrong.answer, [probes[i] for i in order]), strict=False):
-            given[i] = theirs
             if not alike(exercise, probes[i], answers[i], theirs):
-                whole, failed_alike = False, i not in failing
-                break
-        if whole:
-            return wrong
-        if partly is None and failed_alike and evidence(exercise, probes, answers, failing) > 1:
-            truths = [exercise.expected(probes[i]) for i in failing]
-            if all(trouble(exercise, probes[i], given[i], t) for i, t in zip(failing, truths, strict=True)):
-                partly = wrong
-    return partly
+                return None
+            results.append(theirs)
+        return results
+
+    whole = next((w for w in exercise.wrong if behaves_so(w, range(len(probes))) is not None), None)
+    if whole is not None:
+        yield whole
+        return
+    parts = [part for part in parts_of(exercise, probes) if set(part) & set(failing)]
+    named = [next((w for w in exercise.wrong if behaves_so(w, part) is not None), None) for part in parts]
+    yield from filter(None, named)
+    if any(named) or evidence(exercise, probes, answers, failing) < 2:
+        return
+    for wrong in exercise.wrong:
+        results = behaves_so(wrong, failing)
+        if results and all(trouble(exercise, probes[i], given, exercise.expected(probes[i]))
+                           for i, given in zip(failing, results, strict=True)):  # fmt: skip
+            yield wrong
+            return
+
+
+def parts_of(exercise: Exercise, probes: list[Probe]) -> list[list[int]]:
+    """Which probes ask about one and the same function or class, where an exercise asks for several."""
+    if len(exercise.names) < 2:
+        return []
+    about: dict[str, list[int]] = {}
+    for i, probe in enumerate(probes):
+        words = {name for name in exercise.names if re.search(rf"\b{name.rpartition('.')[2]}\b", probe.code)}
+        about.setdefault(probe.name or " ".join(sorted(words)), []).append(i)
+    return list(about.values()) if len(about) > 1 else []
 
 
 def alike(exercise: Exercise, probe: Probe, answer: Any, theirs: Any) -> bool:
@@ -869,6 +1015,11 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
         if ratio in (0.25, 0.5, 2.0, 3.0, 4.0):
             return f"It is {ratio:g} times what it should be."
     right = isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
+    if right.any() and given.ndim == 1 and given.size <= len(ORDINALS):
+        places = [ORDINALS[i] for i in np.flatnonzero(~right)]
+        which = " and the ".join(filter(None, [", the ".join(places[:-1]), places[-1]]))
+        others = "the other one is" if right.sum() == 1 else "the others are"
+        return f"The {which} number {'is' if len(places) == 1 else 'are'} not right; {others}."
     if right.any():
         index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
         return f"{int(right.sum())} of {right.size} numbers are right; the first that is not is at [{index}]."

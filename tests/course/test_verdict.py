@@ -495,7 +495,7 @@ def test_a_smaller_question_is_still_a_question():
         return x[:n], y[:n], x[n:], y[n:]
 
     found = judge(split, Local({"split": turned, "accuracy": lambda scores, labels: (scores.argmax(1) == labels).mean()}))
-    assert found.lines[0] == "The first value: the values are not right.", found
+    assert found.lines[0] == "The first value is not right.", found
 
 
 def test_what_remembers_is_shown_on_its_own_question():
@@ -515,10 +515,10 @@ def test_observations_of_parts_and_of_values_written_down():
     pair = function("99.4", "pair", title="p", oracle=lambda x: (x + 1, -2 * x), probes=lambda rng: [call(numbers(rng, 3))],
                     wrong=[], alternatives=[])  # fmt: skip
     found = judge(pair, Local({"pair": lambda x: (x + 1, 2 * x)}))
-    assert found.lines[0].startswith("The second value: the value") and "sign" in found.lines[1]
+    assert found.lines[0].startswith("The second value is not right") and "sign" in found.lines[1]
     by_hand = value("99.4", "slopes", [66, 44], title="s")
     assert judge(by_hand, Local({"slopes": [-66, -44]})).lines[1] == "Every number has the right size and the wrong sign."
-    assert judge(by_hand, Local({"slopes": [66, 45]})).lines[1].startswith("1 of 2 numbers are right")
+    assert judge(by_hand, Local({"slopes": [66, 45]})).lines[1] == "The second number is not right; the other one is."
     assert judge(by_hand, Local({"slopes": [66, [44]]})).lines == (
         "That is a list that holds a list among other things; a list of numbers is asked for.",
     )

@@ -34,6 +34,12 @@ def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(CALLS, x=4.0, h=0.25).expect([3.75, 4.25])
 
 
+def values_1_1(probe: Probe) -> dict[str, float]:
+    """The values of f that a difference may be made of."""
+    f, x, h = math.sin if probe.code == SINE else lambda x: x**3, probe.data["x"], probe.data["h"]
+    return {"f(x + h)": f(x + h), "f(x - h)": f(x - h), "f(x)": f(x)}
+
+
 def forward(f: Function, x: float, h: float) -> float:
     return (f(x + h) - f(x)) / h
 
@@ -120,6 +126,7 @@ EXERCISE_1_1 = program(
     minutes=7,
     prelude="import math",
     probes=probes_1_1,
+    steps=values_1_1,
     wrong=[
         Wrong(forward, "M45", "You compared x with a point to its right. Where a curve bends, its slope is larger on one "
               "side than on the other. Which second point makes up for that?"),
@@ -183,6 +190,7 @@ EXERCISE_1_2 = value(
 
 EXERCISE_1_3 = value(
     "1.3", "slope_of_cube", 12, rtol=1e-4,
+    knows={"x": 2},
     why="The derivative of x³ is 3x², which is 12 at x = 2.",
     title="the derivative of a cube",
     minutes=4,
@@ -210,6 +218,7 @@ EXERCISE_1_3 = value(
 
 EXERCISE_1_4 = value(
     "1.4", "partials", [66, 44], rtol=1e-4,
+    knows={"x": 2, "y": 3, "(x * y + 5)": 11},
     why="Each partial derivative moves one input and holds the other one still.",
     title="one derivative for each input",
     minutes=6,

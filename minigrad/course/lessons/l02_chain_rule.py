@@ -15,6 +15,7 @@ from ..exercise import Before, Exercise, Lesson, Wrong, ordering, prediction, va
 
 EXERCISE_2_1 = value(
     "2.1", "forward_values", [6, 11, 121],
+    knows={"x": 2, "y": 3, "u": 6, "w": 11},
     title="the values on the way",
     minutes=3,
     wrong=[
@@ -50,6 +51,7 @@ def starts_with(*numbers: float) -> Any:
 
 EXERCISE_2_2 = value(
     "2.2", "local_slopes", [22, 1, 3, 2],
+    knows={"x": 2, "y": 3, "u": 6, "w": 11, "z": 121},
     title="one derivative for each edge",
     minutes=5,
     wrong=[
@@ -90,6 +92,7 @@ EXERCISE_2_2 = value(
 
 EXERCISE_2_3 = value(
     "2.3", "by_hand", [66, 44],
+    knows={"x": 2, "y": 3, "u": 6, "w": 11, "z": 121},
     title="backward by hand",
     minutes=6,
     wrong=[
@@ -123,6 +126,7 @@ EXERCISE_2_3 = value(
 
 EXERCISE_2_4 = value(
     "2.4", "two_paths", 14,
+    knows={"x": 3, "a": 6, "b": 4, "y": 24},
     title="two paths from one input",
     minutes=5,
     wrong=[
@@ -247,6 +251,7 @@ EXERCISE_2_6 = value(
 
 EXERCISE_2_7 = value(
     "2.7", "three_ways", [35, 70, 105],
+    knows={"w": 3, "x": 2, "h": 6, "p": 11, "q": 12, "r": 132, "s": 138},
     title="three contributions",
     minutes=7,
     wrong=[

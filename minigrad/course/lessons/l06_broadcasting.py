@@ -238,6 +238,7 @@ UPSTREAM = [[0.5, 1.2, 3.0], [2.0, -1.0, 4.0], [1.4, 6.0, 2.5], [3.5, 4.0, 3.5]]
 
 EXERCISE_6_2 = value(
     "6.2", "bias_grad", [7.4, 10.2, 13.0],
+    knows={"G": [[0.5, 1.2, 3.0], [2.0, -1.0, 4.0], [1.4, 6.0, 2.5], [3.5, 4.0, 3.5]]},
     why="The bias is added to every row, so its gradient is the sum over the rows.",
     title="the gradient of a bias, by hand",
     minutes=4,

@@ -195,6 +195,7 @@ def listed(matrix: Array) -> list[list[float]]:
 
 EXERCISE_7_2 = value(
     "7.2", "dX_square", [[4.0, -5.5], [7.5, 3.5]],
+    knows={"G": [[1, -2], [4, 0.5]], "W": [[2, -1], [0.5, 3]]},
     why="dL/dX = G Wᵀ also for square matrices, where the shapes do not tell the order.",
     title="square matrices, where the shapes do not help",
     minutes=6,

@@ -1,0 +1,175 @@
+"""Which formula gives a student's numbers: for mistakes that no catalogue holds.
+
+`formula(cases)` tries short formulas of the inputs and of the right result (`2 * v`, `x * v`, `right / 2`, `G @ W`) on
+every call that failed, and gives the first that explains all of them. Nobody has to foresee the mistake.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Case", "formula"]
+
+Array = np.ndarray[Any, Any]
+Make = Callable[[Mapping[str, Array]], Any]
+
+SECONDS = 0.3
+LARGEST = 200  # numbers in one input: more are no short call
+ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input by mistake, or forgotten
+    "{}": lambda v: v,
+    "-{}": lambda v: -v,
+    "{}**2": lambda v: v * v,
+    "abs({})": np.abs,
+    "{}[0]": lambda v: v[0] if v.ndim and len(v) else None,
+    "{}.T": lambda v: v.T if v.ndim > 1 else None,
+    "{}.sum()": lambda v: v.sum() if v.ndim else None,
+    "{}.mean()": lambda v: v.mean() if v.ndim else None,
+    "{}.sum(axis=0)": lambda v: v.sum(axis=0) if v.ndim > 1 else None,
+    "{}.sum(axis=1)": lambda v: v.sum(axis=1) if v.ndim > 1 else None,
+    "{}.mean(axis=0)": lambda v: v.mean(axis=0) if v.ndim > 1 else None,
+    "len({})": lambda v: np.float64(len(v)) if v.ndim else None,
+    "{}.size": lambda v: np.float64(v.size) if v.ndim > 1 else None,
+    "np.ones_like({})": lambda v: np.ones_like(v) if v.ndim else None,
+    "({} > 0)": lambda v: 1.0 * (v > 0),
+    "np.maximum({}, 0)": lambda v: np.maximum(v, 0),
+    "np.sqrt({})": np.sqrt,
+    "np.exp({})": np.exp,
+    "np.tanh({})": np.tanh,
+    "np.round({})": np.round,
+    "int({})": lambda v: None if v.ndim else np.trunc(v),
+}
+BETWEEN: dict[str, Callable[[Any, Any], Any]] = {
+    "*": operator.mul, "+": operator.add, "-": operator.sub, "/": lambda a, b: None if type(b) is float and not b else a / b,
+    "@": lambda a, b: a @ b if np.ndim(a) and np.ndim(b) and a.shape[-1] == b.shape[-min(2, b.ndim)] else None,
+}  # fmt: skip
+NONE: tuple[str, Make] = ("", lambda known: None)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call that failed: its inputs by name (what is right may be one of them), and what came back."""
+
+    inputs: Mapping[str, Array]
+    given: Array
+
+
+def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tuple[str, Make]:
+    """The shortest formula found that gives what came back in every case, and how to compute it; "" if there is none.
+
+    There have to be `enough` numbers: one alone proves nothing. What is computed `by_hand` is a product or a sum of names.
+    """
+    usable = bool(cases) and all(set(case.inputs) == set(cases[0].inputs) and np.isfinite(case.given).all() for case in cases)
+    if not usable or sum(case.given.size for case in cases) < enough or not any(case.given.any() for case in cases):
+        return NONE
+    end = time.monotonic() + SECONDS
+    if any(each.size > LARGEST for case in cases for each in case.inputs.values()):
+        return NONE
+    with np.errstate(all="ignore"):
+        for text, make in candidates(cases[-1].inputs, cases[-1].given, by_hand):  # later ones have odder numbers
+            if time.monotonic() > end:
+                return NONE
+            if all(alike(make(case.inputs), case.given) for case in cases):
+                return text, make
+    return NONE
+
+
+def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Iterator[tuple[str, Make]]:
+    """Formulas that give the wanted numbers for the first case, short ones first."""
+    terms = [Term(name, named(name)) for name in inputs] + [Term(str(n), number(n)) for n in (1, 2)]
+    bare = {term.text for term in terms}
+    terms += [Term(f"(2 * {name})", done(lambda v: 2 * v, named(name))) for name in inputs if not by_hand]
+    terms += [Term(text.format(name), done(do, named(name))) for name in inputs for text, do in ALONE.items()]
+    simple = valued(terms, inputs)
+    yield from ((term.text, term.make) for term, value in simple if alike(value, wanted))
+    inner = [(term, value) for term, value in simple if term.text in bare or not (by_hand or term.text.startswith("-"))]
+    goal = wanted if wanted.ndim else wanted.item()
+    pairs: list[tuple[Term, Any]] = []
+    for (a, left), (b, right) in itertools.product(inner, repeat=2):
+        for sign, do in BETWEEN.items():
+            value = None if odd(a.text, sign, b.text) else combined(do, left, right)
+            if value is None:
+                continue
+            term = Term(f"{a.text} {sign} {b.text}", joined(do, a, b))
+            if alike(value, goal):
+                yield term.text, term.make
+            if a.text in bare and b.text in bare:
+                pairs.append((term, value))
+    if by_hand:
+        return
+    few = [(term, value) for term, value in inner if term.text in bare or term.text.startswith(("len(", "(2 * "))]
+    for (a, left), (b, right), sign in itertools.product(pairs, few, "*/+-"):
+        if alike(combined(BETWEEN[sign], left, right), goal):
+            yield f"({a.text}) {sign} {b.text}", joined(BETWEEN[sign], a, b)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A piece of a formula, as text and as something to compute."""
+
+    text: str
+    make: Make
+
+
+def named(name: str) -> Make:
+    """An input by its name."""
+    return lambda known: known[name]
+
+
+def number(n: int) -> Make:
+    """The same number in every case."""
+    return lambda known: np.asarray(float(n))
+
+
+def done(do: Callable[[Array], Any], to: Make) -> Make:
+    """An operation on one term."""
+    return lambda known: do(to(known))
+
+
+def joined(do: Callable[[Any, Any], Any], a: Term, b: Term) -> Make:
+    """An operation on two terms."""
+    return lambda known: combined(do, a.make(known), b.make(known))
+
+
+def combined(do: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """The value of an operation, None where numpy cannot put the two together."""
+    if left is None or right is None:
+        return None
+    if type(left) is type(right) is float:
+        return do(left, right) if do is not BETWEEN["@"] else None
+    lengths = zip(reversed(np.shape(left)), reversed(np.shape(right)))
+    if do is not BETWEEN["@"] and not all(a == b or 1 in (a, b) for a, b in lengths):
+        return None
+    return do(left, right)
+
+
+def odd(a: str, sign: str, b: str) -> bool:
+    """True for what nobody writes so: b * a, x * 2, 1 + x, x - x, x / 1."""
+    last = (a[0].isdigit(), a) > (b[0].isdigit(), b) if sign == "+" else (not a[0].isdigit(), a) > (not b[0].isdigit(), b)
+    return (sign in "*+" and last) or (a == b and sign in "+-/") or (sign in "*/" and "1" in (a if sign == "*" else "", b))
+
+
+def valued(terms: Sequence[Term], inputs: Mapping[str, Array]) -> list[tuple[Term, Any]]:
+    """The terms that have a value here; of those with the same, the shortest."""
+    found: dict[bytes, tuple[Term, Array]] = {}
+    for term in terms:
+        value = term.make(inputs)
+        if value is not None and np.isfinite(value).all():
+            array = np.asarray(value, dtype=float)
+            found.setdefault(array.tobytes() + repr(array.shape).encode(), (term, array if array.ndim else array.item()))
+    return list(found.values())
+
+
+def alike(value: Any, wanted: Any) -> bool:
+    """True if these are the same numbers in the same shape."""
+    if type(value) is float:
+        return (type(wanted) is float or not wanted.ndim) and abs(value - wanted) <= 1e-7 * (1 + abs(wanted))
+    if value is None or np.shape(value) != np.shape(wanted):
+        return False
+    return bool((np.abs(value - wanted) <= 1e-7 * (1 + np.abs(wanted))).all())

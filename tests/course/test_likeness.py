@@ -1,0 +1,59 @@
+"""Mistakes that are in no catalogue: the card names the part that is wrong, and the formula that gives it."""
+
+import numpy as np
+import pytest
+
+from minigrad.course import lessons
+from minigrad.course.student import Local
+from minigrad.course.verdict import judge
+
+CENTRAL = "def central(f, x, h):\n    return "
+SAID = {
+    ("1.1", CENTRAL + "(f(x + h) - f(x)) / (2 * h)"): "(f(x + h) - f(x)) / (2 * h).",
+    ("5.1", "def vjp_square(x, v):\n    return 2 * v * v"): "2 * v**2.",
+    ("5.1", "def vjp_square(x, v):\n    return 2 * abs(x) * v"): "(2 * v) * abs(x).",
+    ("7.1", "def matmul_backward(G, X, W):\n    return W.T, X.T @ G"): "W.T.",
+    ("8.2", "def errors(pred, target):\n    return abs(pred - target[:, None])"): "abs(right), where right is the right result.",
+    ("1.4", "partials = [66, 22]"): "22 is (x * y + 5) * x.",
+    ("2.3", "by_hand = [66, 66.0]"): "66 is right for x.",  # its own words go first
+    ("2.3", "by_hand = [88, 44]"): "The first number is not right; the other one is.",
+    ("6.2", "bias_grad = [0.5, 1.2, 3.0]"): "Your numbers are G[0].",
+}
+PRODUCT = """
+def mul(self, other):
+    out = type(self)(self.data * other.data, (self, other), "*")
+    def push():
+        self.grad += WRONG
+        other.grad += self.data * out.grad
+    out._backward = push
+    return out
+"""
+
+
+def judged(id, code):
+    exercise, space = lessons.find(id), {"np": np}
+    space |= exercise.scaffold() if exercise.scaffold else {}
+    exec(code, space)
+    if "mul" in space:
+        space["Value"].__mul__ = space["mul"]
+    return judge(exercise, Local(space))
+
+
+@pytest.mark.parametrize(("id", "code"), list(SAID))
+def test_an_unknown_mistake_is_named_by_its_formula(id, code):
+    assert SAID[id, code] in " ".join(judged(id, code).lines)
+
+
+def test_a_program_names_the_part_that_is_wrong():
+    for wrong, formula in {"other.grad * out.grad + other.data": "b", "self.data * out.grad": "a * g"}.items():
+        found = judged("3.2", PRODUCT.replace("WRONG", wrong))
+        assert found.lines == ("a.grad is not right.", f"Each time, what came back is {formula}."), found
+
+
+def test_each_function_of_an_exercise_gets_its_own_words():
+    exercise = lessons.find("10.2")
+    both = {"sigmoid_vjp": lambda s, g: s * (1 - s), "tanh_vjp": lambda t, g: (1 - t) * g}
+    right = {"sigmoid_vjp": lambda s, g: g * s * (1 - s), "tanh_vjp": lambda t, g: g * (1 - t * t)}
+    alone = [judge(exercise, Local({**right, name: both[name]})) for name in both]
+    together = judge(exercise, Local(both))
+    assert alone[0].mistake == together.mistake and alone[0].lines[-1] in together.lines
