@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ __all__ = ["Case", "formula"]
 Array = np.ndarray[Any, Any]
 Make = Callable[[Mapping[str, Array]], Any]
 
-SECONDS = 0.3
+MOST = 7  # inputs, and what is right: with more of them the search takes longer than anybody waits
 LARGEST = 200  # numbers in one input: more are no short call
 ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input by mistake, or forgotten
     "{}": lambda v: v,
@@ -68,13 +67,10 @@ def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tu
     usable = bool(cases) and all(set(case.inputs) == set(cases[0].inputs) and np.isfinite(case.given).all() for case in cases)
     if not usable or sum(case.given.size for case in cases) < enough or not any(case.given.any() for case in cases):
         return NONE
-    end = time.monotonic() + SECONDS
-    if any(each.size > LARGEST for case in cases for each in case.inputs.values()):
+    if len(cases[0].inputs) > MOST or any(each.size > LARGEST for case in cases for each in case.inputs.values()):
         return NONE
     with np.errstate(all="ignore"):
         for text, make in candidates(cases[-1].inputs, cases[-1].given, by_hand):  # later ones have odder numbers
-            if time.monotonic() > end:
-                return NONE
             if all(alike(make(case.inputs), case.given) for case in cases):
                 return text, make
     return NONE
