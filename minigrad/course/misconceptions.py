@@ -917,7 +917,7 @@ entry(
 
 entry(
     "M48", "detach saves as much as no_grad",
-    "detach() on the result saves what no_grad() saves.",
+    "detach() on the result saves as much memory as no_grad() does.",
     "x = torch.ones(3, requires_grad=True)\n"
     "y = (x * x).detach()\n"
     "with torch.no_grad():\n"

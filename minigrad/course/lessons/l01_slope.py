@@ -135,8 +135,8 @@ EXERCISE_1_1 = program(
         Wrong(half_the_run, "M45", "Your result is twice too large. How long is the run from x - h to x + h?"),
         Wrong(no_brackets, "M45", "Division comes before subtraction, so only f(x - h) was divided, and then multiplied "
               "by h. What should be divided by what?"),
-        Wrong(brackets_above_only, "M45", "... / 2 * h divides by 2 and then *multiplies* by h. What should you divide by "
-              "as a whole?"),
+        Wrong(brackets_above_only, "M45", "Your code divides by 2 and then *multiplies* by h. By which number should the "
+              "whole rise be divided?"),
         Wrong(rise_only, "M45", "That is the rise of f. The slope is the rise divided by the run. How long is the run?"),
         Wrong(turned_round, "", "The size is right and the sign is wrong. You took the rise from right to left and the "
               "run from left to right. Which value comes first?"),
