@@ -39,16 +39,18 @@ def what_it_is(t: Tensor, node: Any) -> str:
     shape = f"shape {tuple(t.shape)}" if t.dim() else "one number"
     kind = f"A {t.dtype.name} tensor of {shape}."
     if node is None:
-        return f"{kind} It requires no gradient, so nothing done with it alone is recorded."
+        return f"{kind} It requires no gradient, so an operation on it alone is not recorded."
     if cut_view(node):
         return f"{kind} It is a view of a tensor that requires grad, but its making was not recorded."
     line = source_of(node.owner).line
-    made = f' (made in "{line}")' if line else ""
+    where = f' in the line "{line}"' if line else ""
     if isinstance(node, AccumulateGrad):
+        made = f", made{where}" if line else ""
         return f"{kind} It is a leaf that requires grad{made}: backward passes add its gradient to .grad."
-    inputs = ", ".join("a constant" if p is None else p.owner.name() for p in node.owner.parents)
-    inputs = inputs.replace("torch::autograd::AccumulateGrad", "a leaf")
-    return f"{kind} It is not a leaf: {node.owner.name()} made it{made}, from {inputs}."
+    inputs = ["a constant" if p is None else p.owner.name() for p in node.owner.parents]
+    several = " and ".join(filter(None, [", ".join(inputs[:-1]), *inputs[-1:]]))
+    several = several.replace("torch::autograd::AccumulateGrad", "a leaf")
+    return f"{kind} It is not a leaf: {node.owner.name()} made it{where}, from {several}."
 
 
 def cut_view(node: Any) -> bool:
@@ -62,7 +64,7 @@ def what_is_saved(node: Any) -> str:
         return ""
     maker: Node = node.owner
     if maker.saved is None:
-        return "What its node had saved was freed by a backward pass: a second one would raise."
+        return "What its node had saved was freed by a backward pass, so a second pass would raise an error."
     saved: dict[Any, Any] = saved_by(maker)
     if isinstance(maker, FunctionNode):
         saved = dict(enumerate(maker.saved_tensors))
@@ -83,10 +85,10 @@ def why(t: Tensor, node: Any) -> str:
         found = source_of(node)
         if rebound(found):
             return (
-                f'the line "{found.line}" bound the name {found.assigned} to a new tensor, which is not a leaf: the '
-                "tensor that collects gradients is the old one. Update it in place under no_grad instead"
+                f'the line "{found.line}" bound the name {found.assigned} to a new tensor, which is not a leaf. The '
+                "old tensor is the leaf that collects gradients. Update the leaf in place under no_grad instead"
             )
-        return "it is not a leaf: its gradient passes through and is not stored. Call retain_grad() on it before backward"
+        return "it is not a leaf: its gradient is used and then dropped. Call retain_grad() on it before backward"
     if tape.last_pass is None or tape.last_pass > node.seq:
         return "no backward pass has run since it was made"
     return "the last backward pass did not reach it: no path leads from it to what backward was called on"
