@@ -19,6 +19,7 @@ from .worker import Server
 
 __all__ = ["WALL", "Local", "Remote", "Student"]
 
+MOST_JUDGED = 5.0  # seconds of our own processor for one exercise, before we stop asking
 MOST_ASKED, MOST_SPENT = 20_000, 1.0  # questions of one program to the outside, and seconds to answer them
 WALL = 2.8  # the clock may show this many times the CPU limit before an answer counts as too late
 
@@ -81,7 +82,7 @@ class Remote:
         self.reading, self.writing, self.cause, self.more = reading, writing, cause, more
         self.dead: Failure | None = None
         self.outside: Outside | None = None
-        self.asked, self.spent = 0, 0.0
+        self.asked, self.spent, self.judging = 0, 0.0, time.process_time()
         self.allow(seconds)
 
     def allow(self, seconds: float) -> None:
@@ -130,6 +131,8 @@ class Remote:
             return self.dead
         ticket = secrets.token_hex(8)
         self.deadline += time.monotonic() - self.answered  # what the judge did since is not the student's time
+        if time.process_time() - self.judging > MOST_JUDGED:
+            return self.lost(wire.WireError("answers that take too long to read and to compare"))
         try:
             request = {"id": ticket, "do": do, "args": list(args), "kwargs": kwargs}
             wire.send(self.writing, request, self.deadline)

@@ -15,6 +15,7 @@ import dataclasses
 import inspect
 import re
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ from .worker import own_randomness
 
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
+LONG = 0.1  # seconds of our own processor for comparing the answers to one exercise; a wrong one after that is the last
 STATUSES = (
     "passed", "wrong", "error", "timeout", "memory", "forbidden", "missing", "not attempted", "not graded",
 )  # fmt: skip
@@ -167,9 +169,11 @@ class Bench:
     def compared(self) -> Verdict:
         """The verdict on all answers."""
         exercise = self.exercise
-        problems = [
-            trouble(exercise, p, a, t) for p, a, t in zip(self.probes, self.answers, self.truths, strict=True)
-        ]
+        begun, problems = time.process_time(), []
+        for probe, answer, truth in zip(self.probes, self.answers, self.truths, strict=True):
+            problems.append(trouble(exercise, probe, answer, truth))
+            if problems[-1] and time.process_time() - begun > LONG:
+                return self.say("wrong", problems[-1], "It is too long to say more.", call=shown_call(exercise, probe))
         failing = [i for i, problem in enumerate(problems) if problem]
         if not failing and exercise.kind == "function":
             again = ask(exercise, self.student, self.probes[0])

@@ -204,6 +204,7 @@ class Worker(Remote):
     def limit(self, cpu: float, wall: float) -> None:
         """From now on: `cpu` seconds of processor time, and `wall` seconds whatever happens."""
         self.allow(wall)
+        self.judging = time.process_time()
         self._until, self._seconds = self.cpu_seconds() + cpu, cpu
         self._waited = self.waited()
 

@@ -66,6 +66,8 @@ def main(descriptor: int) -> None:
     except OSError as error:
         send(control, {"ready": False, "why": f"{error.strerror or error}"})
         return
+    if settings["level"] != "process":
+        neutral()
     gc.collect()
     gc.freeze()
     send(control, {"ready": True})
@@ -89,6 +91,17 @@ def preload(settings: dict[str, Any]) -> None:
             # Pythons are built with and without some parts; only the worker cannot do without numpy and itself.
             if name in ("numpy", "minigrad", "minigrad.course.worker") or error.name == "minigrad.course.wire":
                 raise
+
+
+def neutral() -> None:
+    """What Python says about this machine is the same everywhere; the system call behind it is refused."""
+    machine = os.uname().machine
+    known = os.uname_result(("Linux", "sandbox", "0", "0", machine))
+    for module, name, answer in (("os", "uname", known), ("posix", "uname", known), ("socket", "gethostname", "sandbox"),
+                                 ("_socket", "gethostname", "sandbox")):  # fmt: skip
+        setattr(sys.modules[module], name, lambda answer=answer: answer)
+    if "platform" in sys.modules:
+        sys.modules["platform"]._uname_cache = None  # type: ignore[attr-defined]
 
 
 def seed() -> None:
