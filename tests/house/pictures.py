@@ -1,6 +1,6 @@
 """The drawn pictures of lessons 02 to 04 and 07 to 14, as a program. `python -m tests.house.pictures` writes them all.
 
-A picture is a handful of SVG lines; what it shows is computed, in the waiting room by the lesson's own code.
+A picture is a handful of SVG lines; what it shows is computed, in lesson 13 by the lesson's own code.
 """
 
 import re
@@ -280,24 +280,59 @@ def net() -> str:
 
 def waiting_room() -> str:
     room = lesson_code("13", "^import minigrad as torch|^x = torch|^def start|^def patient_|^class Patient|^import numpy")
-    names = ("1 swings", "2 rests at 0.13", "3 rests at 0.55", "4 stays high", "5 is flat", "6 is nearly flat",
-             "7 looks well")  # fmt: skip
     parts = []
-    for n, (name, losses) in enumerate(zip(names, all_losses(room), strict=True)):
-        left, floor = (22 + 175 * n, 118) if n < 4 else (109 + 175 * (n - 4), 258)
+    for n, (losses, sizes) in enumerate(zip(all_losses(room), first_gradients(room), strict=True)):
+        left, floor = (22 + 175 * n, 110) if n < 4 else (109 + 175 * (n - 4), 322)
         top = max(losses)
-        places = [(left + 150 * i / (len(losses) - 1), floor - 76 * v / top) for i, v in enumerate(losses)]
+        places = [(left + 150 * i / (len(losses) - 1), floor - 70 * v / top) for i, v in enumerate(losses)]
         parts += [
-            path(f"M{left} {floor - 80} V{floor} H{left + 150}", LINE, 1),
+            path(f"M{left} {floor - 74} V{floor} H{left + 150}", LINE, 1),
             path(curve(places[:: max(1, len(losses) // 60)])),
-            text(left, floor - 92, name),
+            text(left, floor - 84, f"Patient {n + 1}"),
         ]
-    parts.append(text(360, 286, "across: steps; up: the loss, from 0", 12, GREY, "middle"))
-    return picture(720, 300, "Seven loss curves, one for each patient.", *parts)
+        wide, longest = 150 / len(sizes), max(size or 0 for size in sizes.values())
+        for k, (name, size) in enumerate(sizes.items()):
+            at, up = left + wide * k + wide / 2, 40 * (size or 0) / longest
+            parts.append(text(at, floor + 84, name, 11, INK, "middle"))
+            if size:
+                parts.append(box(at - 8, floor + 70 - up, 16, up, PEACH))
+            else:
+                parts.append(text(at, floor + 66, "none" if size is None else "0", 12, RUST, "middle"))
+        parts.append(path(f"M{left} {floor + 70} H{left + 150}", LINE, 1))
+    words = "curves: the loss over the steps; bars: the norm of each tensor's gradient in the first step"
+    parts.append(text(360, 432, words, 12, GREY, "middle"))
+    return picture(720, 446, "Seven loss curves, and the gradients of each patient in its first step.", *parts)
+
+
+def first_gradients(room: dict[str, Any]) -> list[dict[str, float | None]]:
+    """The norm of the gradient of each tensor in the first step, None where there is none."""
+    x, t, loss = room["x"], room["t"], torch.nn.functional.cross_entropy
+    labels = torch.tensor([0, 1, 0, 2, 1])
+    w, w2 = room["start"](0.1, -0.2), room["start"](0.2, -0.1, 0.3)
+    hidden = torch.tensor([[0.3, -0.2, 0.5], [0.1, 0.4, -0.3]]).double().requires_grad_()
+    ((x @ w - t) ** 2).mean().backward()
+    ((torch.tanh(x @ hidden).detach() @ w2 - t) ** 2).mean().backward()
+    three = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
+    loss(torch.softmax(x @ three, dim=1), labels).backward()
+    torch.manual_seed(0)
+    four = room["Patient4"]()
+    loss(four(torch.randn(20, 3)), torch.randint(0, 2, (20,))).backward()
+    layers = [*four.layers, four.head]
+    zeros = room["patient_6"](2, 4, 3)
+    loss(torch.tanh(x.float() @ zeros[0] + zeros[1]) @ zeros[2] + zeros[3], labels).backward()
+    ends = torch.nn.Linear(64, 32).double(), torch.nn.Linear(32, 10).double()
+    loss(ends[1](room["Patient7"].apply(ends[0](room["pixels"][:320]))), room["digits"][:320]).backward()
+    given = (
+        {"w": w}, {"w1": hidden, "w2": w2}, {"w": three},
+        {f"{kind}{n + 1}": p for n, layer in enumerate(layers) for kind, p in (("w", layer.weight), ("b", layer.bias))},
+        {"w": w}, dict(zip(("w1", "b1", "w2", "b2"), zeros, strict=True)),
+        {"w1": ends[0].weight, "b1": ends[0].bias, "w2": ends[1].weight, "b2": ends[1].bias},
+    )  # fmt: skip
+    return [{name: None if p.grad is None else p.grad.norm().item() for name, p in each.items()} for each in given]
 
 
 def all_losses(room: dict[str, Any]) -> list[list[float]]:
-    """Each patient of lesson 13, trained as ill as it is."""
+    """The losses of each patient of lesson 13."""
     x, t, start = room["x"], room["t"], room["start"]
     labels = torch.tensor([0, 1, 0, 2, 1])
     hidden = torch.tensor([[0.3, -0.2, 0.5], [0.1, 0.4, -0.3]]).double().requires_grad_()

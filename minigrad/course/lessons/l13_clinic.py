@@ -1,4 +1,4 @@
-"""Lesson 13: seven training loops, each with one illness.
+"""Lesson 13: seven training loops, each with one fault.
 
 A patient is a piece of source text. The student names the suspicious line by its letter and writes the loop again,
 cured. The right losses come from numpy loops with gradients written by hand; the wrong cures are the patient's own
@@ -25,9 +25,9 @@ PRELUDE = (
     "import numpy as np\nimport minigrad as torch\nimport minigrad.nn as nn\n"
     "import minigrad.nn.functional as F\nfrom minigrad.autograd import Function"
 )
-LOWER = "A lower learning rate: the curve has another slope and the same illness. What do the gradients look like?"
-LONGER = "More steps: more of the same, and more losses than were asked for. What is wrong with a single step?"
-SAME = "The losses are those of the patient, to the last digit: what you changed has no effect on the gradients. "
+LOWER = "You lowered the learning rate. The steps are smaller, but the fault is still there. Look at the gradients instead."
+LONGER = "You train for more steps, so there are more losses than were asked for. What is wrong with a single step?"
+SAME = "The losses are exactly those of the patient, so your change has no effect on the gradients. "
 
 
 def healed(source: str, name: str, *treatments: Treatment) -> Any:
@@ -114,10 +114,10 @@ def heal_1(*treatments: Treatment) -> Any:
 UPDATE, LATER = "            w -= 0.1 * w.grad\n", "            w -= 0.1 * w.grad\n            w.grad.zero_()\n"
 
 EXERCISE_13_1 = patient(
-    1, "the loss swings", 6, PATIENT_1, "d",
-    {"a": "Line a is fine: a new graph in every round. What is the same object in every round?",
-     "b": "backward does what it always does: it *adds* to w.grad. Which line should have prepared w for that?",
-     "c": "The update is right for the gradient it finds. Is it the gradient of this round only?"},
+    1, "patient 1", 6, PATIENT_1, "d",
+    {"a": "Line a is right: it builds a new graph in every round. Which tensor is the same in every round?",
+     "b": "backward always *adds* to w.grad. Which line should have cleared w.grad before that?",
+     "c": "The update uses w.grad correctly. But does w.grad hold only the gradient of this round?"},
     cures=[
         heal_1((UPDATE, LATER)),
         heal_1(("        loss.backward()\n", "        w.grad = None\n        loss.backward()\n")),
@@ -133,28 +133,30 @@ EXERCISE_13_1 = patient(
          "the second round begins?", "cleared once", "same"),
         (heal_1(("0.1", "0.01")), "M54", LOWER, "lower rate", ""),
         (heal_1(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
-        (heal_1(("        with", "        w.grad.zero_()\n        with")), "M40", "Nothing moves any more: the gradient "
-         "is cleared between backward and the update that needs it.", "cleared too early", ""),
-        (heal_1(("        # d\n", "        w.grad = None\n"), (".mean()", ".sum()")), "M30", "Cleared, and the loss has become "
-         "a sum: each step is as many times too long as there are rows.", "sum", ""),
+        (heal_1(("        with", "        w.grad.zero_()\n        with")), "M40", "w does not change any more, because the "
+         "gradient is cleared between backward and the update that needs it.", "cleared too early", ""),
+        (heal_1(("        # d\n", "        w.grad = None\n"), (".mean()", ".sum()")), "M30", "The gradient is cleared, but "
+         "the loss is now a sum, so each step is too long by a factor: the number of rows.", "sum", ""),
         (heal_1(("        # d\n", "        w.grad = None\n        loss = ((x @ w - t) ** 2).mean()\n")), "", "The steps are "
-         "right. The losses are those *after* each step: which one was asked for?", "after the step", ""),
-        (heal_1((UPDATE, UPDATE.replace("w.grad\n", "w.grad / w.grad.norm()\n"))), "M54", "Every step has the same length now, "
-         "whatever the slope: that hides the illness and makes another method. What is in w.grad?", "normalised", ""),
-        (heal_1(("        # d\n", "        w.grad = None\n"), ("loss.item()", "loss")), "M18", "Cured, and the list holds "
-         "tensors now: each keeps the graph of its round. What did the patient put into it?", "keeps tensors", ""),
-        (heal_1((UPDATE, UPDATE + "        w = w.detach().clone().requires_grad_()\n")), "M17", "The losses are right, and the "
-         "w that was handed in has moved once only: the rest was learned by copies that nobody else holds.", "trains a copy",
+         "right. But your losses were computed *after* each step, and those of the patient before it.", "after the step", ""),
+        (heal_1((UPDATE, UPDATE.replace("w.grad\n", "w.grad / w.grad.norm()\n"))), "M54", "Now every step has the same "
+         "length, whatever the gradient is. That hides the fault, and it is another method. What is in w.grad?",
+         "normalised", ""),
+        (heal_1(("        # d\n", "        w.grad = None\n"), ("loss.item()", "loss")), "M18", "The fault is cured, but the "
+         "list holds tensors now, and each of them keeps the graph of its round in memory. Append loss.item().",
+         "keeps tensors", ""),
+        (heal_1((UPDATE, UPDATE + "        w = w.detach().clone().requires_grad_()\n")), "M17", "The losses are right, but "
+         "the w that was passed in has moved only once, because later steps changed copies of it.", "trains a copy",
          ""),
-        (heal_1(("w -= 0.1 * w.grad", "w = w - 0.1 * w.grad")), "M17", "A new tensor is called w after the first round, "
-         "and nothing was recorded for it. What is the difference between changing a thing and naming a new one?",
+        (heal_1(("w -= 0.1 * w.grad", "w = w - 0.1 * w.grad")), "M17", "After the first round, w is a new tensor without a "
+         "history. Change the tensor in place instead of making a new one.",
          "rebinds", ""),
     ],
     probes=probes_line("cure_1"),
     why="Without clearing, each step would use the sum of all earlier gradients.",
-    hints=["Write down w.grad after each of the first two rounds, next to the true gradient of that round.",
-           "A counter that is never set back shows the sum of all days.",
-           "Where d stands, nothing happens. It is the last place before the next backward."],
+    hints=["Write down w.grad after each of the first two rounds, next to the correct gradient of that round.",
+           "A step counter that is never set to 0 shows the sum of all days.",
+           "At line d nothing is done. It is the last place before the next backward."],
     worked="After the update: w.grad = None (or w.grad.zero_()).",
 )  # fmt: skip
 
@@ -188,8 +190,8 @@ def two_layer_descent(w1: Array, w2: Array, x: Array, t: Array, steps: int) -> l
         off = h @ w2 - t
         losses.append(float(off @ off / len(t)))
         g = 2 / len(t) * off
-        behind = np.outer(g, w2) * (1 - h * h)
-        w1, w2 = w1 - 0.1 * x.T @ behind, w2 - 0.1 * h.T @ g
+        d_h = np.outer(g, w2) * (1 - h * h)
+        w1, w2 = w1 - 0.1 * x.T @ d_h, w2 - 0.1 * h.T @ g
     return [losses, w1]
 
 
@@ -204,13 +206,13 @@ def heal_2(*treatments: Treatment) -> Any:
 
 
 CUT = "torch.tanh(x @ w1).detach()"
-STILL_CUT = SAME + "w1 is still where it was. Where does the path from the loss to w1 end?"
+STILL_CUT = SAME + "w1 has not changed. Where does the path from the loss to w1 end?"
 
 EXERCISE_13_2 = patient(
-    2, "the first layer sleeps", 6, PATIENT_2, "a",
-    {"b": "Line b connects h, w2 and the loss as it should. Look at what h brings along.",
-     "c": "backward walks as far as there is a path. Who cut it?",
-     "d": "Line d hides the illness, and does not cause it: without it you would see an error. Why is a gradient None?"},
+    2, "patient 2", 6, PATIENT_2, "a",
+    {"b": "Line b connects h, w2 and the loss correctly. Does h have a history?",
+     "c": "backward follows every path that exists. Which line cuts the path to w1?",
+     "d": "Line d hides the fault but does not cause it: without line d you would see an error. Why is a gradient None?"},
     cures=[heal_2((CUT, "torch.tanh(x @ w1)")), heal_2((CUT, "(x @ w1).tanh()"), ("is not None", "is None or True"))],
     wrong=[
         (heal_2(), "M12", STILL_CUT, "the patient", "cut"),
@@ -220,21 +222,21 @@ EXERCISE_13_2 = patient(
         (heal_2((CUT, "torch.tanh(x @ w1.detach())")), "M12", STILL_CUT, "cut earlier", "cut"),
         (heal_2(("0.1", "0.01")), "M54", LOWER, "lower rate", ""),
         (heal_2(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
-        (heal_2(("            if w.grad is not None:\n", "            if True:\n")), "M54", "The guard is gone, and now "
-         "an error says what it hid: there is no gradient at w1. Why not?", "no guard", ""),
-        (heal_2((CUT, "torch.tanh(x @ w1)"), ("h @ w2", "h @ w2.detach()")), "M12", "Now the first layer learns and the second "
-         "sleeps. How many cuts does this net need?", "cut elsewhere", ""),
-        (heal_2((CUT, "torch.tanh(x @ w1)"), ("                w.grad = None\n", "")), "M01", "The path is whole, and nothing "
-         "is cleared any more: the gradients of all rounds add up.", "never cleared", ""),
-        (heal_2((CUT, "x @ w1")), "", "The path is whole again, and tanh is gone: two layers without a bend between "
-         "them are one.", "no tanh", ""),
+        (heal_2(("            if w.grad is not None:\n", "            if True:\n")), "M54", "Without the `if`, an error "
+         "shows what it was hiding: w1 has no gradient. Why not?", "no guard", ""),
+        (heal_2((CUT, "torch.tanh(x @ w1)"), ("h @ w2", "h @ w2.detach()")), "M12", "Now the first layer learns, but the "
+         "second does not. Remove the cut instead of moving it.", "cut elsewhere", ""),
+        (heal_2((CUT, "torch.tanh(x @ w1)"), ("                w.grad = None\n", "")), "M01", "The path is complete again, "
+         "but the gradients are not cleared any more, so those of all rounds add up.", "never cleared", ""),
+        (heal_2((CUT, "x @ w1")), "", "The path is complete again, but tanh is missing. Without it, the two layers are a "
+         "single linear layer.", "no tanh", ""),
     ],
     probes=probes_13_2,
-    why="detach had cut the path to w1; without it the gradient reaches w1.",
+    why="detach had cut the path to w1. Without it, the gradient reaches w1.",
     hints=["Print w1.grad after the first backward.",
-           "In y = f(x).detach() * 3, no backward from y ever reaches x.",
-           "One call in line a says: forget where these numbers came from."],
-    worked="Line a without the detach: h = torch.tanh(x @ w1).",
+           "A backward pass from y = f(x).detach() * 3 never reaches x.",
+           "One call in line a removes the history of its result."],
+    worked="In line a, remove detach: h = torch.tanh(x @ w1).",
 )  # fmt: skip
 
 # --- 13.3 softmax before cross-entropy -----------------------------------------------------------------
@@ -278,13 +280,13 @@ def heal_3(*treatments: Treatment) -> Any:
 
 
 SOFT, ENTROPY = "torch.softmax(x @ w, dim=1)", "F.cross_entropy(p, labels)"
-TWICE = SAME + "The scores are still squashed before a loss that squashes them itself."
+TWICE = SAME + "The scores still go through softmax twice."
 
 EXERCISE_13_3 = patient(
-    3, "the loss will not fall below 0.55", 6, PATIENT_3, "a",
-    {"b": "Line b takes scores, and squashes them itself. Who hands it something else?",
-     "c": "backward is right for the loss that it is given. How low can that loss go?",
-     "d": "The update is right. With three classes the loss stops at 0.5514, at any learning rate: why there?"},
+    3, "patient 3", 6, PATIENT_3, "a",
+    {"b": "Line b takes scores and applies softmax itself. What does it get instead of scores?",
+     "c": "backward computes the right gradient of the loss that it is given. How small can this loss become?",
+     "d": "The update is right. With three classes this loss cannot fall below 0.5514 at any learning rate. Why not?"},
     cures=[
         heal_3((SOFT, "x @ w")),
         heal_3((SOFT, "torch.log_softmax(x @ w, dim=1)"), ("F.cross_entropy", "F.nll_loss")),
@@ -293,32 +295,32 @@ EXERCISE_13_3 = patient(
     wrong=[
         (heal_3(), "M39", TWICE, "the patient", "twice"),
         (heal_3(("backward()", "backward(retain_graph=True)")), "M11", TWICE, "retain_graph", "twice"),
-        (heal_3(("dim=1", "dim=0")), "M52", "Softmax along the other axis: the examples compete, and it is squashed "
-         "twice as before.", "other axis", ""),
+        (heal_3(("dim=1", "dim=0")), "M52", "Softmax now runs along the other axis, so the examples compete with each other. "
+         "And there are still two of them.", "other axis", ""),
         (heal_3(("0.5", "0.05")), "M54", LOWER, "lower rate", ""),
         (heal_3(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
-        (heal_3(("F.cross_entropy", "F.nll_loss")), "M39", "Now one softmax, and no logarithm: the loss is minus a "
-         "probability.", "no logarithm", ""),
-        (heal_3((SOFT, "torch.sigmoid(x @ w)")), "M39", "A sigmoid squashes as well. Which numbers does the loss "
-         "want, from where to where?", "sigmoid", ""),
-        (heal_3((SOFT, "x @ w"), (ENTROPY, ENTROPY[:-1] + ', reduction="sum")')), "M30", "One softmax, and the loss is summed "
-         "over the rows, not averaged.", "sum", ""),
-        (heal_3((SOFT, "10 * " + SOFT)), "M39", "Stretched, and still squashed twice: now the loss cannot fall below another "
-         "number. Which numbers does the loss want, from where to where?", "stretched", ""),
-        (heal_3((ENTROPY, "F.nll_loss(torch.log(p + 1e-7), labels)")), "M51", "One softmax, and a small number inside the "
-         "logarithm: every loss is a little off. Which form needs none?", "epsilon", ""),
-        (heal_3((SOFT, "(x @ w).detach()"), ("loss.backward()", "loss.requires_grad_().backward()")), "M54", "Asking "
-         "the loss to require a gradient mends no path: nothing leads from it to w.", "requires_grad on the loss", ""),
+        (heal_3(("F.cross_entropy", "F.nll_loss")), "M39", "There is only one softmax now, but no logarithm: the loss is "
+         "minus a probability.", "no logarithm", ""),
+        (heal_3((SOFT, "torch.sigmoid(x @ w)")), "M39", "A sigmoid limits the scores, too. The loss takes scores of any size.",
+         "sigmoid", ""),
+        (heal_3((SOFT, "x @ w"), (ENTROPY, ENTROPY[:-1] + ', reduction="sum")')), "M30", "There is only one softmax now, but "
+         "the loss is a sum over the rows and not their mean.", "sum", ""),
+        (heal_3((SOFT, "10 * " + SOFT)), "M39", "The factor changes the limit, but the loss still applies a second softmax. "
+         "Which numbers should the loss get?", "stretched", ""),
+        (heal_3((ENTROPY, "F.nll_loss(torch.log(p + 1e-7), labels)")), "M51", "There is only one softmax now, but the small "
+         "number inside the logarithm makes every loss slightly wrong. Which form does not need it?", "epsilon", ""),
+        (heal_3((SOFT, "(x @ w).detach()"), ("loss.backward()", "loss.requires_grad_().backward()")), "M54", "requires_grad "
+         "on the loss removes the error message, but no path leads from the loss to w.", "requires_grad on the loss", ""),
     ],
     probes=probes_13_3,
-    why="cross_entropy contains the softmax already, so it takes scores; a second softmax keeps the loss above 0.55.",
-    hints=["How small can the loss get if p is as good as it can be, [1, 0, 0]?",
-           "cross_entropy(z) is minus the log of softmax(z): give it [50, 0, 0], and it is 0.",
-           "One of the two lines a and b takes a softmax too many. b is the one that does it safely."],
-    worked="Line a: p = x @ w. The loss takes scores.",
+    why="cross_entropy already contains the softmax, so it takes scores. A second softmax keeps the loss above 0.55.",
+    hints=["How small can the loss become if p is perfect, [1, 0, 0]?",
+           "cross_entropy(z) is minus the logarithm of softmax(z). For [50, 0, 0] and class 0 it is 0.",
+           "Lines a and b both apply a softmax. Line b is the one that does it safely."],
+    worked="In line a, write p = x @ w, because the loss takes scores.",
 )  # fmt: skip
 
-# --- 13.4 parameters that nobody knows -----------------------------------------------------------------
+# --- 13.4 parameters that are not registered -----------------------------------------------------------------
 
 PATIENT_4 = """
 class Patient(nn.Module):
@@ -364,14 +366,14 @@ def heal_4(*treatments: Treatment) -> Any:
 
 
 UNSEEN = (
-    "parameters() names two tensors only, those of the head: a module does not look into a plain Python container. "
+    "parameters() finds only two tensors, those of the head, because a module does not search plain Python containers. "
 )
 
 EXERCISE_13_4 = patient(
-    4, "only the head learns", 6, PATIENT_4, "b",
-    {"a": "Line a lets the module begin to keep books. Without it nothing works at all.",
-     "c": "The head is the part that learns. How is it different from the others?",
-     "d": "The layers are used as they should be. But who knows that they exist?"},
+    4, "patient 4", 6, PATIENT_4, "b",
+    {"a": "Line a prepares the module for registering parameters. Without it, line b raises an error.",
+     "c": "The head learns. How is it stored, compared with the other layers?",
+     "d": "Line d uses the layers correctly. But are they registered as parameters of the module?"},
     cures=[
         heal_4((LIST, f"nn.ModuleList({LIST})")),
         heal_4((LIST, f"nn.Sequential({TWO_LINEARS})")),
@@ -381,31 +383,32 @@ EXERCISE_13_4 = patient(
                ("self.layers", "(self.one, self.two)")),
     ],
     wrong=[
-        (heal_4(), "M54", UNSEEN + "Which container does it know?", "the patient", "unseen"),
-        (heal_4((LIST, f"({TWO_LINEARS})")), "M54", UNSEEN + "Which container does it know?", "tuple", "unseen"),
+        (heal_4(), "M54", UNSEEN + "Which container does a module search?", "the patient", "unseen"),
+        (heal_4((LIST, f"({TWO_LINEARS})")), "M54", UNSEEN + "Which container does a module search?", "tuple", "unseen"),
         (heal_4((LIST, f"dict(enumerate({LIST}))"), ("self.layers:", "self.layers.values():")), "M54", UNSEEN +
-         "Which container does it know?", "dict", "unseen"),
-        (heal_4((LIST, f"nn.ModuleList({LIST})"), (LOOP, "")), "", "All are registered, and forward does not use "
-         "the layers.", "not used", ""),
-        (heal_4((LIST, f"nn.ModuleList({LIST})"), ("layer(x))", "layer(x)).detach()")), "M12", "All are registered, "
-         "and the path to the layers is cut.", "cut", ""),
-        (heal_4((LIST, f"nn.ModuleList({LIST})"), ("torch.tanh(layer(x))", "layer(x)")), "", "All are registered, "
-         "and tanh has been lost on the way.", "no tanh", ""),
+         "Which container does a module search?", "dict", "unseen"),
+        (heal_4((LIST, f"nn.ModuleList({LIST})"), (LOOP, "")), "", "All layers are registered, but forward does not use them.",
+         "not used", ""),
+        (heal_4((LIST, f"nn.ModuleList({LIST})"), ("layer(x))", "layer(x)).detach()")), "M12", "All layers are registered, "
+         "but the path to them is cut.", "cut", ""),
+        (heal_4((LIST, f"nn.ModuleList({LIST})"), ("torch.tanh(layer(x))", "layer(x)")), "", "All layers are registered, but "
+         "tanh is missing.", "no tanh", ""),
         (heal_4((LIST, f"nn.ModuleList({LIST})"), ("return self.head(x)", "return torch.tanh(self.head(x))")), "", "All "
-         "are registered, and the head has got a tanh that it did not have.", "tanh at the head", ""),
+         "layers are registered, but the head has a tanh that it did not have before.", "tanh at the head", ""),
         (heal_4((f"self.layers = {LIST}", f"self.layers = {LIST}\n        self.more = nn.ModuleList({LIST})")), "M54", "Six "
-         "tensors are registered, and four of them are spares that forward never uses: those it uses are still unknown.",
+         "tensors are registered, but four of them belong to layers that forward never uses. The layers it uses are not "
+         "registered.",
          "spares", ""),
-        (heal_4((LIST, f"nn.ModuleList({LIST}).requires_grad_(False)")), "M54", "All are registered, and the layers do not ask "
-         "for a gradient: they are frozen.", "frozen", ""),
-        (heal_4((LIST, "nn.ModuleList([nn.Linear(3, 4)])"), ("(5, 2)", "(4, 2)")), "", "The second layer is gone. "
-         "That would be another net.", "one layer", ""),
+        (heal_4((LIST, f"nn.ModuleList({LIST}).requires_grad_(False)")), "M54", "All layers are registered, but they do not "
+         "require a gradient.", "frozen", ""),
+        (heal_4((LIST, "nn.ModuleList([nn.Linear(3, 4)])"), ("(5, 2)", "(4, 2)")), "", "The second layer is missing, so this "
+         "is another net.", "one layer", ""),
     ],
     probes=probes_13_4, name="Cure4", rtol=1e-4,
     why="A module finds the parameters in a ModuleList but not in a plain list, and an optimiser trains only what it is given.",
-    hints=["Count: how many tensors does parameters() give, and how many are there?",
-           "A module notices modules and parameters that are set as its own attributes. A list is neither.",
-           "There is a list among the classes of nn that is a module itself."],
+    hints=["Count the tensors that parameters() returns, and the tensors that the net uses.",
+           "A module registers layers and parameters that are its own attributes. A plain list is neither.",
+           "One class of nn is a list and a module at the same time."],
     worked="self.layers = nn.ModuleList([...]), with the same two layers inside.",
 )  # fmt: skip
 
@@ -435,12 +438,12 @@ def heal_5(*treatments: Treatment) -> Any:
 
 
 ORDERED = in_order("optimizer.zero_grad", "loss.backward", "optimizer.step")
-FLAT = SAME + "Nothing moves. What does step() find in w.grad at the moment when it runs?"
+FLAT = SAME + "w does not change. What is in w.grad when step() runs?"
 
 EXERCISE_13_5 = patient(
-    5, "a flat line", 5, PATIENT_5, "d",
-    {"a": "The optimiser knows w and a sensible learning rate.", "b": "The loss is right.",
-     "c": "Clearing is right, and in a place where it does no harm by itself. What comes next, and what does it need?"},
+    5, "patient 5", 5, PATIENT_5, "d",
+    {"a": "The optimiser has w and a sensible learning rate.", "b": "The loss is right.",
+     "c": "Clearing at this place is right. Which call should come next, and what does it need?"},
     cures=[
         heal_5(ORDERED),
         heal_5(in_order("loss.backward", "optimizer.step", "optimizer.zero_grad")),
@@ -451,27 +454,27 @@ EXERCISE_13_5 = patient(
          "flat"),
         (heal_5(("lr=0.1", "lr=10.0")), "M54", FLAT, "higher rate", "flat"),
         (heal_5(("backward()", "backward(retain_graph=True)")), "M11", FLAT, "retain_graph", "flat"),
-        (heal_5(in_order("optimizer.step", "optimizer.zero_grad", "loss.backward")), "M40", "It moves, one round late: "
-         "each step uses the gradient of the round before, at a place that has been left.", "late", ""),
-        (heal_5(in_order("loss.backward", "optimizer.step")), "M01", "The order is right, and the clearing is gone: "
-         "the gradients of all rounds add up.", "never cleared", ""),
-        (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step", "optimizer.step")), "", "Two steps "
-         "with one gradient.", "two steps", ""),
-        (heal_5(ORDERED, ("lr=0.1", "lr=0.1, momentum=0.9")), "M54", "The "
-         "order is right now, and the steps remember each other: plain descent was never ill.", "momentum", ""),
-        (heal_5(ORDERED, ("SGD", "Adam")), "M54", "The order is right "
-         "now, and it is another optimiser: SGD was never ill.", "Adam", ""),
+        (heal_5(in_order("optimizer.step", "optimizer.zero_grad", "loss.backward")), "M40", "w changes, but one round too "
+         "late: each step uses the gradient of the round before.", "late", ""),
+        (heal_5(in_order("loss.backward", "optimizer.step")), "M01", "The order is right, but the gradients are not cleared, "
+         "so those of all rounds add up.", "never cleared", ""),
+        (heal_5(in_order("optimizer.zero_grad", "loss.backward", "optimizer.step", "optimizer.step")), "", "Your loop takes "
+         "two steps with each gradient.", "two steps", ""),
+        (heal_5(ORDERED, ("lr=0.1", "lr=0.1, momentum=0.9")), "M54", "The order is right. But you added momentum, and plain "
+         "descent was not the fault.", "momentum", ""),
+        (heal_5(ORDERED, ("SGD", "Adam")), "M54", "The order is right. But you replaced the optimiser, and SGD was not the "
+         "fault.", "Adam", ""),
         (heal_5(ORDERED, ("range(steps)", "range(5 * steps)")),
          "M54", LONGER, "more steps", ""),
         (heal_5(ORDERED, ("lr=0.1", "lr=0.01")), "M54",
-         "The order is right now. Leave the learning rate as it was: it was never ill.", "lower rate", ""),
+         "The order is right. But you changed the learning rate, which was not the fault.", "lower rate", ""),
     ],
     probes=probes_line("cure_5"), partner="e",
     why="step uses the gradients that backward has just computed, so it comes after backward.",
-    hints=["Three calls, and each needs something of the one before.",
-           "Shopping: empty the bag, fill the bag, cook what is in the bag.",
-           "step() uses w.grad. Which line writes w.grad?"],
-    worked="optimizer.zero_grad(), then loss.backward(), then optimizer.step().",
+    hints=["There are three calls. step() needs what backward() computes, and zero_grad() deletes it.",
+           "It is like shopping: empty the basket, fill the basket, and then cook what is in it.",
+           "step() uses w.grad. Which line computes w.grad?"],
+    worked="First optimizer.zero_grad(), then loss.backward(), then optimizer.step().",
 )  # fmt: skip
 
 # --- 13.6 all weights zero -----------------------------------------------------------------------------
@@ -494,6 +497,7 @@ GRADIENTS = (
 )
 TWINS = "w1, b1, w2, b2 = cure_6(5, 4, 3)\nw1.detach()  # how many different columns?"
 SPREAD = "w1, b1, w2, b2 = cure_6(100, 80, 60)\n[w1.detach(), w2.detach()]  # how widely do they spread?"
+FEWER = "[cure_6(4, 60, 4)[0].detach(), cure_6(400, 60, 4)[0].detach()]  # which of the two spreads more widely?"
 
 
 def which_learn(x: Array, labels: Array) -> Callable[[Any], list[bool]]:
@@ -536,6 +540,7 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(TWINS).seen_as(different_columns).expect(4)
     yield run(SPREAD).seen_as(spread).expect([True, True])
     yield run(SPREAD).seen_as(narrow).expect([True, True])
+    yield run(FEWER).seen_as(lambda pair: bool(pair[0].array.std() > 2.5 * pair[1].array.std())).expect(True)
 
 
 def heal_6(first: str, second: str = "", last: str = "") -> Any:
@@ -549,15 +554,15 @@ def heal_6(first: str, second: str = "", last: str = "") -> Any:
 
 
 LARGE = (
-    "Random, and large: with a hundred inputs tanh sits on its flat ends. How should the size depend on the number of "
-    "inputs?"
+    "The weights are random but too large: with a hundred inputs, tanh is at its flat ends. How should their size depend on "
+    "the number of inputs?"
 )
 
 EXERCISE_13_6 = patient(
-    6, "zero everywhere", 6, PATIENT_6, "a",
-    {"b": "A bias may start at 0: as long as the weights differ, it gets a gradient of its own.",
-     "d": "The last bias is the only tensor that learns here. It is not to blame.",
-     "e": "The four are handed back in order."},
+    6, "patient 6", 6, PATIENT_6, "a",
+    {"b": "A bias may start at 0. It gets its own gradient as soon as the weights differ.",
+     "d": "The last bias is the only tensor that learns. It is not the fault.",
+     "e": "Line e returns the four tensors in the right order."},
     cures=[
         heal_6("(torch.randn(n_in, n_hidden) / n_in**0.5).requires_grad_()"),
         heal_6("torch.tensor(np.random.default_rng(0).uniform(-1, 1, (n_in, n_hidden)).astype('float32') / n_in**0.5, "
@@ -565,30 +570,32 @@ EXERCISE_13_6 = patient(
         heal_6("nn.Linear(n_in, n_hidden).weight.detach().T.clone().requires_grad_()"),
     ],
     wrong=[
-        (healed(PATIENT_6, "patient"), "M40", "All weights are 0 still: h is 0, and what comes back is multiplied by "
-         "w2, which is 0. Only the last bias gets a gradient.", "the patient", ""),
-        (heal_6("torch.ones(n_in, n_hidden, requires_grad=True)"), "M40", "Not zero any more, and all alike: every "
-         "hidden unit computes the same and learns the same. How can they become different?", "all alike", ""),
-        (heal_6("torch.full((n_in, n_hidden), 0.1, requires_grad=True)"), "M40", "A constant of a sensible size, and "
-         "all units are twins for ever. What must be different from unit to unit?", "twins", ""),
+        (healed(PATIENT_6, "patient"), "M40", "All weights are still 0, so h is 0, and the gradient for the first layer is "
+         "multiplied by w2, which is 0. Only the last bias gets a gradient.", "the patient", ""),
+        (heal_6("torch.ones(n_in, n_hidden, requires_grad=True)"), "M40", "The weights are not 0 any more, but they are all "
+         "equal, so all hidden units compute and learn the same. How can you make them different?", "all alike", ""),
+        (heal_6("torch.full((n_in, n_hidden), 0.1, requires_grad=True)"), "M40", "The constant has a sensible size, but all "
+         "hidden units are equal and stay equal. What must differ from unit to unit?", "twins", ""),
         (heal_6("(torch.randn(n_in, n_hidden) / n_in**0.5).requires_grad_()",
-                "torch.zeros(n_hidden, n_out, requires_grad=True)"), "M40", "w2 is still zero: what comes back to the "
-         "first layer is multiplied by it.", "second still zero", ""),
-        (heal_6("torch.randn(n_in, n_hidden) / n_in**0.5"), "M54", "Random weights, and nobody will record what is "
-         "done with them: they do not require a gradient.", "no requires_grad", ""),
-        (heal_6("torch.randn(n_in, n_hidden, requires_grad=True) / n_in**0.5"), "M17", "The result of a division is no "
-         "leaf: .grad will stay None. In which order do you scale and ask for gradients?", "no leaf", ""),
+                "torch.zeros(n_hidden, n_out, requires_grad=True)"), "M40", "w2 is still 0, and the gradient for the first "
+                "layer is multiplied by w2.", "second still zero", ""),
+        (heal_6("torch.randn(n_in, n_hidden) / n_in**0.5"), "M54", "The weights are random, but they do not require a "
+         "gradient, so nothing is recorded for them.", "no requires_grad", ""),
+        (heal_6("torch.randn(n_in, n_hidden, requires_grad=True) / n_in**0.5"), "M17", "The result of a division is not a "
+         "leaf, so its grad stays None. First scale the numbers, then ask for gradients.", "no leaf", ""),
         (heal_6("torch.randn(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "large", "large"),
         (heal_6("torch.rand(n_in, n_hidden, requires_grad=True)"), "M40", LARGE, "above zero", "large"),
-        (heal_6("(torch.randn(n_in, n_hidden) * 1e-4).requires_grad_()"), "M40", "Random, and so small that it is "
-         "nearly the old illness. How should the size depend on the number of inputs?", "tiny", ""),
+        (heal_6("(torch.randn(n_in, n_hidden) * 0.1).requires_grad_()"), "M40", "The size fits a hundred inputs, but it is the "
+         "same for four inputs and for four hundred. How should it depend on their number?", "one size", ""),
+        (heal_6("(torch.randn(n_in, n_hidden) * 1e-4).requires_grad_()"), "M40", "The weights are random but so small that "
+         "the gradients are nearly 0. How should their size depend on the number of inputs?", "tiny", ""),
     ],
     probes=probes_13_6,
-    why="With all weights at zero no hidden unit differs from another; random weights make them differ.",
-    hints=["Follow one gradient back by hand: what is it multiplied by on its way from the loss to w1?",
-           "Twins who get the same upbringing stay twins. Chance makes them different.",
-           "Random numbers, divided by the square root of the number of inputs, then requires_grad_()."],
-    worked="w1 = (torch.randn(n_in, n_hidden) / n_in**0.5).requires_grad_(), and the same for w2 with its sizes.",
+    why="With all weights at zero, the hidden units do not differ. Random weights make them differ.",
+    hints=["Compute one gradient back by hand. By what is it multiplied between the loss and w1?",
+           "Two units with equal weights get equal gradients, so they stay equal. Random numbers make them different.",
+           "Draw random numbers, divide them by the square root of the number of inputs, and then call requires_grad_()."],
+    worked="w1 = (torch.randn(n_in, n_hidden) / n_in**0.5).requires_grad_(), and the same for w2 with its own sizes.",
 )  # fmt: skip
 
 # --- 13.7 the mask -------------------------------------------------------------------------------------
@@ -606,7 +613,7 @@ class Patient(Function):
         return g
 """
 GATE = "x = torch.tensor(x, requires_grad=True)\nCure7.apply(x).backward(torch.tensor(g))\nx.grad"
-BEHIND = "x = torch.tensor(x, requires_grad=True)\n(Cure7.apply(x @ torch.tensor(w)) ** 2).sum().backward()\nx.grad"
+MATMUL_FIRST = "x = torch.tensor(x, requires_grad=True)\n(Cure7.apply(x @ torch.tensor(w)) ** 2).sum().backward()\nx.grad"
 
 
 TWO_GATES = (
@@ -620,7 +627,7 @@ def probes_13_7(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("Cure7.apply(torch.tensor(x))", x=x).expect(np.maximum(x, 0))
     corner = np.array([1.5, 0.0, -2.0, 0.5])
     yield run(GATE, x=corner, g=np.array([-3.0, 2.0, 5.0, 0.7])).expect(np.array([-3.0, 0.0, 0.0, 0.7]))
-    yield run(BEHIND, x=x, w=w).expect(2 * np.maximum(x @ w, 0) @ w.T)
+    yield run(MATMUL_FIRST, x=x, w=w).expect(2 * np.maximum(x @ w, 0) @ w.T)
     one, other, g = np.array([1.5, 0.0, -2.0, 0.5]), np.array([2.0, 1.0, 0.5, -1.0]), np.array([3.0, 2.0, -4.0, 2.5])
     yield run(TWO_GATES, x=one, z=other, g=g).expect([g * [1, 0, 0, 1], g * [1, 1, 1, 0]])
     yield run("x = torch.tensor(x)\nCure7.apply(x)\nx", x=corner).expect(corner)
@@ -636,37 +643,42 @@ KEEP, TAKE = "        ctx.save_for_backward(x)\n", "        (x,) = ctx.saved_ten
 
 
 EXERCISE_13_7 = patient(
-    7, "nothing to see", 8, PATIENT_7, "d",
-    {"a": "x is saved, and that is right: somebody should use it.", "b": "The values are those of relu.",
-     "c": "x is unpacked, and then? Read on."},
+    7, "patient 7", 8, PATIENT_7, "d",
+    {"a": "Line a saves x, which is right. Is x used in backward?", "b": "The values are those of relu.",
+     "c": "Line c unpacks x, which is right. Is x used after that?"},
     cures=[
         heal_7("g * (x > 0)"), heal_7("torch.where(x > 0, g, torch.zeros_like(g))"),
         heal_7("g.masked_fill(ctx.shut, 0.0)", (KEEP, "        ctx.shut = x <= 0\n"), (TAKE, "")),
     ],
     wrong=[
-        (heal_7("g"), "M53", "Everything passes, also where the gate was shut. The accuracy does not show it; what "
-         "would a measured slope show?", "the patient", ""),
-        (heal_7("g * (g > 0)"), "M35", "The sign of g decides. Who held the gate on the way forward?", "mask on g", ""),
-        (heal_7("g * (x >= 0)"), "M35", "Open at 0 exactly; PyTorch shuts it there.", "open at 0", ""),
-        (heal_7("(x > 0).to(g.dtype)"), "M23", "The mask alone, without what arrives.", "no upstream", ""),
-        (heal_7("g * x * (x > 0)"), "M43", "g times the value. How fast does relu move where it is open?", "value", ""),
-        (heal_7("g", (TAKE, TAKE + "        g *= x > 0\n")), "M15", "Right alone. The mask is written into g, and + has "
-         "sent the same g to both its inputs: the other one finds your zeros in it. How do you make a new tensor?",
+        (heal_7("g"), "M53", "The gradient passes everywhere, also where the input was negative. The accuracy does not show "
+         "it. What does a measured derivative show?", "the patient", ""),
+        (heal_7("g * (g > 0)"), "M35", "Your mask depends on the sign of g. It should depend on the input of the forward "
+         "pass.", "mask on g", ""),
+        (heal_7("g * (x >= 0)"), "M35", "At exactly 0 your rule passes the gradient on. PyTorch uses the derivative 0 there.",
+         "open at 0", ""),
+        (heal_7("(x > 0).to(g.dtype)"), "M23", "Your rule returns only the mask, without the upstream gradient.",
+         "no upstream", ""),
+        (heal_7("g * x * (x > 0)"), "M43", "Your rule multiplies by the value x. What is the derivative of relu where x is "
+         "positive?", "value", ""),
+        (heal_7("g", (TAKE, TAKE + "        g *= x > 0\n")), "M15", "With a single relu this works. But the mask is written "
+         "into g itself, and a sum passes the same g to both its inputs. Make a new tensor.",
          "in place", ""),
-        (heal_7("g * Cure7.mask", (KEEP, "        Cure7.mask = x > 0\n"), (TAKE, "")), "M34", "Right for one gate. With two "
-         "in the graph the second overwrites the mask of the first, which hangs on the class. What belongs to one call "
-         "only?", "mask on the class", ""),
-        (heal_7("g * (x > 0)", ("return x * (x > 0)", "return x.clamp_(min=0).clone()")), "M15", "forward has changed the "
-         "numbers of x itself. Whose tensor is it?", "changes x", ""),
-        (heal_7("g * ((x > 0) + 0.01 * (x < 0))"), "M35", "A hundredth leaks through the shut gate. That is the rule of "
-         "leaky relu; is it the forward of leaky relu, too?", "leaks", ""),
-        (heal_7("g * 0.1"), "M54", "Smaller everywhere, and still open where it should be shut.", "smaller", ""),
+        (heal_7("g * Cure7.mask", (KEEP, "        Cure7.mask = x > 0\n"), (TAKE, "")), "M34", "With a single relu this "
+         "works. With two in one graph, the second overwrites the mask of the first, because it is stored in the class. "
+         "Store it in ctx.", "mask on the class", ""),
+        (heal_7("g * (x > 0)", ("return x * (x > 0)", "return x.clamp_(min=0).clone()")), "M15", "forward changes the "
+         "numbers of x itself. Other parts of the program use x, too.", "changes x", ""),
+        (heal_7("g * ((x > 0) + 0.01 * (x < 0))"), "M35", "One hundredth of the gradient passes for negative inputs. This is "
+         "the rule of leaky relu, but forward computes the plain relu.", "leaks", ""),
+        (heal_7("g * 0.1"), "M54", "The gradient is smaller everywhere, but it still passes where the input was negative.",
+         "smaller", ""),
     ],
     probes=probes_13_7, name="Cure7",
     why="The gradient of relu passes only where the input was positive.",
-    hints=["Accuracy is no check. Nudge an x below zero: does relu move?",
-           "A door that was shut on the way out is shut on the way back.",
-           "Line d needs the comparison that line b makes."],
+    hints=["Change an x below zero by a little. Does relu(x) change?",
+           "The gradient may pass where the value passed on the way forward, and nowhere else.",
+           "Line d needs the comparison that is in line b."],
     worked="return g * (x > 0).",
 )  # fmt: skip
 
@@ -677,38 +689,39 @@ PREDICTION_13_0 = prediction(
     title="what to look at first",
     options={"a": "train longer", "b": "lower the learning rate", "c": "the gradients of the first step"},
     wrong=[
-        Wrong("a", "M54", "If a step goes nowhere, ten thousand of them go nowhere too."),
+        Wrong("a", "M54", "If one step has no effect, ten thousand such steps have none either."),
         Wrong("b", "M54", "A smaller step in a wrong direction is still wrong."),
     ],
 )  # fmt: skip
 
 PREDICTION_13_4A = prediction(
     "13.4a", 2, points=0,
-    title="how many tensors the optimiser hears of",
+    title="how many tensors the optimiser gets",
     wrong=[
-        Wrong(6, "", "Six exist. Who keeps the list that an optimiser is handed, and what does it look into?"),
-        Wrong(3, "", "Three layers, each with a weight and a bias. And is a plain list a place where a module looks?"),
-        Wrong(0, "", "The head is an attribute of its own, and a module notices that."),
+        Wrong(6, "", "There are six, but the optimiser only gets those that the module has registered. Which containers does "
+              "a module search?"),
+        Wrong(3, "", "There are three layers, and each has a weight and a bias. Does a module search a plain list?"),
+        Wrong(0, "", "The head is an attribute of its own, and a module registers such attributes."),
     ],
 )  # fmt: skip
 
 PREDICTION_13_6A = prediction(
     "13.6a", 1, points=0,
-    title="who can begin, from zeros",
+    title="which tensors get a gradient, starting from zeros",
     wrong=[
-        Wrong(4, "M40", "Follow one gradient back from the loss: what is it multiplied by on its way to w1?"),
-        Wrong(0, "M40", "Somebody can: the last bias is added, and multiplied by nothing."),
-        Wrong(2, "M40", "w2 would be next. Its gradient is multiplied by the hidden values: how large are they?"),
+        Wrong(4, "M40", "Compute one gradient back from the loss. By what is it multiplied on its way to w1?"),
+        Wrong(0, "M40", "The last bias is added and not multiplied by anything, so it gets a gradient."),
+        Wrong(2, "M40", "The gradient of w2 is multiplied by the hidden values. How large are they?"),
     ],
 )  # fmt: skip
 
 PREDICTION_13_7A = prediction(
     "13.7a", "c", points=0,
-    title="digits, read with a wrong rule",
+    title="digits that are read with a wrong rule",
     options={"a": "about 10 %, as by chance", "b": "about 50 %", "c": "above 90 %"},
     wrong=[
-        Wrong("a", "M53", "So one would hope: then everybody would notice."),
-        Wrong("b", "M53", "The other layers still learn with right rules. How much can they make up for?"),
+        Wrong("a", "M53", "That would be easy to notice. But the last layer still learns with a right rule."),
+        Wrong("b", "M53", "The last layer still learns with a right rule. How much can it make up for?"),
     ],
 )  # fmt: skip
 
@@ -722,7 +735,7 @@ LESSON = Lesson(
     slug="13_clinic",
     title="The training-loop clinic",
     after=(4, 8, 11, 12),
-    idea="Seven training loops are ill: read the gradients of one step before you touch the learning rate.",
+    idea="Seven training loops have a fault each. You find it in pictures and in the gradients of one step.",
     introduces=(
         "patient_1", "patient_2", "patient_3", "Patient4", "Module", "head", "patient_5", "patient_6", "Patient7", "cure_1",
         "cure_2", "cure_3", "Cure4", "ModuleList", "cure_5", "cure_6", "Cure7",
