@@ -470,9 +470,8 @@ EXERCISE_14_3 = program(
               "use the upstream gradient.", name="tanh without g"),
         Wrong(built(("lambda g, out, x: g * (x > 0)", "lambda g, out, x: g")), "M53", "The rule of relu passes the "
               "gradient on everywhere. Which entries had no influence on the result?", name="no mask"),
-        Wrong(built(("g * (x > 0)", "g * (x >= 0)")), "M35", "At exactly 0, your "
-              "relu "
-              "passes the gradient on. PyTorch has chosen the derivative 0 there.", name="one at zero"),
+        Wrong(built(("g * (x > 0)", "g * (x >= 0)")), "M35", "At exactly 0, your relu passes the gradient on. PyTorch has "
+              "chosen the derivative 0 there.", name="one at zero"),
         Wrong(built(("lambda g, out, x: g * out,", "lambda g, out, x: g * x,")), "M43", "The rule of exp multiplies by x. "
               "The derivative of the exponential function is the function itself.", name="exp by x"),
     ],
@@ -534,8 +533,7 @@ EXERCISE_14_4 = program(
         Wrong(built(("g @ y.T, lambda g, out, x, y: x.T @ g", "g @ y, lambda g, out, x, y: x @ g")), "M29", "The transposes "
               "are missing in the rules of the matrix product.", name="no transpose"),
         Wrong(built(("np.expand_dims(g, axis)", "np.expand_dims(g, 0)")), "M52", "The gradient of a sum along another axis "
-              "than "
-              "0 is wrong. At which place does the removed axis have to return?", name="always axis 0"),
+              "than 0 is wrong. At which place does the removed axis have to return?", name="always axis 0"),
         Wrong(built(("return np.broadcast_to(g, x.shape)", "return np.ones(x.shape)")), "M23", "The rule of the sum returns "
               "ones, whatever the upstream gradient is.", name="sum of ones"),
         Wrong(built(("total(a) / a.data.size", "total(a) / len(a.data)")), "M30", "The mean divides by the number of rows. "
@@ -544,9 +542,8 @@ EXERCISE_14_4 = program(
               "an input has the shape of the input.", name="reshape keeps"),
         Wrong(built(("np.add.at(full, index, g)", "full[index] = g")), "M36", "An entry that was used twice gets only one of "
               "its two contributions. Which numpy function adds at repeated positions?", name="index twice"),
-        Wrong(built(("np.add.at(full, index, g)", "full[index] += 1")), "M23", "The rule of the index puts back ones "
-              "instead of "
-              "the upstream gradient.", name="index ones"),
+        Wrong(built(("np.add.at(full, index, g)", "full[index] += 1")), "M23", "The rule of the index puts back ones instead "
+              "of the upstream gradient.", name="index ones"),
     ],
     alternatives=[
         built(),
@@ -555,8 +552,7 @@ EXERCISE_14_4 = program(
     ],
     hints=["For the product, take your matmul_backward of exercise 7.1 apart: its two lines are the two rules.",
            "For the sum, your sum_backward of exercise 6.3 is the rule. The mean needs no rule of its own: it is a sum, "
-           "divided "
-           "by a number.",
+           "divided by a number.",
            "For the index, make zeros of the shape of x, and let np.add.at(zeros, index, g) add g at the positions."],
     worked="matmul: rules g @ y.T and x.T @ g. total: expand_dims(g, axis), then broadcast_to x.shape. mean: total(a) / "
            "a.data.size. reshape: g.reshape(x.shape). pick: zeros, then np.add.at.",
@@ -615,8 +611,7 @@ EXERCISE_14_5 = program(
         Wrong(built(("total(exp(shifted), 1)", "total(exp(shifted), 1).data + Tensor(0.0)")), "M13", "The value is right, but "
               "a part of the formula was computed from `.data`, so its gradient is lost.", name="ce data"),
         Wrong(built(("- shifted[rows, targets])", "+ shifted[rows, targets])")), "M30", "The score of the correct class has "
-              "the "
-              "wrong sign. Does the loss grow or fall when this score grows?", name="ce sign"),
+              "the wrong sign. Does the loss grow or fall when this score grows?", name="ce sign"),
         Wrong(built(("log(total(exp(shifted), 1))", "log(total(exp(shifted), 0))[rows % z.data.shape[1]]")), "M52", "The "
               "exponentials are added up along the wrong axis. One row holds the scores of one example.", name="ce axis"),
     ],
@@ -688,19 +683,16 @@ EXERCISE_14_6 = program(
     minutes=15, prelude=NUMPY, probes=probes_14_6, scaffold=whole, seconds=2.0,
     wrong=[
         Wrong(built(("            p.grad = None\n", "")), "M01", "The gradients are not cleared, so each step also uses "
-              "those of "
-              "all earlier batches.", name="no clearing"),
+              "those of all earlier batches.", name="no clearing"),
         Wrong(built(("p.data -= rate * p.grad", "p.data += rate * p.grad")), "M30", "The losses grow: the step goes along the "
               "gradient, and not against it.", name="uphill"),
         Wrong(built(("p.data -= rate * p.grad", "p = p - rate * p.grad"), ("            p.grad = None\n",
               "        for p in parameters:\n            p.grad = None\n")), "M17", "The losses of an epoch do not change, "
-              "because "
-              "`p = p - ...` makes a new tensor and leaves the parameter as it is.", name="rebinds"),
+              "because `p = p - ...` makes a new tensor and leaves the parameter as it is.", name="rebinds"),
         Wrong(built(("relu(x @ W1 + b1) @ W2 + b2", "(x @ W1 + b1) @ W2 + b2")), "", "There is no relu between the two layers, "
               "so they are only one linear layer.", name="no relu"),
         Wrong(built(("relu(x @ W1 + b1) @ W2 + b2", "relu(relu(x @ W1 + b1) @ W2 + b2)")), "", "The scores go through relu, "
-              "too. "
-              "A score may be negative.", name="relu at the end"),
+              "too. A score may be negative.", name="relu at the end"),
         Wrong(built(("range(0, len(x), batch)", "range(0, len(x) - batch + 1, batch)")), "", "The last, smaller batch is left "
               "out.", name="drops the rest"),
         Wrong(built(("losses.append(float(loss.data))", "losses.append(loss)")), "M18", "The losses are tensors, and each of "
@@ -799,8 +791,7 @@ EXERCISE_14_7 = program(
               "M15", "The numbers are right, but your rule writes them into the array g. Other rules need g, too.",
               name="writes into g"),
         Wrong(measured_rule(), "M44", "Your rule measures the derivative with small steps. This is how to test a rule. The "
-              "rule "
-              "itself should be a formula. What is the derivative of your operation?", name="measured"),
+              "rule itself should be a formula. What is the derivative of your operation?", name="measured"),
         Wrong(operation(lambda x: 3 * x, lambda x, g: 3 * g, lambda x, g: g * x, lambda x, g: g), "", "The graph of your "
               "operation is a straight line, so its derivative is the same everywhere. Choose a function that is curved.",
               name="a line"),
@@ -900,9 +891,8 @@ FORWARDS = program(
         Wrong(fast(("np.cos(self.value) * self.slope",
                     "(np.sin(self.value + 1e-6) - np.sin(self.value - 1e-6)) / 2e-6 * self.slope")), "M44", "The slope of the "
               "sine is measured, so its last digits are wrong. What is the derivative of the sine?", name="sin measured"),
-        Wrong(fast(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number got the slope 1 in your sums and products. "
-              "What is "
-              "the derivative of the constant 2.5?", name="moving constant"),
+        Wrong(fast(("Dual(other)", "Dual(other, 1.0)")), "", "A plain number got the slope 1 in your sums and products. What "
+              "is the derivative of the constant 2.5?", name="moving constant"),
     ],
     alternatives=[fast(), fast(("self.slope * other.value + self.value * other.slope",
                                 "other.slope * self.value + other.value * self.slope"))],
@@ -1306,8 +1296,7 @@ EXPORT = program(
     prelude=EXPORTED, probes=probes_export,
     wrong=[
         Wrong(exporter(hung, lambda ctx: (ctx.x, ctx.out)), "M34", "The gradient is right until x is changed in place, and "
-              "then "
-              "it is silently wrong. Which method saves tensors so that a change is noticed?", name="hung on ctx"),
+              "then it is silently wrong. Which method saves tensors so that a change is noticed?", name="hung on ctx"),
         Wrong(exporter(arrives=lambda g: np.ones(g.shape)), "M23", "The rule gets ones in place of the upstream gradient.",
               name="export without g"),
         Wrong(exporter(swap=True), "M43", "Input and output have changed places: the rule takes g, the output, and the input.",
@@ -1328,11 +1317,9 @@ EXERCISE_14_8 = one_of(
     why="What you built agrees with derivatives that were found in another way.",
     title="one extension of your choice", minutes=20, with_engine=True,
     hints=["Choose one; forward mode is the shortest. Leave the other blanks as they are.",
-           "Forward mode: each operation computes a value and its derivative. Second derivatives: write the rules with "
-           "Deep, not "
-           "with plain numbers. Checkpoints: save few signals, and compute the others again. Hooks: call them when the "
-           "gradient "
-           "is complete. Export: arrays inside, tensors outside.",
+           "Forward mode: each operation computes a value and its derivative. Second derivatives: write the rules with Deep, "
+           "not with plain numbers. Checkpoints: save few signals, and compute the others again. Hooks: call them when the "
+           "gradient is complete. Export: arrays inside, tensors outside.",
            "First try the smallest example by hand: one product, two layers, one hook, one call of apply."],
     worked="For forward mode, the product is Dual(a.value * b.value, a.slope * b.value + a.value * b.slope), and the sine has "
            "the slope cos(value) * slope.",
@@ -1618,9 +1605,8 @@ EXERCISE_14_9 = program(
         Wrong(mine(("waiting.pop()", "waiting.pop(0)"), ("sorted(found, key=lambda t: -t.number)", "list(found)")), "M20",
               "The pass goes by the distance from the output. In y = p + 5 * p, p is one step and two steps away, and it "
               "passed its gradient on after the first contribution.", name="nearest first"),
-        Wrong(mine(("g if t.grad is None else t.grad + g", "g")), "M01", "A second backward replaces the gradient. It "
-              "should be "
-              "added.", name="replaces grad"),
+        Wrong(mine(("g if t.grad is None else t.grad + g", "g")), "M01", "A second backward replaces the gradient. It should "
+              "be added.", name="replaces grad"),
         Wrong(mine((FREES, "")), "M10", "A second backward through the same graph does not raise an error. What should the "
               "first pass have freed?", name="never frees"),
         Wrong(mine(("        if not retain_graph:\n", "        if True:\n")), "M10", "retain_graph=True has no effect.",
@@ -1629,8 +1615,7 @@ EXERCISE_14_9 = program(
               "Only operations of one input free what they saved: after a product was used, a new sum of it can still be "
               "differentiated.", name="frees some"),
         Wrong(mine(("    g = g.sum(axis=tuple(range(g.ndim - len(shape))))\n", "")), "M27", "The axes that broadcasting "
-              "added in "
-              "front are not summed, so the gradient has another shape than its input.", name="leading axes"),
+              "added in front are not summed, so the gradient has another shape than its input.", name="leading axes"),
         Wrong(mine((" if n == 1), keepdims=True)", " if n == 1))")), "M27", "Axes of size 1 disappear from the gradient.",
               name="drops axes"),
         Wrong(mine(("        self.version[0] += 1\n", "")), "M15", "A tensor was changed after an operation had saved it, and "
@@ -1645,8 +1630,7 @@ EXERCISE_14_9 = program(
               "`y.detach()` changes y itself, but it is not counted as a change of y. Both need the same counter.",
               name="own counter"),
         Wrong(mine(("out.data, out.version = self.data, self.version", "out.data = self.data.copy()")), "M12", "`detach` "
-              "made a "
-              "copy. In PyTorch the detached tensor uses the same memory, so a change of one is a change of the other.",
+              "made a copy. In PyTorch the detached tensor uses the same memory, so a change of one is a change of the other.",
               name="detach copies"),
         Wrong(mine(("        out = MyTensor(0.0)\n", "        out = MyTensor(0.0, self.requires_grad)\n")), "M12", "What was "
               "detached requires a gradient again, as a new leaf.", name="detached leaf"),
@@ -1654,31 +1638,25 @@ EXERCISE_14_9 = program(
               "out\n",
               "        return self\n")), "M12", "`detach` returns the same tensor, with its history.", name="no detach"),
         Wrong(mine(("MyTensor.recording = self.before", "MyTensor.recording = True")), "M49", "Leaving the inner block "
-              "switched "
-              "recording on inside the outer one. Which state was there before?", name="switch"),
+              "switched recording on inside the outer one. Which state was there before?", name="switch"),
         Wrong(mine(("MyTensor.recording = self.before", "MyTensor.recording = self.before\n        return True")), "M49", "An "
               "error inside a block without recording has disappeared. What does Python do when __exit__ returns True?",
               name="swallows errors"),
         Wrong(mine(("if self.requires_grad and not self.parents and", "if self.requires_grad and")), "M16", "No tensor that "
-              "requires a gradient may be changed in place in your engine. Only leaves may not. A computed tensor may, "
-              "until an "
-              "operation needs its old value.", name="nothing in place"),
+              "requires a gradient may be changed in place in your engine. Only leaves may not. A computed tensor may, until "
+              "an operation needs its old value.", name="nothing in place"),
         Wrong(mine(("np.array(data, dtype=float)", "np.array(data)")), "", "Integer data remain integers, so 0.5 cannot be "
-              "added "
-              "in place. Turn all data into floating-point numbers.", name="integers"),
+              "added in place. Turn all data into floating-point numbers.", name="integers"),
         Wrong(mine(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds a single "
-              "number, so "
-              "it needs no gradient.", name="empty shape only"),
+              "number, so it needs no gradient.", name="empty shape only"),
         Wrong(mine(("    if gradient is None and root.data.size != 1:\n        raise RuntimeError(\"only scalar outputs "
               "need no "
               "gradient\")\n", "")), "M25", "A vector was differentiated without a gradient, as if ones had been passed.",
               name="silent ones"),
         Wrong(mine(("np.add.at(full, index, g)", "full[index] = g")), "M36", "An entry that was used twice gets only one of "
-              "its "
-              "two contributions.", name="index twice"),
+              "its two contributions.", name="index twice"),
         Wrong(mine(("a.sum() / a.data.size", "a.sum() / len(a.data)")), "M30", "The mean divides by the number of rows, and "
-              "not "
-              "by the number of entries.", name="mean by rows"),
+              "not by the number of entries.", name="mean by rows"),
     ],
     alternatives=[
         mine(),
@@ -1691,8 +1669,7 @@ EXERCISE_14_9 = program(
         "Begin with the class, then recording, the sum and the product, then the backward pass. Add the other operations next, "
         "and the errors last.",
         "For changes in place, give each tensor a counter that add_ increases and that detach passes on. An operation notes "
-        "the "
-        "counters of what it saved, and compares them in the backward pass.",
+        "the counters of what it saved, and compares them in the backward pass.",
     ],
     worked="The order in which to build it: the class, recording, add and mul, the start of the pass, the order (sorted by "
            "number), the pass; then broadcasting, the other operations, counters of changes, and the block without recording.",
