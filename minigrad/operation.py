@@ -41,7 +41,7 @@ def call({taken}):
     if unusual and not recorded(out, ({inputs})):
         return out
     {saved}
-    node = out._node = new(kind)
+    node = out._node = kind()
     node.seq, node.parents = tick(), ({nodes})
     node.saved, node.versions = saved, versions
     node.shape, node.dtype = out_.shape, out_.dtype
@@ -61,10 +61,11 @@ ONE = """
     x_, x_node = x.{array}, x._node"""
 TWO = """
     if isinstance(x, Tensor) and isinstance(y, Tensor):
-        x_, x_node = x._data, x._node
-        y_, y_node = y._data, y._node
+        x_, x_node, y_, y_node = x._data, x._node, y._data, y._node
         if x_.dtype is not y_.dtype:
             x_, y_ = promote(x_, y_)
+    elif type(y) is float and x._data.dtype.num in FLOATS:
+        x_, x_node, y_, y_node = x._data, x._node, y, None
     elif isinstance(x, Tensor) or isinstance(y, Tensor):
         x_, x_node, y_, y_node = with_number(x, y, promote)
         if x_ is NotImplemented:
@@ -181,7 +182,7 @@ def unwritten(row: Operation) -> Any:
         "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
         "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
         "outsiders": outsiders, "same_memory": same_memory, "link_view": link_view, "counter": counter,
-        "with_number": with_number, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
+        "with_number": with_number, "FLOATS": FLOATS, "refused": errors.refused, "shape": np.shape, "__name__": __name__,
     }  # fmt: skip
     function: Any = FunctionType(first_call.__code__, names, row.node_name)
     names["call"], function.operation = function, row

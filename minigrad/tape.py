@@ -357,15 +357,17 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
             found = contributions(node, g)
             rules, saved = (lambda g, known: known,) * len(found), tuple((known,) for known in found)
         for parent, rule, values in zip(node.parents, rules, saved):
-            if parent is None or rule is None or (new := rule(g, *values)) is None:
+            if parent is None or rule is None:
+                continue
+            new = rule(g, values[0]) if len(values) == 1 else rule(g, *values)  # spelled out, it is faster
+            if new is None:
                 continue
             if new.shape != parent.shape or new.dtype is not parent.dtype:
                 new = fit(new, parent, node)
             fresh = new is not g and new.base is None  # an array that nothing else refers to
             if parent.seq not in arrived:
                 heappush(heap, parent.seq)
-                if not fresh and not parent.parents:
-                    new = new.copy()  # a leaf keeps the array
+                new = new if fresh or parent.parents else new.copy()  # a leaf keeps the array
             elif fresh:
                 new += arrived[parent.seq][1]
             else:
@@ -390,7 +392,7 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     saved: Any = node.saved
     if node.rules is None:
         saved = unpacked(saved)
-    if create_graph and node.operation:
+    if create_graph and node.operation and any(saved):
         saved = lift(node, saved)
     for rule, parent, values in zip(rules, node.parents, saved):
         new = None
