@@ -275,7 +275,8 @@ EXERCISE_2_7 = value(
     ],
     hints=[
         "Write the values first: h = 6, p = 11, q = 12, r = 132, s = 138.",
-        "In y = h * h + h at h = 4, the product sends h two contributions of 4, the sum sends one of 1, together 9.",
+        "In y = h * h + h at h = 4, the product sends h two contributions of 4, and the sum sends one of 1. Together "
+        "they are 9.",
         "The gradient of r is 1. Which contributions does r send to p and q, and what do p and q send to h?",
     ],
     worked="r has gradient 1, so p gets q = 12 and q gets p = 11. h gets 12 * 1 from p, 11 * 2 from q and 1 from s, "

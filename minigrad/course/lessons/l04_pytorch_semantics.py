@@ -1209,7 +1209,7 @@ PREDICTION_4_3A = prediction(
     title="a second backward pass",
     options={"a": "x.grad stays the same", "b": "an error", "c": "x.grad doubles"},
     wrong=[
-        Wrong("a", "M01", "A pass adds to the gradient that is there. Would it stay the same?"),
+        Wrong("a", "M01", "A pass adds to the gradient that is there. Would x.grad stay the same?"),
         Wrong("c", "M10", "That would be 2 + 2. But the product saved the number 2 for its rule: is it still there?"),
     ],
 )  # fmt: skip

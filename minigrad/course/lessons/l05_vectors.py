@@ -595,7 +595,7 @@ EXERCISE_5_4 = function(
     alternatives=[start_plainly, start_from_sizes],
     hints=[
         "There are three cases: a gradient of the right shape, a gradient of a wrong shape, and no gradient.",
-        "PyTorch has a default start for the shapes (), (1,) and (1, 1), and for no shape with two or more numbers.",
+        "PyTorch has a default start for the shapes (), (1,) and (1, 1). It has none for an output of two or more numbers.",
         "Look at the test that decides whether there is a default: count the numbers in the shape.",
     ],
     worked="If there is no gradient and np.prod(shape) is 1, take np.ones(shape) as the gradient. If there is still no "
