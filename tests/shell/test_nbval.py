@@ -15,7 +15,8 @@ import pytest
 
 from minigrad.course import notebooks
 
-LESSONS = [lesson for lesson in notebooks.lessons() if notebooks.path("exercises", lesson).exists()]
+# Of every kind of exercise one; that every blank has no marks and every solution all, tests/grading/test_course.py shows.
+LESSONS = ["01_slope", "06_broadcasting", "13_clinic"]
 OUTCOME = re.compile(r"^(\w+)::ipynb::Cell \d+ ([A-Z]+)", re.MULTILINE)
 
 
