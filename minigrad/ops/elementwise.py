@@ -217,7 +217,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     tensor([1., 6.])
     """
     if input is None and other is None:
-        return tuple(map(wrap, np.nonzero(np.atleast_1d(condition._data))))
+        return tuple(wrap(x.astype(np.int64, copy=False)) for x in np.nonzero(np.atleast_1d(condition._data)))
     if condition.dtype is not dtypes.bool_:
         name = condition.dtype.tensor_name
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {name}")

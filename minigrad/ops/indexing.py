@@ -157,7 +157,7 @@ def _joined(picks: Picks, shape: Shape) -> tuple[Tensor, Shape]:
     if len(picks) == 1:
         return picks[0][1], (picks[0][0],)
     try:
-        return wrap(np.stack(np.broadcast_arrays(*arrays))), tuple(dims)
+        return wrap(np.stack(np.broadcast_arrays(*arrays), dtype=np.int64)), tuple(dims)
     except ValueError:
         shapes = ", ".join(str(list(array.shape)) for array in arrays)
         raise IndexError(
@@ -349,8 +349,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not 0: a row for each, or a tensor for each dimension."""
     if as_tuple:
-        return tuple(map(wrap, np.atleast_1d(input._data).nonzero()))
-    return wrap(np.argwhere(input._data))
+        return tuple(wrap(x.astype(np.int64, copy=False)) for x in np.nonzero(np.atleast_1d(input._data)))
+    return wrap(np.argwhere(input._data).astype(np.int64))
 
 
 attach(__getitem__, __setitem__, gather, take_along_dim, scatter)

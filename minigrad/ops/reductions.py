@@ -187,7 +187,7 @@ def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bo
 
 def _extreme(name: str, row: Any, find: Any, x: Tensor, dim: int, keepdim: bool) -> Any:
     dim = check_dim(dim, x.ndim)
-    places = np.expand_dims(find(some(name, IndexError, x, dim), dim), dim)
+    places = np.expand_dims(find(some(name, IndexError, x, dim), dim), dim).astype(np.int64, copy=False)
     return _picked(name, row, x, dim, places, keepdim)
 
 
@@ -255,13 +255,13 @@ def amin(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 @public
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first maximum: in the flattened tensor, or along `dim`."""
-    return wrap(np.argmax(some("argmax", IndexError, input, dim), dim, keepdims=keepdim))
+    return wrap(np.argmax(some("argmax", IndexError, input, dim), dim, keepdims=keepdim).astype(np.int64))
 
 
 @public
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first minimum: in the flattened tensor, or along `dim`."""
-    return wrap(np.argmin(some("argmin", IndexError, input, dim), dim, keepdims=keepdim))
+    return wrap(np.argmin(some("argmin", IndexError, input, dim), dim, keepdims=keepdim).astype(np.int64))
 
 
 # -------------------------------------------------------------- order
@@ -270,9 +270,9 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 def _order(x: Array, dim: int, descending: bool) -> Array:
     """Where the sorted elements come from; equal ones keep their order, and nan counts as the largest."""
     if not descending:
-        return np.argsort(x, dim, kind="stable")
+        return np.argsort(x, dim, kind="stable").astype(np.int64, copy=False)
     backwards = np.argsort(np.flip(x, dim), dim, kind="stable")
-    return x.shape[dim] - 1 - np.flip(backwards, dim)
+    return x.shape[dim] - 1 - np.flip(backwards, dim).astype(np.int64, copy=False)
 
 
 @public
@@ -345,7 +345,7 @@ def all(input: Tensor, dim: Dims | None = None, keepdim: bool = False) -> Tensor
 @public
 def count_nonzero(input: Tensor, dim: Dims | None = None) -> Tensor:
     """How many elements are not 0, of all or along `dim`."""
-    return wrap(np.count_nonzero(np.asarray(input._data), check_dims(dim, input.ndim)))
+    return wrap(np.asarray(np.count_nonzero(np.asarray(input._data), check_dims(dim, input.ndim)), np.int64))
 
 
 @public
@@ -355,7 +355,7 @@ def unique(
     """The distinct elements in order; if asked for, also which of them each element is, and how often each occurs."""
     axis = None if dim is None else check_dim(dim, input.ndim)
     values, inverse, counts = np.unique(input._data, False, True, True, axis, equal_nan=False)
-    inverse = inverse.reshape(input.shape if dim is None else -1)
+    inverse, counts = inverse.reshape(input.shape if dim is None else -1).astype(np.int64), counts.astype(np.int64)
     asked = True, return_inverse, return_counts
     answer = tuple(wrap(x) for x, wanted in zip((values, inverse, counts), asked) if wanted)
     return answer if answer[1:] else answer[0]
@@ -365,8 +365,8 @@ def unique(
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of 0, 1, 2, ... occurs in a vector, or the sum of its weights."""
     if weights is None:
-        return wrap(np.bincount(input._data, None, minlength))
-    totals = np.bincount(input._data, weights._data, minlength)
+        return wrap(np.bincount(input._data.astype(np.intp, casting="same_kind"), None, minlength).astype(np.int64))
+    totals = np.bincount(input._data.astype(np.intp, casting="same_kind"), weights._data, minlength)
     return wrap(totals.astype(weights._data.dtype) if weights.is_floating_point() else totals)
 
 

@@ -343,8 +343,8 @@ def repeat_interleave(input: Tensor, repeats: int | Tensor, dim: int | None = No
     """Each element repeated in place: all `repeats` times, or each as often as `repeats` says."""
     x = ravel(input) if dim is None else input
     where = check_dim(dim or 0, x.ndim)
-    times = repeats if isinstance(repeats, int) else repeats._data
-    places = np.repeat(np.arange(x._data.shape[where]), times)
+    times = repeats if isinstance(repeats, int) else repeats._data.astype(np.intp, casting="same_kind")
+    places = np.repeat(np.arange(x._data.shape[where], dtype=np.int64), times)
     return table.index_select(x, wrap(places), (where,))
 
 
