@@ -130,6 +130,11 @@ def make_parser() -> argparse.ArgumentParser:
         "--nbgrader", type=Path, metavar="DIR", help="write the lessons there for nbgrader instead"
     )
     command.add_argument("--site", type=Path, metavar="DIR", help="write the course there as web pages instead")
+    command.add_argument(
+        "--lite", type=Path, metavar="DIR",
+        help="write a JupyterLite site with the course there instead; below the folder of --site, the pages link to it",
+    )  # fmt: skip
+    command.add_argument("--pyodide", type=Path, metavar="DIR", help="with --lite: Pyodide's files, to be served with it")
     return parser
 
 
@@ -239,8 +244,8 @@ def build(options: argparse.Namespace) -> int:
     if notebooks.is_installed():
         raise WrongUse("build works in a checkout of the course, and this is an installed copy.")
     try:
-        if options.site:
-            return build_site(options.site.expanduser(), options.lesson or "")
+        if options.site or options.lite:
+            return build_site(options)
         for file, what in bar(building.build(options.lesson, run=not options.no_run)):
             print(f"{what:10} {file.relative_to(notebooks.course_root())}", flush=True)
         for lesson in lessons.all_lessons():
@@ -253,12 +258,20 @@ def build(options: argparse.Namespace) -> int:
     return 0
 
 
-def build_site(folder: Path, lesson: str) -> int:
-    """Write the course as web pages, and say where and how large they are."""
-    from minigrad.course import site
+def build_site(options: argparse.Namespace) -> int:
+    """Write the course as web pages, as a JupyterLite site, or both, and say where."""
+    address = ""
+    if options.lite:
+        from minigrad.course.site import lite
 
-    size = sum(file.stat().st_size for file, _ in bar(site.build(folder, only=lesson)))
-    print(f"written    {folder}: {size / 1e6:.1f} MB in all")
+        print(f"written    {lite.build(options.lite, options.pyodide)}")
+    if options.site:
+        from minigrad.course import site
+
+        if options.lite and options.lite.resolve().is_relative_to(options.site.resolve()):
+            address = options.lite.resolve().relative_to(options.site.resolve()).as_posix()
+        size = sum(file.stat().st_size for file, _ in bar(site.build(options.site, address, options.lesson or "")))
+        print(f"written    {options.site}: {size / 1e6:.1f} MB in all")
     return 0
 
 
@@ -300,7 +313,7 @@ def bar(items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
 def missing(error: ModuleNotFoundError) -> str:
     """Which extra to install when a module is not there."""
     extra = next(
-        (extra for extra, names in extras().items() if (error.name or "").split(".")[0] in names), None
+        (extra for extra, names in extras().items() if (error.name or "").split(".")[0].replace("_", "-") in names), None
     )
     if extra is None:
         raise error
