@@ -36,6 +36,7 @@ from .wire import Failure
 __all__ = ["can_fork", "examine"]
 
 
+PACKAGE = str(Path(__file__).parents[1])
 WAIT = 2.5  # seconds that the answers may take by the clock, asleep or computing; what runs on this long is endless
 PATIENCE = 30  # the same, with all that it stood in line for a processor on a machine that is busy with other things
 
@@ -285,18 +286,28 @@ class Watched(Local):
         """The action's result, or a timeout for it and for everything after it."""
         if self.dead:
             return self.dead
-        over = threading.Event()
-        watchdog = threading.Thread(target=self.watch, args=(over, threading.get_ident()), daemon=True)
-        watchdog.start()
+        over, before = threading.Event(), sys.gettrace()
+        try:
+            threading.Thread(target=self.watch, args=(over, threading.get_ident()), daemon=True).start()
+        except RuntimeError:  # a browser has one thread only
+            sys.settrace(self.trace)
         try:
             result = action()
         except (TimeIsUp, MemoryIsUp) as error:
             result = Failure("raised", type(error).__name__)
         finally:
+            sys.settrace(before)
             over.set()
         if isinstance(result, Failure) and result.type in ("TimeIsUp", "MemoryIsUp"):
             self.dead = result = Failure("timeout" if result.type == "TimeIsUp" else "memory")
         return result
+
+    def trace(self, frame: types.FrameType, event: str, what: Any) -> Any:
+        """Interrupt this thread at the deadline: asked at each line of the student's code, and at each call in a library."""
+        if time.monotonic() >= self.deadline:
+            raise TimeIsUp
+        file = frame.f_code.co_filename
+        return None if file.startswith(PACKAGE) or "site-packages" in file else self.trace
 
     def watch(self, over: threading.Event, thread: int) -> None:
         """Interrupt the thread at the deadline or when it has taken too much, again and again until it is over."""

@@ -3,6 +3,8 @@
 import json
 import re
 import statistics
+import sys
+import threading
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from minigrad.course import lessons, notebooks, site
+from minigrad.course import check, child, hint, lessons, notebooks, predict, progress_store, site, worker
 from minigrad.course.site import alive, questions, text
 
 
@@ -199,3 +201,37 @@ def test_a_jupyterlite_site_holds_the_notebooks_and_the_wheels(tmp_path: Path) -
     assert (tmp_path / "files" / "Welcome.md").is_file()
     wheels = {file.name.split("-")[0] for file in (tmp_path / "pypi").glob("*.whl")}
     assert wheels == {"minigrad_course", *(name.replace("-", "_") for name in lite.IMPORTED)}
+
+
+def endless(x: Any, v: Any) -> Any:
+    while True:
+        x = x + v
+
+
+@pytest.fixture
+def as_in_a_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A platform that can neither fork nor start a thread, with a fresh folder for the progress."""
+
+    def refuses(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(child, "can_fork", lambda: False)
+    monkeypatch.setattr(child, "WAIT", 0.3)
+    monkeypatch.setattr(threading.Thread, "start", refuses)
+    monkeypatch.setattr(progress_store, "memory", {})
+    monkeypatch.setattr(worker, "predictions", {})
+    for name in ("MINIGRAD_CHECK", "MINIGRAD_DISPLAY", "MINIGRAD_LAB"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("as_in_a_browser")
+def test_checks_hints_and_predictions_need_neither_fork_nor_threads(capsys: pytest.CaptureFixture[str]) -> None:
+    answers = {"passed": lambda x, v: 2 * x * v, "not yet": lambda x, v: 2 * x, "over and over": endless}
+    for words, vjp_square in answers.items():
+        check("5.1")
+        assert words in capsys.readouterr().out, words
+        assert sys.gettrace() is None and callable(vjp_square)
+    hint("5.1")
+    predict("5.0", [4, 6])
+    assert "hint 1" in (out := capsys.readouterr().out) and "Locked in: [4, 6]" in out
