@@ -1055,7 +1055,7 @@ def page() -> str:
 
     met = used_by()
     out = [
-        "# What people believe about gradients that is not so",
+        "# Common misconceptions about gradients",
         "",
         f"{len(CATALOGUE)} beliefs, each with code that shows it and what PyTorch (and minigrad) prints. "
         f"Made by "

@@ -18,14 +18,14 @@ INDEX = """# The lessons
 
 {count} lessons, from a slope that you measure to an engine that you wrote: {read} hours to read and run, and {solve} more
 for the exercises. Each lesson has a notebook, and a second one with exercises that check themselves. If you have never
-used a notebook begin with [00](00_start_here.ipynb). If backward passes are no news, try the predictions of
-[04](04_pytorch_semantics.ipynb), and go on from where they surprise you.
+used a notebook, begin with [00](00_start_here.ipynb). If you know backward passes, try the predictions of
+[04](04_pytorch_semantics.ipynb), and go on from the first one that surprises you.
 
 - [Every term in plain words](GLOSSARY.md)
-- [Every message, and what to do](ERRORS.md)
+- [Error messages, and what to do](ERRORS.md)
 - [Every rule of the engine](reference/rules.md)
 - [Corner cases of leaves, graphs and gradients](reference/corner_cases.md)
-- [What people believe about gradients that is not so](reference/misconceptions.md)
+- [Common misconceptions about gradients](reference/misconceptions.md)
 - [Teaching with this course](TEACHING.md)
 
 <!-- Made by `minigrad build` from `minigrad/course/lessons/`; edit there. -->

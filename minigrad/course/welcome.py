@@ -22,7 +22,7 @@ themselves.
 - [Every term in plain words](notebooks/GLOSSARY.md)
 - [Every error message, and what to do](notebooks/ERRORS.md)
 - [Every rule of the engine](notebooks/reference/rules.md)
-- [What people believe about gradients that is not so](notebooks/reference/misconceptions.md)
+- [Common misconceptions about gradients](notebooks/reference/misconceptions.md)
 """
 
 

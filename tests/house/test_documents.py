@@ -172,7 +172,7 @@ def test_pytorchs_names_are_pytorchs() -> None:
 # The messages --------------------------------------------------------------------------------------------
 
 MESSAGES = [row[0] for row in rows((HERE / "ERRORS.md").read_text(encoding="utf-8"),
-                                   "| the message begins or holds | it means | do |")]  # fmt: skip
+                                   "| the message begins with or contains | it means | do |")]  # fmt: skip
 SLIPS = (
     "y = x * x; y.sum().backward(); y.sum().backward()",
     "(x * x).backward()",
