@@ -25,7 +25,7 @@ __all__ = ["build", "for_browser"]
 
 KERNEL = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
 FIRST = """# This installs the course in your browser. It takes about half a minute, once for each notebook that you open.
-%pip install -q minigrad-course anywidget matplotlib
+%pip install -q anywidget matplotlib minigrad-course
 import os
 os.environ["MINIGRAD_LAB"] = "1"
 """
