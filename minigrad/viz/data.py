@@ -14,13 +14,15 @@ from math import prod
 from types import FrameType
 from typing import Any
 
-from ..record.formula import without_g
+from ..nn import functional
+from ..record.formula import shown, without_g
 from ..record.moves import Contribution, Step
 from ..record.names import term
 from ..record.numbers import number
 from ..record.recorder import record
 from ..record.recording import SAMPLE, Recording
 from ..record.words import substituted
+from ..tensor import Tensor
 from . import foreign, quiz
 from .code import code_of
 from .forward import forward_moves
@@ -152,11 +154,11 @@ def finish(data: dict[str, Any], recording: Recording, forward: bool) -> None:
             note_cut(data["nodes"][sent.parent], sent.reason)
         elif sent is not None:
             node, target = (data["nodes"][i] for i in (step.node, sent.parent))
-            told = in_words(sent)
-            move["text"] = [text.replace(sent.named, told) for text in move["text"]] if told != sent.named else move["text"]
-            move["rule"] = told
+            rule = in_words(sent, node["symbol"])
+            move["text"] = [text.replace(sent.named, rule) for text in move["text"]] if rule != sent.named else move["text"]
+            move["rule"] = rule
             move["edge"] = edge_label(step, sent, node["symbol"])
-            move["sub"] = substituted(step, sent) if told == sent.named else ""
+            move["sub"] = substituted(step, sent) if rule == sent.named else ""
             move["partial"] = partial(node["name"], target["name"], sent)
     data["steps"][0]["beats"] = ["seed"]
     data["code"], spans = code_of(recording)
@@ -187,8 +189,8 @@ def name_beats(move: dict[str, Any], again: bool) -> None:
     idle = {"focus"} if again else set()
     if move["how"] in ("copy", "slot", *PLAIN):
         idle.add("rule")
-    told = [(name, text) for name, text in zip(names, move["text"], strict=True) if name not in idle]
-    move["beats"], move["text"] = [name for name, _ in told], [text for _, text in told]
+    said = [(name, text) for name, text in zip(names, move["text"], strict=True) if name not in idle]
+    move["beats"], move["text"] = [name for name, _ in said], [text for _, text in said]
     if "quiz" in move:
         wanted = BEATS.index(move["quiz"]["beat"])
         move["quiz"]["beat"] = next(name for name in move["beats"] if BEATS.index(name) >= wanted)
@@ -201,12 +203,16 @@ def note_cut(node: dict[str, Any], reason: str) -> None:
             node["cut"] = how
 
 
-def in_words(sent: Contribution) -> str:
+def in_words(sent: Contribution, symbol: str) -> str:
     """The rule as a person says it, where the table's own word is a helper's name."""
     if sent.how in PLAIN:
         return PLAIN[sent.how].format(factor_of(sent))
     helper = re.match(r"(\w+)\((.+?), ", sent.named)
-    return SAID[helper[1]].format(helper[2]) if helper and helper[1] in SAID else sent.named
+    if helper and helper[1] in SAID:
+        return SAID[helper[1]].format(helper[2])
+    calls = [] if sent.how == "function" else re.findall(r"\b([a-z_]\w*)\(", shown(sent.rule))
+    public = all(hasattr(Tensor, call) or hasattr(functional, call) for call in calls)
+    return sent.named if public else f"g, by the derivative of {symbol}"
 
 
 def factor_of(sent: Contribution) -> str:
@@ -228,16 +234,18 @@ def edge_label(step: Step, sent: Contribution, symbol: str) -> str:
     if sent.how == "matmul":
         (a, flip_a), (b, flip_b) = sent.terms
         name, flip, text = (b, flip_b, "@ {}") if a == "g" else (a, flip_a, "{} @")
-        made = text.format(sent.names.get(name, name) + ("\u1d40" if flip else ""))
+        other = sent.names.get(name, name)
+        made = text.format((other if len(other) < LABEL - 2 else "(\u2026)") + ("\u1d40" if flip else ""))
     elif sent.how == "elementwise":
         factor = without_g(sent.rule)
         text = sent.renamed(factor).replace(" \u00b7 ", "\u00b7") if factor else ""
         text = f"({text})" if re.search(r" [-+<>&|]", text) and "\u00b7" not in text else text
-        named = symbol.isidentifier() and (not text or len(text) > LABEL - 2)
-        made = f"\u00d7 {symbol}\u2032" if named else f"\u00d7 {text}" if text else "\u00d7 slope"
+        text = text if len(text) < LABEL - 1 else re.sub(r"(?<=\S) ([-+*/]) ", r"\1", text)
+        if not text or len(text) > LABEL - 2:
+            text = f"{symbol}\u2032" if symbol.isidentifier() and len(symbol) < LABEL - 2 else "slope"
+        made = f"\u00d7 {text}"
     elif sent.how == "spread" and sent.local is not None:
         made = f"\u00d7 {number(sent.local.flat[0])}"
     else:
         made = {"copy": "\u00d7 1", "move": "reshape", "scatter": "put back", "function": "backward"}.get(sent.how, "")
-    made = made if len(made) <= LABEL else re.sub(r"(?<=\S) ([-+*/]) ", r"\1", made)
-    return made if len(made) <= LABEL else made[: LABEL - 1] + "\u2026"
+    return made

@@ -15,6 +15,7 @@ from minigrad.record.names import term
 from minigrad.record.numbers import number
 from minigrad.record.recorder import record
 from minigrad.record.recording import Recording
+from minigrad.viz.data import data_of
 from minigrad.viz.part import excerpt
 from minigrad.viz.rules import judge
 from tests.together import first, together
@@ -603,3 +604,16 @@ def test_a_rule_is_written_as_a_person_writes_it(make, rules: list[str]) -> None
     x = torch.rand(2, 3, requires_grad=True)
     found = [s.named for step in record(make(x), names={"x": x}).steps for s in step if not s.skipped]
     assert found == rules
+
+
+@pytest.mark.parametrize(("make", "rule", "edge"), [
+    (lambda x: torch.nn.functional.layer_norm(x, (3,)), "g, by the derivative of layer_norm", ""),
+    (lambda x: torch.nn.functional.gelu(x), "g, by the derivative of gelu", "\u00d7 gelu\u2032"),
+    (lambda x: torch.maximum(x, 2 * x), "where(x < (2 * x), 0, where(x == (2 * x), g / 2, g))", "\u00d7 slope"),
+    (lambda x: x[0], "g, back where it was read", "put back"),
+])  # fmt: skip
+def test_the_stepper_shows_no_name_of_a_helper_and_no_half_a_label(make, rule: str, edge: str) -> None:
+    x = torch.rand(2, 3, requires_grad=True)
+    move = data_of(make(x).sum(), None, {"x": x}, None)[0]["steps"][2]
+    assert (move["rule"], move["edge"]) == (rule, edge)
+    assert any(rule.rpartition(",")[0] in text for text in move["text"])
