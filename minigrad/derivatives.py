@@ -95,7 +95,7 @@ softplus = operation(
     "Softplus", kernels.softplus,
     lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
 )
-relu = operation("Relu", kernels.relu, lambda g, out: g * (out > 0))
+relu = operation("Relu", kernels.relu, lambda g, out: where(out > 0, g, 0.0))
 leaky_relu = operation(
     "LeakyRelu", lambda x, slope: np.where(x > 0, x, x * slope),
     lambda g, x, slope: where(x > 0, g, g * slope),

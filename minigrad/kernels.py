@@ -171,6 +171,8 @@ def where(condition: Array, x: Any, y: Any) -> Array:
         return (x.view(BITS[x.dtype.itemsize]) * condition).view(
             x.dtype
         )  # four times as fast; x * condition has inf * 0
+    if type(y) is float and isinstance(x, np.generic) and isinstance(condition, np.bool_):
+        return x if condition else x.dtype.type(y)
     return np.where(condition, x, y)[()]
 
 

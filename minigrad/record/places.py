@@ -16,9 +16,7 @@ from minigrad.tensor import Node, Tensor
 class Graph:
     """The places of a graph: one for each node, and for operands without one."""
 
-    def __init__(
-        self, root: Tensor, nodes: list[Node], names: Mapping[str, Any], values: Mapping[Node, Any]
-    ) -> None:
+    def __init__(self, root: Tensor, nodes: list[Node], names: Mapping[str, Any], values: Mapping[Node, Any]) -> None:
         self.names = Names(names)
         self.values = known_values(nodes, root, self.names, values)
         self.place: dict[Node, int] = {}
@@ -44,12 +42,20 @@ class Graph:
         name, named = self.names.of(node, inner, self.texts(node, inputs))
         fits = is_operation(node) and not inner and bool(node.parents)
         place = Place(
-            at, name, node.name(), tuple(node.shape or ()),
-            leaf=not node.parents, named=named, where=found.where,
-            expression=found.expression if fits else "", source=found.line,
-            value=self.values.get(node), symbol=symbol(kind_of(node)), spot=spot_of(node),
+            at,
+            name,
+            node.name(),
+            tuple(node.shape or ()),
+            leaf=not node.parents,
+            named=named,
+            where=found.where,
+            expression=found.expression if fits else "",
+            source=found.line,
+            value=self.values.get(node),
+            symbol=symbol(kind_of(node)),
+            spot=spot_of(node),
             site=(node.code, node.at) if node.code else None,
-        )  # fmt: skip
+        )
         leaf = None if node.parents else node.variable  # type: ignore[attr-defined]
         if leaf is not None and leaf._grad is not None:
             place.old_grad = np.array(leaf._grad._data)

@@ -157,10 +157,7 @@ def record(
         frame = _getframe(1)
         names = {**frame.f_globals, **frame.f_locals}
     if root._node is None:
-        raise RuntimeError(
-            "this tensor has no backward pass: it does not require grad and "
-            "does not have a grad_fn"
-        )
+        raise RuntimeError("this tensor has no backward pass: it does not require grad and does not have a grad_fn")
     ((_, seed),) = (tape.chosen or Walk).started((root,), (gradient,), False)
     nodes = ancestry(root._node)
     with unpacked(nodes), tape.set_grad_enabled(False), np.errstate(all="ignore"):
@@ -168,9 +165,13 @@ def record(
         recorder = Recorder(graph)
         recorder.run(root._node, seed)
     return Recording(
-        graph.place[root._node], graph.places, graph.edges, recorder.steps,
-        array_of(seed), gradient is not None,
-    )  # fmt: skip
+        graph.place[root._node],
+        graph.places,
+        graph.edges,
+        recorder.steps,
+        array_of(seed),
+        gradient is not None,
+    )
 
 
 @contextmanager
