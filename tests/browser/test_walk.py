@@ -115,6 +115,7 @@ def test_a_program_of_lesson_04_is_locked_until_predicted(walk: Walk) -> None:
     assert walk.errors() == [] and walk.page.errors == []
 
 
+@pytest.mark.slow
 def test_a_notebook_lives_the_next_day(walk: Walk) -> None:
     """Opening one leaves it as it is. A saved one, opened again when its kernel is gone, shows what it showed."""
     file = "notebooks/01_slope.ipynb"
