@@ -65,11 +65,13 @@ class Outside:
     """What stays on the judge's side while a program runs: the program asks it with `outside(method, *values)`.
 
     What the student's process never holds cannot be read there, and what is counted here cannot be set back. `methods`
-    are those that may be asked, each takes and gives plain values; `given` names the data that the program has as well.
+    are those that may be asked, each takes and gives plain values; `given` names the data that the program has as well,
+    and `inside` is what it has in place of some.
     """
 
     methods: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    inside: Mapping[str, Any] = {}
 
     def seen(self, answer: Any) -> Any:
         """The answer that counts, given the one that came."""

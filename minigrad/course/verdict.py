@@ -523,7 +523,7 @@ def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
             answer = student.run(probe.code, data, exercise.prelude)
         else:
             there = probe.outside(**data)
-            held = {name: copied(value) if name in there.given else None for name, value in data.items()}
+            held = {name: copied(value) if name in there.given else there.inside.get(name) for name, value in data.items()}
             answer = student.run(probe.code, held, exercise.prelude, there)
             answer = answer if isinstance(answer, Failure) else there.seen(answer)
     else:

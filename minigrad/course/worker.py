@@ -65,6 +65,7 @@ class Server:
     def __init__(self, namespace: dict[str, Any] | None = None) -> None:
         self.namespace = fresh_namespace() if namespace is None else namespace
         self.outside: Callable[[list[Any]], Any] | None = None
+        self.turn = 0
 
     # --- requests ---
 
@@ -114,8 +115,23 @@ class Server:
         A student may call a variable `list`, or import all of numpy: here the names of Python mean what they mean.
         """
         space = {name: thing for name, thing in self.namespace.items() if name not in PYTHONS}
-        space.update(data, outside=self.ask_outside)
-        return self.guarded(lambda: run_program(code, space, prelude))
+        space.update(data, outside=self.outside_of_this_run())
+        try:
+            return self.guarded(lambda: run_program(code, space, prelude))
+        finally:
+            self.turn += 1  # what is freed later has nothing to say any more
+
+    def outside_of_this_run(self) -> Callable[..., Any]:
+        """What asks the judge's side, for as long as this program runs."""
+        self.turn += 1
+        turn = self.turn
+
+        def outside(*asked: Any) -> Any:
+            if turn != self.turn:
+                return None  # a thing of that program is freed after its end
+            return self.ask_outside(*asked)
+
+        return outside
 
     def ask_outside(self, *asked: Any) -> Any:
         """What the judge's side says to a program; RuntimeError with its reason if it says nothing."""

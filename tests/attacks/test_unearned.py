@@ -62,6 +62,14 @@ def test_no_table_made_at_home_holds_the_answers() -> None:
         assert len(rows) >= 17, f"{exercise.id} asks {len(rows)} different things of twenty students"
 
 
+def test_no_truth_value_of_a_students_process_decides() -> None:
+    """Numbers come out and are compared here; but `requires_grad` is a yes or no that a tensor of the student's own holds."""
+    for exercise in ASKED:
+        for probe in exercise.questions(0) if exercise.id not in DECISIONS else ():
+            if probe.view is None and probe.outside is None and truths_in(exercise.expected(probe)):
+                assert "requires_grad" in probe.code.splitlines()[-1], (exercise.id, probe.code)
+
+
 def test_no_value_of_a_student_upsets_the_judge() -> None:
     values: list[Any] = [
         None, True, 0, -1, 10**400, 0.5, float("nan"), float("inf"), "", "7", "a" * 1000, ..., [], (), {}, {"a": 1}, [[]],
@@ -90,7 +98,7 @@ def test_what_may_be_asked_of_the_outside_is_named() -> None:
         for probe in exercise.questions(0):
             if probe.outside is not None:
                 there = probe.outside(**probe.data)
-                public = {n for n in vars(type(there)) if not n.startswith("_")} - {"methods", "given", "seen"}
+                public = {n for n in vars(type(there)) if not n.startswith("_")} - {"methods", "given", "inside", "seen"}
                 assert isinstance(there, Outside) and all(callable(getattr(there, name)) for name in there.methods), public
 
 
@@ -165,6 +173,32 @@ def my_gradcheck(f, rule, x): return True
 """
 
 
+YES = """
+import builtins, numpy as np
+np.allclose = np.array_equal = builtins.bool = builtins.any = builtins.all = lambda *a, **k: True
+my_forward = my_rule = lambda x, g=0: x * 0
+my_wrongs = [my_rule, my_rule]
+"""
+KEEPS = """
+def checkpointed(layers, x, g, every):
+    made, living = type(x).made, getattr(type(x), "alive", 0)
+    kept = [x]
+    for layer in layers[:-1]: kept.append(layer.forward(kept[-1]))
+    for layer, at in zip(layers[::-1], kept[::-1]): g = layer.backward(at, g)
+    type(x).made, type(x).most, type(x).alive = 1, 1, 1
+    return g
+"""
+BY_ENGINE = """
+import minigrad as torch
+class Dual:
+    def __init__(self, value, slope=0.0): self.value, self.slope = value, slope
+    def __mul__(self, other):
+        a, b = (torch.tensor(float(d.value), requires_grad=True) for d in (self, other))
+        (a * b).backward()
+        return Dual((a * b).item(), a.grad.item() * self.slope + b.grad.item() * other.slope)
+"""
+
+
 @pytest.mark.slow
 def test_the_library_does_not_do_the_work() -> None:
     found = graded(9, OWN_ENGINE)
@@ -177,6 +211,11 @@ def test_given_objects_hold_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert graded(5, READS)["5.2"] == "wrong"
     assert graded(8, FREES)["8.4"] != "passed"
     assert graded(9, SAYS_SO)["9.5"] == "wrong"
+
+
+@pytest.mark.parametrize(("cell", "exercise"), [(YES, "14.7"), (KEEPS, "14.8"), (BY_ENGINE, "14.8")])
+def test_the_capstone_counts_and_compares_outside(cell: str, exercise: str) -> None:
+    assert graded(14, cell)[exercise] in ("wrong", "error")
 
 
 def test_what_is_taken_away_is_gone_from_the_files_too(tmp_path: Any) -> None:

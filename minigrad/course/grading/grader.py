@@ -176,6 +176,10 @@ class Session:
 
     def verdict(self, exercise: Exercise, seed: int) -> dict[str, Any]:
         """The verdict on one exercise, with the cell and line of what was raised."""
+        if exercise.one_of:  # each part where its own forbidden parts do not exist
+            found = [self.verdict(dataclasses.replace(part, points=exercise.points), seed) for part in exercise.one_of]
+            order = ("passed", NOT_GRADED, "wrong", "error", "timeout", "memory", "forbidden", "not attempted", "missing")
+            return min(found, key=lambda verdict: order.index(verdict["status"]))
         if self.submission.unread:
             lines = (f"Not graded, and no points lost: {self.submission.problem}.",)
             return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
@@ -192,7 +196,7 @@ class Session:
             worker.failure = None
             # The verdict speaks of the limits that were really set.
             limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
-            found = judge(limited, worker, seed)
+            judged = judge(limited, worker, seed)
         except OutOfTime:
             lines = (f"Stopped: all exercises of this notebook together may take {self.allowance:g} s, and they took more.",)
             return record(Verdict(exercise.id, "timeout", 0.0, exercise.points, lines, seed=seed))
@@ -202,7 +206,7 @@ class Session:
         except Exception as error:  # a fault of the check itself must not stop the class, nor cost points
             lines = (f"Not graded: the check failed ({type(error).__name__}: {error}).",)
             return record(Verdict(exercise.id, NOT_GRADED, 0.0, exercise.points, lines, seed=seed))
-        return record(found, self.place(exercise, found, worker.failure), self.explain(exercise, found))
+        return record(judged, self.place(exercise, judged, worker.failure), self.explain(exercise, judged))
 
     def prepared(self, memory: int, without: frozenset[str]) -> Worker:
         """A worker with this much memory and without these parts of the package, in which the cells have run."""

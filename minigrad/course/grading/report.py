@@ -452,7 +452,9 @@ def shown(text: Any, longest: int = _LONGEST) -> str:
     """Foreign text for a page: cut, every invisible or direction-changing character spelled out, escaped, isolated."""
     text = str(text)
     cut = text[:longest]
-    plain = "".join(c if c == "\n" or unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in cut)
+    plain = cut
+    if not cut.replace("\n", "").isprintable():
+        plain = "".join(c if c == "\n" or unicodedata.category(c)[0] != "C" else f"\\u{ord(c):04x}" for c in cut)
     return f"<bdi>{html.escape(plain)}{' ...' if len(text) > longest else ''}</bdi>"
 
 

@@ -83,7 +83,14 @@ def patient(w, x, t, steps):
 """
 TRAIN = "w = torch.tensor(w, requires_grad=True)\n[{}(w, torch.tensor(x), torch.tensor(t), {}), w.detach()]"
 
-NUMBERS = "\nnot any(getattr(loss, 'requires_grad', False) for loss in losses)"
+NUMBERS = "\nlosses"
+
+
+def no_graphs(losses: Any) -> bool:
+    """Whether no loss keeps a graph."""
+    return not any(getattr(loss, "requires_grad", False) for loss in losses)
+
+
 BARE = "w = torch.tensor(w, requires_grad=True)\nlosses = {}(w, torch.tensor(x), torch.tensor(t), 2)" + NUMBERS
 
 
@@ -102,7 +109,7 @@ def probes_line(cure: str) -> Callable[..., Iterator[Probe]]:
         w, x, t = numbers(rng, 3) / 2, numbers(rng, 5, 3) / 2, numbers(rng, 5)
         yield run(TRAIN.format(cure, 6), w=w, x=x, t=t).expect(line_descent(w, x, t, 6))
         yield run(TRAIN.format(cure, 3), w=w[:2], x=x[:4, :2], t=t[:4]).expect(line_descent(w[:2], x[:4, :2], t[:4], 3))
-        yield run(BARE.format(cure), w=w, x=x, t=t).expect(True)
+        yield run(BARE.format(cure), w=w, x=x, t=t).seen_as(no_graphs).expect(True)
 
     return probes
 
@@ -198,7 +205,7 @@ def two_layer_descent(w1: Array, w2: Array, x: Array, t: Array, steps: int) -> l
 def probes_13_2(rng: np.random.Generator) -> Iterator[Probe]:
     data = {"w1": numbers(rng, 3, 4) / 4, "w2": numbers(rng, 4) / 4, "x": numbers(rng, 5, 3) / 4, "t": numbers(rng, 5)}
     yield run(TWO_LAYERS, **data).expect(two_layer_descent(**data, steps=5))
-    yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).expect(True)
+    yield run(TWO_LAYERS.replace("[cure", "losses, _ = [cure") + NUMBERS, **data).seen_as(no_graphs).expect(True)
 
 
 def heal_2(*treatments: Treatment) -> Any:
@@ -272,7 +279,7 @@ def class_descent(w: Array, x: Array, labels: Array, steps: int) -> list[Any]:
 def probes_13_3(rng: np.random.Generator) -> Iterator[Probe]:
     w, x, labels = numbers(rng, 4, 3) / 4, numbers(rng, 5, 4) / 2, np.array([2, 0, 1, 1, 2])
     yield run(CLASSES, w=w, x=x, labels=labels).expect(class_descent(w, x, labels, 5))
-    yield run(CLASSES.replace("[cure", "losses, _ = [cure") + NUMBERS, w=w, x=x, labels=labels).expect(True)
+    yield run(CLASSES.replace("[cure", "losses, _ = [cure") + NUMBERS, w=w, x=x, labels=labels).seen_as(no_graphs).expect(True)
 
 
 def heal_3(*treatments: Treatment) -> Any:
@@ -339,7 +346,7 @@ MOVED = (
     "net = Cure4()\nbefore = [p.detach().clone() for p in net.parameters()]\n"
     "torch.optim.SGD(net.parameters(), lr=0.1).zero_grad()\nnet(torch.tensor(x)).sum().backward()\n"
     "torch.optim.SGD(net.parameters(), lr=0.1).step()\n"
-    "[bool((p != old).any()) for p, old in zip(net.parameters(), before)]"
+    "[[p.detach(), old] for p, old in zip(net.parameters(), before)]"
 )
 FILLED = (
     "torch.manual_seed(0)\nnet = Cure4()\nwith torch.no_grad():\n    for p in net.parameters():\n        p.fill_(0.3)\n"
@@ -353,8 +360,8 @@ def probes_13_4(rng: np.random.Generator) -> Iterator[Probe]:
     h = np.tanh(1.2 * h + 0.3)
     yield run(SHAPES).expect([[2], [2, 5], [4], [4, 3], [5], [5, 4]])
     yield run(FILLED, x=x).expect(np.repeat(1.5 * h + 0.3, 2, axis=1))
-    yield run(MOVED, x=x).expect([True] * 6)
-    yield run("all(p.requires_grad for p in Cure4().parameters())").expect(True)
+    yield run(MOVED, x=x).seen_as(lambda pairs: [bool((p.array != old.array).any()) for p, old in pairs]).expect([True] * 6)
+    yield run("list(Cure4().parameters())").seen_as(lambda found: all(p.requires_grad for p in found)).expect(True)
 
 
 LIST, TWO_LINEARS = "[nn.Linear(3, 4), nn.Linear(4, 5)]", "nn.Linear(3, 4), nn.Linear(4, 5)"
@@ -488,8 +495,8 @@ def patient(n_in, n_hidden, n_out):
     return w1, b1, w2, b2
 """
 SIZES = "[list(p.shape) for p in cure_6(5, 4, 3)]"
-ASKED = "[p.requires_grad for p in cure_6(5, 4, 3)]"
-LEAVES = "[p.is_leaf for p in cure_6(5, 4, 3)]"
+ASKED = "list(cure_6(5, 4, 3))"
+LEAVES = "parts = cure_6(5, 4, 3)\nsum((3 * p).sum() for p in parts).backward()\n[p.grad for p in parts]"
 GRADIENTS = (
     "w1, b1, w2, b2 = cure_6(5, 4, 3)\nh = torch.tanh(torch.tensor(x) @ w1 + b1)\n"
     "F.cross_entropy(h @ w2 + b2, torch.tensor(labels)).backward()\n"
@@ -534,8 +541,8 @@ def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     x = (numbers(rng, 6, 5) / 4).astype(np.float32)
     labels = np.array([0, 2, 2, 1, 0, 2])
     yield run(SIZES).expect([[5, 4], [4], [4, 3], [3]])
-    yield run(ASKED).expect([True] * 4)
-    yield run(LEAVES).expect([True] * 4)
+    yield run(ASKED).seen_as(lambda parts: [p.requires_grad for p in parts]).expect([True] * 4)
+    yield run(LEAVES).seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
     yield run(GRADIENTS, x=x, labels=labels).seen_as(which_learn(x, labels)).expect([True] * 4)
     yield run(TWINS).seen_as(different_columns).expect(4)
     yield run(SPREAD).seen_as(spread).expect([True, True])
