@@ -11,7 +11,7 @@ def start_sentence(name: str, seed: Array, given: bool) -> str:
     """What the pass starts from, and why."""
     start = f"The pass starts at {name} with"
     if given:
-        why = f"one number for each entry of {name}, which says how much this entry counts"
+        why = f"it says how much each entry of {name} counts"
         return f"{start} the gradient that you gave, {short(seed)}: {why}."
     why = f"when {name} changes by a little, {name} changes by just as much"
     if (seed != 1).any():
@@ -23,7 +23,8 @@ def contribution_beats(name: str, target: str, step: Step, sent: Contribution) -
     """One sentence each: focus, rule, product, sum over axes, accumulation."""
     early = "is taken too early: more contributions are still to come"
     state = early if step.early else "is current: its gradient is complete"
-    beats = [f"{name} {state}. The upstream gradient is g = {short(step.upstream)}."]
+    upstream = f"The upstream gradient is g = {short(step.upstream)}"
+    beats = [f"{name} {state}. {upstream}."]
     rule = " is g, unchanged" if sent.how in ("copy", "slot") else f" is {sent.named}"
     labelled = [k for k in sent.saved if k.value is not None and k.label]
     values = [f"{sent.names.get(k.name) or k.label} = {short(k.value)}" for k in labelled]
@@ -48,7 +49,8 @@ def accumulation(target: str, sent: Contribution) -> str:
     before = short(sent.before)
     if sent.lost:
         held = f"{target} held {before} and now receives {value}"
-        return f"{held}. Afterwards it holds {after}: a contribution was lost {count}."
+        lost = f"Afterwards it holds {after}: a contribution was lost"
+        return f"{held}. {lost} {count}."
     total = f"{before} + {value} = {after}"
     return f"{total} is now the gradient of {target} {count}."
 
@@ -70,8 +72,10 @@ PRODUCTS = {
     "function": "{note}: for {target} that is {result}.",
     "copy": "The upstream gradient goes to {target} unchanged: {result}.",
     "move": "The numbers stay the same and take the shape of {target}: {result}.",
-    "spread": "Each of the {size} numbers of {target} went into the result, so each gets {part}: {result}.",
-    "scatter": "Each number of g goes back to the place that it was read from, and the other places get 0: {result}.",
+    "spread": "Each of the {size} numbers of {target} went into the result, "
+    "so each gets {part}: {result}.",
+    "scatter": "Each number of g goes back to the place that it was read from, "
+    "and the other places get 0: {result}.",
 }
 
 
