@@ -147,7 +147,7 @@ class Operation:
         named = self.versioned(*yes)
         counters = [f"{n}._counter" if n == "out" or yes[self.inputs.index(n)] else f"counter({n})" for n in named]
         frees = named or any(n in SAVED_STATICS for names, y in zip(self.arguments, yes) if y for n in names)
-        versions = f"({''.join(f'{c}, {c}[0], ' for c in counters)})" if frees else None
+        versions = f"({''.join(f'(c := {each}), c[0], ' for each in counters)})" if frees else None
         return f"saved, versions = ({''.join(f'{v if y else None}, ' for v, y in zip(values, yes))}), {versions}"
 
     def write(self) -> Callable[..., Any]:
