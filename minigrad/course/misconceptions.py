@@ -1,4 +1,4 @@
-"""The catalogue: what people believe about gradients that is not so, with the code that shows it.
+"""The catalogue of misconceptions about gradients, with the code that shows it.
 
 Each entry says the belief in a line, gives a few lines of code and what they really do, the feedback a
 student gets (what was seen, why, a question; never the fix), three hints that go deeper, and where PyTorch's
@@ -651,8 +651,8 @@ entry(
     "AttributeError: 'NoneType' object has no attribute 'save_for_backward'",
     "forward alone computes and records nothing. Which call writes the node into the graph?",
     (
-        "The engine has to stand between you and forward, to make the ctx and the node.",
-        "Calling forward by hand is like doing the sum on paper: nobody writes it on the tape.",
+        "The engine makes the ctx and the node, so it has to call forward for you.",
+        "If you call forward yourself, the operation is not recorded.",
         "Look at how the Function is used: ClassName.apply(x), without an object.",
     ),
     NOTES + "extending.html",
@@ -660,7 +660,7 @@ entry(
 
 entry(
     "M34", "tensors on ctx",
-    "Tensors can be kept as attributes of ctx.",
+    "It is enough to store tensors as attributes of ctx.",
     "import warnings\n"
     "class Keep(torch.autograd.Function):\n"
     "    @staticmethod\n"
@@ -677,7 +677,7 @@ entry(
     "z.backward()\n"
     "print(x.grad)",
     "tensor([12.])",
-    "The tensor was changed after forward and nobody noticed, so the gradient is that of another point."
+    "The tensor was changed after forward, and no check noticed it, so the gradient is that of another point."
     " Which call keeps a tensor and watches it?",
     (
         "What is saved for backward is watched for changes; an attribute is not.",
@@ -698,7 +698,7 @@ entry(
     " choose here?",
     (
         "relu, abs and max have points where the slope jumps.",
-        "At 0 PyTorch gives abs the slope 0; maximum(x, 0) shares a tie in halves.",
+        "At 0, PyTorch gives abs the derivative 0. In maximum(x, 0), each input of a tie gets half of the gradient.",
         "Look at the comparison: does it include equality?",
     ),
     NOTES + "autograd.html",
@@ -711,13 +711,13 @@ entry(
     "x[[0, 0, 1]].sum().backward()\n"
     "print(x.grad)",
     "tensor([2., 1., 0.])",
-    "One position was read twice, so two shares come back to it. What does assignment do with the first"
+    "One position was read twice, so two contributions come back to it. What does assignment do with the first"
     " of them?",
     (
-        "Reading one place twice is a fan-out; its shares add up.",
-        "Reading position 4 three times sends three shares back to it.",
+        "Reading one position twice is a fan-out, so its contributions add up.",
+        "Reading position 4 three times sends three contributions back to it.",
         "Look at the line that writes into the gradient: `g[index] = ...` and `g[index] += ...` both keep "
-        "one share.",
+        "one contribution.",
     ),
     API + "torch.Tensor.index_add_.html",
 )  # fmt: skip

@@ -219,7 +219,7 @@ EXERCISE_9_1 = program(
               name="asks the engine"),
         Wrong(squares(straight_into_grad), "M32",
               "backward writes into x.grad and returns nothing. This is right for a leaf that is used once. "
-              "Behind another operation nothing is passed on. What does backward have to return?",
+              "If x was computed by another operation, nothing is passed on to it. What does backward have to return?",
               name="into x.grad"),
         Wrong(squares(writes_into_g), "M15", IN_PLACE, name="in place"),
         Wrong(squares(square_rule, squares_x_itself), "M15",

@@ -535,7 +535,7 @@ EXERCISE_12_3 = function(
     minutes=8, oracle=by_list, probes=probes_12_3,
     wrong=[
         Wrong(held_out(unshuffled_labels), "", "The images were shuffled and the labels were not: every image has "
-              "somebody else's label, and nothing better than chance can be learned.", name="labels left behind"),
+              "the label of another image, so the net cannot learn anything better than chance.", name="labels left behind"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (a, b, a[: len(c)], b[: len(d)]))), "M53", "The test part is a "
               "piece of the training part: that measures memory.", name="tests on training"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (16 * a, b, 16 * c, d))), "", "The pixels still run from 0 to 16. "
