@@ -370,6 +370,8 @@ class Bench:
             )
         plain = exercise.kind == "value" and exercise.accept is None
         seen = observation(answer, self.truths[0], exercise) if plain else ""
+        if plain and in_another_order(exercise, answer):
+            return self.say("wrong", "The numbers are the right ones, in another order. Which comes first?", got=got)
         if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
             seen = "All numbers are wrong by the same factor."
         return self.say("wrong", problem, seen, self.origin(answer) if plain else "", got=got)
@@ -891,7 +893,12 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
     """The catalogued wrong answer that behaves like the student's: on every probe, else on every one about the same
     function or class, else on every failing one."""
     if exercise.kind in ("value", "choice", "prediction"):
-        return next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
+        exactly = (w for w in exercise.wrong if not exercise.options and w.answer is not None
+                   and not difference(answers[0], w.answer, exercise.rtol, exercise.atol, strict=False))  # fmt: skip
+        found = next(exactly, None)
+        if found is None and not in_another_order(exercise, answers[0]):
+            found = next((w for w in exercise.wrong if is_this(w, answers[0], exercise)), None)
+        return found
     return next(diagnoses(exercise, probes, answers, failing), None)
 
 
@@ -968,6 +975,14 @@ def evidence(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
         off = ~isclose(given.astype(float), wanted.astype(float), rtol=exercise.rtol, atol=exercise.atol)
         count += int((off & (given != 0)).sum())
     return count
+
+
+def in_another_order(exercise: Exercise, answer: Any) -> bool:
+    """True if a list holds the right numbers, in other places."""
+    given, wanted = as_numbers(answer), as_numbers(exercise.right)
+    if exercise.kind != "value" or given is None or wanted is None or given.ndim != 1 or given.shape != wanted.shape:
+        return False
+    return bool(wanted.size > 1 and allclose(np.sort(given), np.sort(wanted), rtol=exercise.rtol))
 
 
 def is_this(wrong: Wrong, answer: Any, exercise: Exercise) -> bool:
