@@ -19,7 +19,7 @@ __all__ = ["Case", "formula"]
 Array = np.ndarray[Any, Any]
 Make = Callable[[Mapping[str, Array]], Any]
 
-MOST = 7  # inputs, and what is right: with more of them the search takes longer than anybody waits
+MOST = 10  # inputs, and what is right: with more of them the search takes longer than anybody waits
 LARGEST = 200  # numbers in one input: more are no short call
 ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input by mistake, or forgotten
     "{}": lambda v: v,
@@ -28,8 +28,9 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
     "abs({})": np.abs,
     "{}[0]": lambda v: v[0] if v.ndim and len(v) else None,
     "{}.T": lambda v: v.T if v.ndim > 1 else None,
-    "{}.sum()": lambda v: v.sum() if v.ndim else None,
-    "{}.mean()": lambda v: v.mean() if v.ndim else None,
+    "{}.sum()": lambda v: v.sum(),
+    "{}.mean()": lambda v: v.mean(),
+    "{}.max()": lambda v: v.max() if v.size else None,
     "{}.sum(axis=0)": lambda v: v.sum(axis=0) if v.ndim > 1 else None,
     "{}.sum(axis=1)": lambda v: v.sum(axis=1) if v.ndim > 1 else None,
     "{}.mean(axis=0)": lambda v: v.mean(axis=0) if v.ndim > 1 else None,
@@ -37,6 +38,7 @@ ALONE: dict[str, Callable[[Array], Any]] = {  # what is often done to one input 
     "{}.size": lambda v: np.float64(v.size) if v.ndim > 1 else None,
     "np.ones_like({})": lambda v: np.ones_like(v) if v.ndim else None,
     "({} > 0)": lambda v: 1.0 * (v > 0),
+    "({} < 0)": lambda v: 1.0 * (v < 0),
     "np.maximum({}, 0)": lambda v: np.maximum(v, 0),
     "np.sqrt({})": np.sqrt,
     "np.exp({})": np.exp,
@@ -70,7 +72,9 @@ def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tu
     if len(cases[0].inputs) > MOST or any(each.size > LARGEST for case in cases for each in case.inputs.values()):
         return NONE
     with np.errstate(all="ignore"):
-        for text, make in candidates(cases[-1].inputs, cases[-1].given, by_hand):  # later ones have odder numbers
+        # In a large one, and in a late one, the least is alike by chance.
+        one = max(reversed(cases), key=lambda case: sum(each.size for each in case.inputs.values()))
+        for text, make in candidates(one.inputs, one.given, by_hand):
             if all(alike(make(case.inputs), case.given) for case in cases):
                 return text, make
     return NONE

@@ -330,6 +330,8 @@ class Bench:
             given, right = map(as_numbers, parts.get(label, (None, None)))
             if given is None or right is None or "b" in (given.dtype.kind, right.dtype.kind):
                 return ""
+            if not np.isfinite(given).all() and probe is not shown[0]:
+                continue
             inputs = {**inputs_of(exercise, probe), "right": right.astype(float)}
             cases.append(likeness.Case(inputs, given.astype(float)))
         if len(cases) < 2:
@@ -476,6 +478,8 @@ def inputs_of(exercise: Exercise, probe: Probe) -> dict[str, np.ndarray[Any, Any
         names = list(inspect.signature(function).parameters) if callable(function) else []
         given |= dict(zip(names, probe.args))
     given |= exercise.steps(probe) if exercise.steps else {}
+    if len(given) >= likeness.MOST:  # too many to combine: the steps are nearer to the answer than the inputs
+        given = dict(list(given.items())[-likeness.MOST + 1 :])
     arrays = {name: as_numbers(value) for name, value in given.items()}
     return {name: array.astype(float) for name, array in arrays.items() if array is not None and array.dtype.kind != "b"}
 
@@ -489,7 +493,7 @@ def alike_in_kind(before: Any, now: Any) -> bool:
 
 def plainly(problem: str, kind: str) -> str:
     """What kind of trouble a sentence names: without the numbers in it, one value or many, whichever part of a program."""
-    words = re.sub(r"\([^()]*\)|\d+", "", problem.split(" (line ")[0])
+    words = re.sub(r"\([^()]*\)|'[^']*'|\d+", "", problem.split(" (line ")[0])
     if kind == "run":
         words = re.sub(r"^[^:]{1,40}: (?=[a-z])", "", words).lower()
     return re.sub(r"^(the values?|.{1,40}) (is|are) not right" if kind == "run" else r"values are", "value is", words)
@@ -585,11 +589,13 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
         return failed(answer)
     if exercise.kind in ("choice", "ordering", "prediction", "value"):
         return value_trouble(exercise, answer, truth)
-    label, given, wanted = next(wrong_parts(exercise, probe, answer, truth), ("", answer, truth))
-    problem = difference(given, wanted, exercise.rtol, exercise.atol, strict=probe.kind == "call")
-    if not label or not problem:
+    problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=probe.kind == "call")
+    part = next(wrong_parts(exercise, probe, answer, truth), None) if problem else None
+    if part is None:
         return problem
-    whole = re.sub(r"^The (values?|text) (is|are) not right", f"{label} is not right", problem)
+    label, given, wanted = part
+    problem = difference(given, wanted, exercise.rtol, exercise.atol, strict=probe.kind == "call") or problem
+    whole = re.sub(r"^The values? (is|are) not right", lambda found: f"{label} is not right", problem)
     return whole if whole != problem else f"{label}: {problem[0].lower()}{problem[1:]}"
 
 
@@ -692,7 +698,7 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         if alike and (got == truth or (not strict and got.strip().lower() == truth.strip().lower())):
             return ""
         return (
-            "The text is not right." if alike else f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
+            f"The text {got[:30]!r} is not right here." if alike else f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
         )
     if isinstance(truth, dict):
         if not isinstance(got, dict):
@@ -703,7 +709,7 @@ def difference(got: Any, truth: Any, rtol: float, atol: float, *, strict: bool) 
         return first_of(((f"At {k!r}: ", got[k], truth[k]) for k in truth), rtol, atol, strict)
     if isinstance(truth, bool | np.bool_) or isinstance(got, bool | np.bool_):
         if isinstance(truth, bool | np.bool_) and isinstance(got, bool | np.bool_):
-            return "" if bool(got) == bool(truth) else "The value is not right."
+            return "" if bool(got) == bool(truth) else f"It gave {bool(got)}, which is not right here."
         return f"That is {kind_of(got)}; {sort_of(truth)} is asked for."
     arrays = isinstance(got, list | tuple) and any(isinstance(part, np.ndarray | Tensor) for part in got)
     if isinstance(truth, list | tuple) and (arrays or not flat_numbers(truth)):
@@ -893,7 +899,7 @@ def diagnose(exercise: Exercise, probes: list[Probe], answers: list[Any], failin
     """The catalogued wrong answer that behaves like the student's: on every probe, else on every one about the same
     function or class, else on every failing one."""
     if exercise.kind in ("value", "choice", "prediction"):
-        exactly = (w for w in exercise.wrong if not exercise.options and w.answer is not None
+        exactly = (w for w in exercise.wrong if not exercise.options and type(w.answer) is type(answers[0])
                    and not difference(answers[0], w.answer, exercise.rtol, exercise.atol, strict=False))  # fmt: skip
         found = next(exactly, None)
         if found is None and not in_another_order(exercise, answers[0]):
@@ -1009,7 +1015,10 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
     if isinstance(truth, list | tuple) and not flat_numbers(truth) and isinstance(answer, list | tuple):
         parts = zip(answer, truth, strict=True) if len(answer) == len(truth) else ()
         off = [p for p in parts if difference(*p, exercise.rtol, exercise.atol, strict=False)]
-        return observation(*off[0], exercise) if off else ""
+        if not off:
+            return ""
+        rest = "The other value is right." if len(truth) == 2 else "The other values are right."
+        return observation(*off[0], exercise) or (rest if len(off) == 1 else "")
     given, wanted = as_numbers(answer), as_numbers(truth)
     if given is None or wanted is None or given.dtype.kind == "b" or not finite(answer) or not given.size:
         return ""

@@ -166,6 +166,12 @@ def from_outputs(
     return {"sigmoid_vjp": sigmoid, "tanh_vjp": tanh}
 
 
+def steps_10_2(probe: Probe) -> dict[str, Any]:
+    """What both rules are made of."""
+    out, _ = probe.args or list(probe.data.values())
+    return {"(1 - s)": 1 - out} if "sigmoid" in probe.name + probe.code else {"(1 - t)": 1 - out, "(1 - t**2)": 1 - out**2}
+
+
 EXERCISE_10_2 = function(
     "10.2", ("sigmoid_vjp", "tanh_vjp"),
     why="Both derivatives can be written with the output alone: s(1 − s) for sigmoid, and 1 − t² for tanh.",
@@ -173,6 +179,7 @@ EXERCISE_10_2 = function(
     minutes=6,
     oracle=by_cosh,
     probes=probes_10_2,
+    steps=steps_10_2,
     prelude=ENGINE_OFF,
     rtol=1e-8,
     wrong=[
@@ -309,6 +316,17 @@ def net_by_engine(X: Array, t: Array, *parameters: Array) -> tuple[Any, ...]:
     return loss.item(), *(leaf.grad.numpy() for leaf in leaves if leaf.grad is not None)
 
 
+def steps_10_3(probe: Probe) -> dict[str, Any]:
+    """The arrays of the forward pass and of the backward pass."""
+    X, t, W1, b1, W2, b2 = probe.args or list(probe.data.values())
+    Z = X @ W1 + b1
+    H = np.maximum(Z, 0)
+    error = H @ W2 + b2 - t
+    dP = 2 * error / error.size
+    dH = dP @ W2.T
+    return {"(P - t)": error, "Z": Z, "H": H, "dP": dP, "dH": dH, "dZ": dH * (Z > 0)}
+
+
 EXERCISE_10_3 = function(
     "10.3", "two_layer",
     why="The backward pass takes the rules of the forward pass in reverse, and each gradient has the shape of its array.",
@@ -316,6 +334,7 @@ EXERCISE_10_3 = function(
     minutes=25,
     oracle=one_at_a_time,
     probes=probes_10_3,
+    steps=steps_10_3,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(by_hand(W2_from=lambda X, Z, H, dP: dP.T @ H), "M29", "dW2 is transposed. It has to have the shape of "

@@ -99,6 +99,19 @@ def shifts_one_side(z: Any) -> Any:
     return z - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
 
 
+def steps_11_1(probe: Probe) -> dict[str, Any]:
+    """The probabilities of each row, and what may be taken for them."""
+    z = np.asarray((probe.args or list(probe.data.values()))[0], dtype=float)
+    e = np.exp(z - z.max())
+    rows = np.exp(z - z.max(axis=1, keepdims=True))
+    columns = np.exp(z - z.max(axis=0))
+    found = {"softmax(z)": rows / rows.sum(axis=1, keepdims=True), "softmax of the columns": columns / columns.sum(axis=0),
+             "softmax of the whole array": e / e.sum()}  # fmt: skip
+    logs = {f"log of {name}": np.log(p) for name, p in found.items() if name != "softmax(z)"}
+    logs["(z - z.max(axis=1))"] = z - z.max(axis=1, keepdims=True)
+    return found | logs | {"number of columns": np.float64(z.shape[1]), "log(number of columns)": np.log(z.shape[1])}
+
+
 EXERCISE_11_1 = function(
     "11.1", "log_softmax",
     why="Subtracting the maximum of a row changes no difference of its scores, and exp of a negative number cannot overflow.",
@@ -106,6 +119,7 @@ EXERCISE_11_1 = function(
     minutes=12,
     oracle=by_logaddexp,
     probes=probes_11_1,
+    steps=steps_11_1,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(lambda z: z - np.log(np.exp(z).sum(axis=1, keepdims=True)), "M51", "The formula is right, but "
@@ -248,6 +262,21 @@ def next_row(z: Any, targets: Any, g: Any) -> Any:
     return g * (softmax_rows(z) - np.eye(z.shape[1])[np.roll(targets, 1)]) / len(z)
 
 
+def steps_11_2(probe: Probe) -> dict[str, Any]:
+    """The probabilities, and the correct classes as an array of zeros and ones."""
+    given = probe.args or list(probe.data.values())
+    z, targets = np.asarray(given[0], dtype=float), np.asarray(given[1])
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    p, one_hot, rows = e / e.sum(axis=1, keepdims=True), np.eye(z.shape[1])[targets], np.float64(len(z))
+    if "grad" in probe.name + probe.code:
+        return {"softmax(z)": p, "one_hot": one_hot, "(softmax(z) - one_hot)": p - one_hot,
+                "(softmax(z) + one_hot)": p + one_hot, "rows": rows, "columns": np.float64(z.shape[1])}  # fmt: skip
+    right, again = (p * one_hot).sum(axis=1), np.exp(p)
+    twice = (again / again.sum(axis=1, keepdims=True) * one_hot).sum(axis=1)
+    return {"p of the correct class": right, "minus p of the correct class": -right, "losses of the rows": -np.log(right),
+            "losses with two softmaxes": -np.log(twice), "rows": rows}  # fmt: skip
+
+
 EXERCISE_11_2 = function(
     "11.2", ("cross_entropy", "cross_entropy_grad"),
     why="The gradient with respect to the scores is softmax minus one-hot, divided by the number of rows.",
@@ -255,6 +284,7 @@ EXERCISE_11_2 = function(
     minutes=14,
     oracle=by_engine,
     probes=probes_11_2,
+    steps=steps_11_2,
     prelude=ENGINE_OFF,
     wrong=[
         Wrong(losses(grad=lambda z, t, g: len(z) * softmax_minus_one_hot(z, t, g)), "M30", "The gradient is N "
