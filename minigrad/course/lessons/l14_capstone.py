@@ -1733,8 +1733,8 @@ EXERCISE_14_9 = program(
         "For changes in place, give each tensor a counter that add_ increases and that detach passes on. An operation notes "
         "the counters of what it saved, and compares them in the backward pass.",
     ],
-    worked="The order in which to build it: the class, recording, add and mul, the start of the pass, the order (sorted by "
-           "number), the pass; then broadcasting, the other operations, counters of changes, and the block without recording.",
+    worked="Build it in this order: the class, recording, add and mul, the start of the pass, the order (sorted by number) and "
+           "the pass. Then add broadcasting, the other operations, counters of changes, and the block without recording.",
 )  # fmt: skip
 
 # --- predictions of the reading notebook ---------------------------------------------------------------
