@@ -140,7 +140,7 @@ function draw({ model, el, signal, strip }) {
 		const W = el.clientWidth - 4;
 		if (code.el) {
 			view.classList.remove("stacked");
-			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(122, code.el.scrollHeight);
+			const beside = graph.best(W - code.el.offsetWidth), alone = graph.best(W), tall = Math.min(138, code.el.scrollHeight);
 			view.classList.toggle("stacked", beside.cost > alone.cost + 0.5 * tall);
 		}
 		graph.choose();
