@@ -1,37 +1,58 @@
 "use strict";
+const collator = new Intl.Collator("en", { numeric: true });
+
+function sortBy(table, column, ascending) {
+  const body = table.tBodies[0];
+  const keyed = [...body.rows].map(row => {
+    const cell = row.cells[column];
+    return [cell.dataset.value ?? cell.textContent, row];
+  });
+  const isNumber = keyed.every(([key]) => key !== "" && !Number.isNaN(Number(key)));
+  const compare = isNumber ? (a, b) => a - b : collator.compare;
+  keyed.sort(([a], [b]) => compare(a, b) * (ascending ? 1 : -1));
+  const sorted = document.createElement("tbody");
+  sorted.append(...keyed.map(([, row]) => row));
+  body.replaceWith(sorted);
+}
+
 for (const table of document.querySelectorAll("table.sortable")) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
+  const headers = [...table.tHead.rows[0].cells];
+  headers.forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = head.textContent;
-    head.replaceChildren(button);
+    button.textContent = header.textContent;
+    header.replaceChildren(button);
     button.addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") !== "ascending";
-      heads.forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
-      const rows = [...table.tBodies[0].rows];
-      rows.sort((a, b) => value(a).localeCompare(value(b), "en", { numeric: true }) * (up ? 1 : -1));
-      table.tBodies[0].append(...rows);
+      const ascending = header.getAttribute("aria-sort") !== "ascending";
+      headers.forEach(other => other.removeAttribute("aria-sort"));
+      header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+      sortBy(table, column, ascending);
     });
   });
 }
-const filter = document.getElementById("filter"), all = document.getElementById("all");
-let only = "", what = "";
-function show() {
-  const wanted = filter.value.trim().toLowerCase();
-  let seen = 0;
+
+const search = document.getElementById("filter"), showAll = document.getElementById("all");
+let group = "", description = "";
+
+function update() {
+  const query = search.value.trim().toLowerCase();
+  let count = 0;
   for (const row of document.querySelectorAll("#students tbody tr")) {
-    const marked = !only || row.cells[0].dataset.is.split(" ").includes(only);
-    row.hidden = !marked || !row.textContent.toLowerCase().includes(wanted);
-    seen += !row.hidden;
+    const inGroup = !group || row.cells[0].dataset.is.split(" ").includes(group);
+    row.hidden = !inGroup || !row.textContent.toLowerCase().includes(query);
+    count += !row.hidden;
   }
-  document.getElementById("seen").textContent = `${seen} shown${what && ": " + what}`;
-  all.hidden = !only && !wanted;
+  document.getElementById("seen").textContent = `${count} shown${description && ": " + description}`;
+  showAll.hidden = !group && !query;
 }
-filter.addEventListener("input", show);
-all.addEventListener("click", () => { only = what = filter.value = ""; show(); filter.focus(); });
+
+search.addEventListener("input", update);
+showAll.addEventListener("click", () => {
+  group = description = search.value = "";
+  update();
+  search.focus();
+});
+
 for (const number of document.querySelectorAll("[data-show]")) {
   const button = document.createElement("button");
   button.type = "button";
@@ -39,12 +60,12 @@ for (const number of document.querySelectorAll("[data-show]")) {
   button.textContent = number.textContent;
   button.title = "Show these students";
   button.addEventListener("click", () => {
-    only = number.dataset.show;
-    what = number.dataset.what;
-    filter.value = "";
-    show();
+    group = number.dataset.show;
+    description = number.dataset.what;
+    search.value = "";
+    update();
     document.getElementById("class").scrollIntoView();
-    all.focus({ preventScroll: true });
+    showAll.focus({ preventScroll: true });
   });
   number.replaceChildren(button);
 }

@@ -582,7 +582,7 @@ def _pictures(everybody: Class) -> Iterator[str]:
         '<div class="scroll" tabindex="0" role="region" aria-label="Hand-ins and points by lesson">'
         '<svg class="term" role="img" '
         'aria-label="For each lesson, how much of the class handed it in and how much of the points it reached" '
-        f'viewBox="0 0 {wide} 130" width="{wide}" height="130"><text x="24" y="14" class="end">100 %</text>'
+        f'viewBox="-12 0 {wide + 12} 130" width="{wide + 12}" height="130"><text x="24" y="14" class="end">100 %</text>'
         f'<text x="24" y="113" class="end">0</text><path d="M28 10H{wide}M28 110H{wide}"/>{"".join(bars)}</svg></div>'
         '<p class="quiet"><span class="key all"></span> handed in <span class="key reached"></span> points reached</p>'
     )
@@ -629,7 +629,7 @@ def _cell(cell: str) -> str:
     return f'<td class="n" data-value="{value}">{text}</td>'
 
 
-def _share(part: float, whole: float) -> str:
+def _percent(part: float, whole: float) -> str:
     percent = 100 * part / whole if whole else 0.0
     bar = f'<span class="bar" aria-hidden="true"><span style="width:{percent:.0f}%"></span></span>'
     return f"n|{percent:.3f}|{bar} {percent:.0f} %"
@@ -657,7 +657,7 @@ def _lesson_table(everybody: Class) -> Iterator[str]:
         absent = len(everybody) - handed_in
         those = _those(absent, f"x{number}", f"{number:02d} not handed in")
         lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{absent}|{those}", f"n|{late}|{late}", f"n|{full}|{full}",
-                      _share(points, out_of)])  # fmt: skip
+                      _percent(points, out_of)])  # fmt: skip
     yield "<h2>Lessons</h2>"
     heads = ["Lesson", "Handed in", "Missing", "Late", "Full marks", "Points"]
     yield from _table("Points reached, by lesson", heads, lines)
@@ -679,9 +679,9 @@ def _exercise_table(everybody: Class) -> Iterator[str]:
         )  # fmt: skip
         lines.append([
             f"{html.escape(exercise)} {_title(exercise)}", f"n|{passed}|{passed}",
-            _share(passed, tally.total()), f"n|{blank}|{who}", others,
+            _percent(passed, tally.total()), f"n|{blank}|{who}", others,
         ])  # fmt: skip
-    heads = ["Exercise", "Passed", "Share", "Not attempted", "Others"]
+    heads = ["Exercise", "Passed", "Of all", "Not attempted", "Others"]
     yield "<h2>Exercises</h2>"
     yield from _table("Verdicts, by exercise", heads, lines)
 
