@@ -47,6 +47,7 @@ API = ("api.html", "API")
 HEADING = re.compile(r"(?=<h2 )")
 TERM = re.compile(r"<tr>\s*<td>(.*?)</td>")
 ROW = re.compile(r'<tr id="([^"]*)">\s*<td>(.*?)</td>\s*<td>(.*?)</td>', re.DOTALL)
+OPTIONS = re.compile(r'<ul>\s*(<li><code[^>]*>(?:"|&quot;)[a-z](?:"|&quot;)</code>.*?</li>\s*)+</ul>\s*$', re.DOTALL)
 SECTION = re.compile(r'<h[1-3] id="([^"]*)">(.*?)</h[1-3]>', re.DOTALL)
 SKIPPED = re.compile(r"<(pre|script|math|form|svg)\b.*?</\1>|<a class=\"anchor\".*?</a>", re.DOTALL)
 
@@ -137,6 +138,8 @@ def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, Living]]]:
     if len(known) == 1:
         yield known[0], living_of(known[0].slug)
         return
+    from minigrad.viz import live, plots  # noqa: F401  once, before the processes divide
+
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
     with multiprocessing.get_context(method).Pool(min(2, os.cpu_count() or 1), maxtasksperchild=1) as pool:
         yield from zip(known, pool.imap(living_of, [lesson.slug for lesson in known]), strict=True)
@@ -168,7 +171,9 @@ def lesson_page(maker: Maker, lesson: Lesson, living: dict[str, Living]) -> Page
             continue
         ids = notebooks.exercise_ids({"cells": [cell]})
         if cell["source"].startswith("predict(") and ids:
-            out.append(asking(lessons.find(ids[0])))
+            exercise = lessons.find(ids[0])
+            out[-1] = OPTIONS.sub("", out[-1]) if exercise.options else out[-1]  # the form has them
+            out.append(asking(exercise))
             folded, asked = folded + 1, asked + 1
             continue
         out += [text.colour(cell["source"]), *outputs(cell, living.get(cell["id"]), maker, prose.target)]

@@ -13,6 +13,7 @@ from minigrad.course.site import text
 
 __all__ = ["page"]
 
+BREAK = "\n\n"
 SPACES = (
     ("minigrad", "Tensors and operations", "`import minigrad as torch` makes all of these `torch.` names."),
     ("minigrad.Tensor", "Tensor", "The methods of a tensor."),
@@ -66,19 +67,19 @@ def entry(space: str, name: str, thing: Any) -> str:
     return (
         f'<details class="entry" id="{anchor}"><summary><code>{html.escape(name)}</code> '
         f"<span>{text.inline(first_sentence(thing))}</span></summary>\n"
-        f"{text.colour(shown)}{described(inspect.getdoc(thing) or '')}</details>\n"
+        f"{text.colour(shown)}{described((inspect.getdoc(thing) or '').partition(BREAK)[2])}</details>\n"
     )
 
 
 def first_sentence(thing: Any) -> str:
     """The beginning of a docstring."""
-    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    return " ".join((inspect.getdoc(thing) or "").partition(BREAK)[0].split())
 
 
 def described(doc: str) -> str:
     """A docstring as HTML: paragraphs as they are, examples as code."""
     out = []
-    for part in doc.split("\n\n"):
+    for part in filter(None, doc.split(BREAK)):
         if part.startswith((">>>", "    ")):
             out.append(text.colour(inspect.cleandoc(part), "pycon" if ">>>" in part else "python"))
         else:

@@ -9,6 +9,7 @@ import html
 import posixpath
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import mistune
@@ -21,6 +22,7 @@ from pygments.lexers import get_lexer_by_name
 
 __all__ = ["Prose", "colour", "formula", "inline", "plain", "relative"]
 
+FORMAT = HtmlFormatter(nowrap=True)
 TAG = re.compile(r"<[^>]+>")
 KINDS = {"In a formula.": "formula", "A common claim.": "claim", "Quiz.": "quiz"}
 
@@ -88,6 +90,10 @@ class Renderer(mistune.HTMLRenderer):
     def paragraph(self, text: str) -> str:
         return text if text.startswith("<figure") else f"<p>{text}</p>\n"
 
+    def codespan(self, text: str) -> str:
+        whole = ' class="whole"' if len(html.unescape(text)) < 20 else ""  # too short to be divided at the end of a line
+        return f"<code{whole}>{text}</code>"
+
     def block_code(self, code: str, info: str | None = None) -> str:
         return colour(code.rstrip("\n"), (info or "text").split()[0])
 
@@ -115,9 +121,14 @@ def formula(text: str, display: str = "inline") -> str:
 
 def colour(code: str, language: str = "python") -> str:
     """Highlighted code in a `<pre>` that scrolls by keyboard."""
-    lexer = get_lexer_by_name({"sh": "bash", "bash": "bash"}.get(language, language), stripnl=False)
-    body = highlight(code, lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
+    body = highlight(code, lexer(language), FORMAT).rstrip("\n")
     return f'<pre class="code" tabindex="0"><code>{body}</code></pre>\n'
+
+
+@cache
+def lexer(language: str) -> Any:
+    """Reads code of a language, once made."""
+    return get_lexer_by_name(language, stripnl=False)
 
 
 def inline(text: str) -> str:
