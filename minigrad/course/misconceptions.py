@@ -593,7 +593,7 @@ entry(
     "divide?",
     (
         "A mean of squares has two constants: 2 from the square, 1/N from the mean.",
-        "For 6 numbers with error 3 in one of them, that entry gets 2 * 3 / 6.",
+        "In a mean over 6 squared errors, an entry with the error 3 gets the gradient 2 * 3 / 6.",
         "N counts all elements, not rows. For the sign, look at the order of the difference.",
     ),
     API + "torch.nn.MSELoss.html",
@@ -787,7 +787,7 @@ entry(
     (
         "One step of training is: clear, forward, backward, step.",
         "Two weights that are equal at the start, and are used alike, get equal gradients in every step.",
-        "Look at the order of the four lines, and at what the weights start from.",
+        "Look at the order of these four lines in your loop, and at the first values of the weights.",
     ),
     "https://docs.pytorch.org/docs/stable/optim.html",
 )  # fmt: skip

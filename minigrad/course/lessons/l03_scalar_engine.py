@@ -304,8 +304,8 @@ EXERCISE_3_1 = program(
               "gradient comes back. Which gradient has to be passed to the inputs?"),
         Wrong(add_ones, "M23", "Each input gets 1, the local derivative of a sum. That is right only if the upstream "
               "gradient is 1, but here it is 5. Where does the upstream gradient enter?"),
-        Wrong(add_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs has a "
-              "sum?"),
+        Wrong(add_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs "
+              "does a sum have?"),
         Wrong(add_like_times, "M29", "Each input got the value of the other one as its local derivative. That is the rule "
               "of another operation. How fast does a + b grow when only a grows?"),
         Wrong(add_at_once, "M09", "The gradients were written while the sum was computed, before the upstream gradient "
@@ -566,8 +566,8 @@ EXERCISE_3_2 = program(
     wrong=[
         Wrong(mul_same_overwrites, "M19", "You treat x * x as a special case and write = 2 * ... there, so what was in "
               "x.grad before is gone. Is the special case needed if each of the two contributions is added?"),
-        Wrong(mul_own_value, "M43", "Each input was multiplied by its own value: a got 2 * 5. Make a field a little "
-              "longer: is the length or the width the length of the new strip?"),
+        Wrong(mul_own_value, "M43", "Each input was multiplied by its own value: a got 2 * 5. When a grows by 1, by "
+              "how much does a * b grow?"),
         Wrong(mul_no_upstream, "M23", "The local derivatives 3 and 2 are right, but the upstream gradient 5 is missing "
               "from the contributions. What does a node do with its upstream gradient?"),
         Wrong(mul_overwrites, "M19", "x * x at 2 leaves 2 in x.grad, but two contributions of 2 arrived. What happened to "
@@ -578,8 +578,8 @@ EXERCISE_3_2 = program(
               "the growth of a * b really a * b times as large?"),
         Wrong(mul_adds_upstream, "M22", "You added the local derivative and the upstream gradient: 3 + 5. What does the "
               "chain rule do with two derivatives along a path?"),
-        Wrong(mul_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs has a "
-              "product?"),
+        Wrong(mul_one_side, "", "The left input has its gradient, but the right input got nothing. How many inputs "
+              "does a product have?"),
         Wrong(mul_by_gradients, "M43", "You multiplied by the *gradient* of the other input. The local derivative of a "
               "product is a value, not a gradient. Whose value is it?"),
         Wrong(mul_overwrites_one, "M19", "The left input adds its contribution, but the right one is overwritten: what was "
@@ -1156,8 +1156,8 @@ EXERCISE_3_4 = program(
               "objects have it?"),
         Wrong(without_root, "M21", "The root is missing. The backward pass starts from its gradient: where does the root "
               "belong in the list?"),
-        Wrong(without_leaves, "", "Values without parents are missing in the list. They have nothing to pass on, but they "
-              "belong to the graph. How many values has the graph of a * b?"),
+        Wrong(without_leaves, "", "Values without parents are missing in the list. They have nothing to pass on, but "
+              "they belong to the graph. How many values are in the graph of a * b?"),
     ],
     alternatives=[post_order, by_counting, by_iterators, with_generators],
     hints=[
@@ -1509,10 +1509,10 @@ EXERCISE_3_6 = program(
               "should give a large step: which number says how large it is?"),
         Wrong(stepping(shrinks), "M43", "Each parameter became smaller by a part of its own value. Which number "
               "says how the loss reacts to it?"),
-        Wrong(stepping(replaces), "M19", "The old value of the parameter is gone. A step changes the value by a "
-              "little: from where does it start?"),
-        Wrong(stepping(clears_with_none), "M07", "The gradient is None now, but your engine adds to it "
-              "with +=. To which number can it add?"),
+        Wrong(stepping(replaces), "M19", "You replaced the value of the parameter by the change alone. A step should "
+              "start from the old value. Which operator does that?"),
+        Wrong(stepping(clears_with_none), "M07", "The gradient is None now, but your engine adds to it with +=. Can "
+              "+= add a number to None?"),
         Wrong(rebinds, "M17", "No parameter has changed. p = ... gives the name p to a new Value inside the loop. Which "
               "attribute of the old Value should change?"),
         Wrong(new_in_the_list, "M17", "The list holds new Values now, but the net still uses the old ones. Which attribute "

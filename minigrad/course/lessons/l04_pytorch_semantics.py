@@ -436,18 +436,20 @@ EXERCISE_4_3 = program(
               "w.grad when the second pass begins?"),
         Wrong(training(recorded, "recorded"), "M16", "The update is in place now, but PyTorch does not let you change a leaf "
               "while operations are recorded. Which block switches recording off?"),
-        Wrong(training(uphill, "uphill"), "", "w moves away from 4, so the loss grows. In which direction does it fall?"),
+        Wrong(training(uphill, "uphill"), "", "w moves away from 4, so the loss grows. In which direction does the "
+              "loss fall?"),
         Wrong(training(cleared_too_soon, "cleared_too_soon"), "M01", "The caller's w does not change. Did you "
               "clear the gradient before you used it, or did you change another tensor?"),
-        Wrong(training(replacing, "replacing"), "M19", "The old value of w is gone. A step changes w by a little: from "
-              "where does it start?"),
-        Wrong(train_all_unrecorded, "M12", "The loss is computed under no_grad, so it has no graph. Which lines belong into "
-              "the block, and which do not?"),
+        Wrong(training(replacing, "replacing"), "M19", "You replaced the value of w by the change alone. A step "
+              "should start from the old value. Which operator does that?"),
+        Wrong(train_all_unrecorded, "M12", "The loss is computed under no_grad, so it has no graph. Which lines "
+              "belong in the block, and which do not?"),
     ],
     alternatives=[training(in_place, "in_place"), training(through_data, "through_data"), training(by_method, "by_method"),
                   train_clearing_first],
     hints=[
-        "Print torch.explain(w) in front of the last line of the loop. In the second step it names a line of the program.",
+        "Print torch.explain(w) before the last line of the loop. In the second step of the loop, its text names the "
+        "line that you have to change.",
         "An assignment such as a = a + 1 makes a new tensor. a += 1 changes the tensor that is there.",
         "Three things are needed: change w in place, do it under no_grad, and clear its gradient afterwards.",
     ],
@@ -710,9 +712,10 @@ EXERCISE_4_5 = program(
     alternatives=[trial(lambda y: y.add_(1), "in_place"), trial(first_entry, "first_entry"),
                   trial(unrecorded, "unrecorded"), trial(lambda y: y.detach().mul_(3), "through_detach")],
     hints=[
-        "The function makes an experiment: use f, change its input in place, call backward(), and see whether an error "
-        "comes.",
-        "For y + 3 no error comes, because the derivative of a sum does not depend on y. For y * y it does.",
+        "The function makes an experiment: use f, change its input in place, call backward(), and see whether it "
+        "raises an error.",
+        "For y + 3 there is no error, because the derivative of a sum does not depend on y. The derivative of y * y "
+        "does, so there is an error.",
         "The input of f may not be a leaf, so multiply a leaf by 2 first. Put backward() into try, and return True in "
         "except RuntimeError.",
     ],

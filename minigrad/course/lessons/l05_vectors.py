@@ -363,7 +363,8 @@ EXERCISE_5_2 = program(
               "outputs, inputs, backward, grad and zero_grad: what can you find out with these?"),
         Wrong(list_of_rows, "", "The rows are right, but they are a list of lists. Which function stacks rows into one "
               "array?"),
-        Wrong(all_in_a_row, "M27", "The numbers are right, but they are all in one row. How many axes has a matrix?"),
+        Wrong(all_in_a_row, "M27", "The numbers are right, but they are all in one row. How many axes does a matrix "
+              "have?"),
         Wrong(from_the_last, "M42", "The rows are right, but they begin with the last one. Which output does row 0 belong "
               "to?"),
         Wrong(clears_with_a_number, "M07", "Before a pass you set grad to the number 0, and the pass then writes into it as "
@@ -634,7 +635,7 @@ PREDICTION_5_0B = prediction(
         Wrong([1, 4, 9], "M06", "These are the squares themselves. How fast does each square change?"),
         Wrong([1 / 3, 1 / 3, 1 / 3], "M23", "This is what the mean passes on to each square. By which derivative does the "
               "square multiply it?"),
-        Wrong([4], "M27", "This is one number for three inputs. How many partial derivatives has z?"),
+        Wrong([4], "M27", "This is one number for three inputs. How many partial derivatives does z have?"),
     ],
 )  # fmt: skip
 

@@ -189,8 +189,8 @@ EXERCISE_6_1 = function(
               "contributions: what does the chain rule do with them?"),
         Wrong(squeezes_first, "M52", "You removed axes of size 1 from g before you lined up the shapes, so the other axes "
               "moved. Which axes of g belong to which axes of the operand?"),
-        Wrong(drops_ones, "M28", "The numbers are right, but an axis is missing: the operand has an axis of size 1. Take "
-              "a step by hand: which shape has operand - 0.1 * gradient?"),
+        Wrong(drops_ones, "M28", "The numbers are right, but an axis is missing: the operand has an axis of size 1. "
+              "Take a step by hand: what is the shape of operand - 0.1 * gradient?"),
         Wrong(trailing_axes, "M52", "Shapes are lined up from the right, so new axes are on the left. You summed over the "
               "last axes. A square matrix would not have shown it: which axes of g are the new ones?"),
         Wrong(only_missing_axes, "M28", "You sum over the axes that the operand does not have, but not over those in which "
@@ -199,8 +199,8 @@ EXERCISE_6_1 = function(
               "Where do they come from?"),
         Wrong(two_axes_only, "M42", "Two leading axes are summed away, but a third one stays. The number of axes may be "
               "any: which loop stops only when no such axis is left?"),
-        Wrong(one_axis_only, "M28", "You sum one extra axis away, but here there are more. How many axes has g that the "
-              "operand does not have?"),
+        Wrong(one_axis_only, "M28", "You sum one extra axis away, but here there are more. How many axes of g does "
+              "the operand not have?"),
         Wrong(everything_everywhere, "M28", "You add up all of g and give the total to every entry. Was each entry used "
               "everywhere, or only in its own column or row?"),
         Wrong(keeps_one, "M19", "You take one of the repeated rows or columns and drop the others. Which contributions "
@@ -217,8 +217,8 @@ EXERCISE_6_1 = function(
               "lines writes into g?"),
         Wrong(as_a_list, "", "The numbers are right, but they are lists, and the answer has to be an array. Which call made "
               "lists of it?"),
-        Wrong(never_a_bare_number, "M27", "For the shape () you return an array with one axis. A single number has no axis: "
-              "which shape has its gradient?"),
+        Wrong(never_a_bare_number, "M27", "For the shape () you return an array with one axis. A single number has no "
+              "axis: what is the shape of its gradient?"),
     ],
     alternatives=[sums_and_keeps, one_axis_after_the_other, through_padded_shape, counting_places, by_einsum,
                   by_recursion],
@@ -454,8 +454,8 @@ EXERCISE_6_3 = function(
     wrong=[
         Wrong(both(ones_in_sum, ones_in_mean), "M23", "Your answer does not depend on g. This is right only when nothing is "
               "computed from the sum. What if the sum is multiplied by ten?", name="ones"),
-        Wrong(both(not_spread, not_spread_mean), "M27", "Your answer has the shape of the sum. Which shape has the array "
-              "that was summed?", name="not spread"),
+        Wrong(both(not_spread, not_spread_mean), "M27", "Your answer has the shape of the sum. What is the shape of "
+              "the array that was summed?", name="not spread"),
         Wrong(both(right_mean, right_mean), "M30", "Your sum_backward divides. If one entry changes, how fast does its sum "
               "change?", name="sum divides"),
         Wrong(both(spread, spread), "M30", "Your mean_backward passes on the whole upstream gradient to every entry. If one "
@@ -472,8 +472,8 @@ EXERCISE_6_3 = function(
               "many numbers change faster or slower than one of them?", name="mean multiplies"),
         Wrong(both(spread, zero_is_no_axis), "M30", "With axis 0 you divided by the number of all entries, because 0 counts "
               "as false, like None. How can you test for None itself?", name="axis 0 taken for None"),
-        Wrong(both(axis_in_front, right_mean), "M52", "You put the removed axis back in front, whatever axis it was. In "
-              "which place was it?", name="axis in front"),
+        Wrong(both(axis_in_front, right_mean), "M52", "You put the removed axis back in front, whatever axis it was. "
+              "What was its place before the sum?", name="axis in front"),
         Wrong(both(row_by_row, right_mean), "M52", "You repeated each entry of g and filled the array row by row. This is "
               "right for the last axis only. Into which sum did the entry in row 1, column 0 go?", name="row by row"),
         Wrong(both(first_of_each, right_mean), "M28", "One entry of each sum got its g, and the others got 0. If another "
@@ -536,19 +536,20 @@ EXERCISE_6_4 = value(
         Wrong([(4, 3), 3, (4, 1), (), 4, (4, 3), (2, 1, 6)], "", "(3) is the number 3 in brackets. Look at how the task "
               "writes the shape of b: which character makes it a tuple?", name="a number for a shape",
               when=lambda answer: np.ndim(answer[0]) == 1 and any(type(answer[i]) is int for i in (1, 4))),
-        Wrong(with_shape(0, (3,)), "M27", "Shape 1 belongs to the upstream gradient of the sum. Which shape has the result "
-              "of the sum?", when=has(0), name="1"),
-        Wrong(with_shape(1, (4, 3)), "M28", "Shape 2 belongs to the gradient of b. How many entries has b itself, before it "
-              "is stretched?", when=has(1), name="2"),
-        Wrong(with_shape(2, (4,)), "M28", "Shape 3 belongs to the gradient of c, and an axis of size 1 is an axis. Which "
-              "shape has c?", when=has(2, (4,)), name="3, axis lost"),
-        Wrong(with_shape(2, (4, 3)), "M27", "Shape 3 belongs to the gradient of c, not of the product. Which shape has c?",
+        Wrong(with_shape(0, (3,)), "M27", "Shape 1 belongs to the upstream gradient of the sum. What is the shape of "
+              "the result of the sum?", when=has(0), name="1"),
+        Wrong(with_shape(1, (4, 3)), "M28", "Shape 2 belongs to the gradient of b. How many entries does b itself "
+              "have, before it is stretched?", when=has(1), name="2"),
+        Wrong(with_shape(2, (4,)), "M28", "Shape 3 belongs to the gradient of c, and an axis of size 1 is an axis. "
+              "What is the shape of c?", when=has(2, (4,)), name="3, axis lost"),
+        Wrong(with_shape(2, (4, 3)), "M27", "Shape 3 belongs to the gradient of c, not of the product. What is the "
+              "shape of c?",
               when=has(2), name="3"),
-        Wrong(with_shape(3, (1,)), "M27", "Shape 4 belongs to the gradient of a single number. How many axes has a single "
-              "number? Write that many sizes between the brackets.", when=has(3), name="4"),
+        Wrong(with_shape(3, (1,)), "M27", "Shape 4 belongs to the gradient of a single number. How many axes does a "
+              "single number have? Write that many sizes between the brackets.", when=has(3), name="4"),
         Wrong(with_shape(4, (4, 3)), "M27", "Shape 5 belongs to the upstream gradient of the mean, so it is the shape of "
               "the mean's result. Which axis did the mean along dim=1 remove?", when=has(4), name="5"),
-        Wrong(with_shape(5, (4,)), "M27", "Shape 6 belongs to the gradient of x. Which shape has x?",
+        Wrong(with_shape(5, (4,)), "M27", "Shape 6 belongs to the gradient of x. What is the shape of x?",
               when=has(5), name="6"),
         Wrong(with_shape(6, (2, 5, 6)), "M27", "Shape 7 belongs to the gradient of v, not of the sum of u and v. Which axis "
               "of v was stretched, and does it stay?",
@@ -584,8 +585,8 @@ PREDICTION_6_1A = prediction(
     "6.1a", [[6], [60]], points=0,
     title="the gradient of a column",
     wrong=[
-        Wrong([6, 60], "M28", "The numbers are right. But c has two axes, one of them of size 1: which axes has its "
-              "gradient?"),
+        Wrong([6, 60], "M28", "The numbers are right. But c has two axes, one of them of size 1: which axes does its "
+              "gradient have?"),
         Wrong([[11, 22, 33]], "M52", "You added down the columns. To which numbers was c[0] added: to a column or to a row?",
               name="column sums"),
         Wrong([[2], [20]], "M28", "You averaged. c[0] was used three times, and contributions are added."),

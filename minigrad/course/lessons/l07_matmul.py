@@ -542,8 +542,8 @@ PREDICTION_7_0 = prediction(
         Wrong([[5, 7], [6, 8]], "M29", "This is B, transposed. A[0, 0] is used for two entries of the product.",
               name="B.T"),
         Wrong([[19, 22], [43, 50]], "M43", "This is the product itself. How fast does its sum grow?", name="C"),
-        Wrong([[11, 11], [15, 15]], "M42", "The numbers are right, but rows and columns are swapped. Does the row or the "
-              "column of an entry of A decide by which row of B it is multiplied?", name="turned"),
+        Wrong([[11, 11], [15, 15]], "M42", "The numbers are right, but rows and columns are swapped. Take A[0, 1]: by "
+              "the numbers of which row of B is it multiplied, row 0 or row 1?", name="turned"),
     ],
 )  # fmt: skip
 
