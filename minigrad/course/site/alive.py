@@ -25,7 +25,8 @@ from minigrad.course.notebooks import CellFailed, Notebook
 __all__ = ["Control", "Frames", "Picture", "run", "small"]
 
 CALLS = re.compile(r"step|draw|film|with_sliders|\w+_slider")
-ALONE, EACH = 9, 7  # positions of a slider that is alone, and of each of several: more would not fit into 8 MB
+ALONE, EACH = 9, 7  # positions of a slider that is alone, and of each of several
+LARGE = 24_000  # bytes of a picture: several sliders have five positions each then, or the site would be too large
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,8 @@ def slides(live: Any) -> Frames:
     """The frames of `plots.with_sliders`: each slider is moved, and the picture that follows is taken."""
     knobs = [child for child in live.children if hasattr(child, "min")]
     picture = next(child for child in live.children if "<img" in str(getattr(child, "value", "")))
-    count = ALONE if len(knobs) == 1 else EACH
-    places = [positions(knob, max(2, count - 2) if hasattr(knob, "base") and len(knobs) > 1 else count) for knob in knobs]
+    several = min(EACH, 5) if len(seen(picture.value).image) > LARGE else EACH
+    places = [positions(knob, ALONE if len(knobs) == 1 else several) for knob in knobs]
     starts = [chosen.index(knob.value) for knob, chosen in zip(knobs, places, strict=True)]
     pictures = []
     for combination in product(*places):
