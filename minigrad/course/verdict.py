@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
+import functools
 import inspect
 import re
 import sys
@@ -790,13 +791,15 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
             return False
         if a.kind == "changed":
             return a.message == b.message and same(a.value, b.value, rtol, atol)
-        return a.kind == "printed" or a.type == "RecursionError" or a.message == b.message
+        return a.kind == "printed" or a.type == "RecursionError" or without_addresses(a.message) == without_addresses(b.message)
     if type(a) is type(b) and type(a) in (list, tuple):
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True))
     if type(a) is dict and type(b) is dict:
         return set(a) == set(b) and all(same(a[k], b[k], rtol, atol) for k in a)
     first, second = as_numbers(a), as_numbers(b)
     if first is None or second is None:
+        if type(a) is type(b) is str:
+            return without_addresses(a) == without_addresses(b)
         return type(a) is type(b) and bool(a == b)
     array = isinstance(a, np.ndarray | Tensor | np.generic) or isinstance(b, np.ndarray | Tensor | np.generic)
     if first.shape != second.shape or (type(a) is not type(b) and not array and first.ndim):
@@ -806,6 +809,11 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
     return bool(
         isclose(first.astype(float), second.astype(float), rtol=rtol, atol=atol, equal_nan=True).all()
     )
+
+
+def without_addresses(text: str) -> str:
+    """A text without the places in memory that a printed object names: they are others at every run."""
+    return re.sub(r"0x[0-9a-f]+", "0x", text)
 
 
 def as_numbers(value: Any) -> np.ndarray[Any, Any] | None:
@@ -1066,9 +1074,51 @@ def shown_call(exercise: Exercise, probe: Probe) -> str:
     """The call as the student could type it, or the program."""
     if probe.kind == "run":
         given = [f"{k} = {typed(v)}" for k, v in probe.data.items()]
-        return "\n".join([*given, probe.code])
+        return "\n".join([*given, as_in_the_notebook(probe.code, exercise.prelude)])
     arguments = [typed(a) for a in probe.args] + [f"{k}={typed(v)}" for k, v in probe.data.items()]
     return f"{probe.name}({', '.join(arguments)})"
+
+
+GUARDS = {"engine_off", "own_work", "recursion_kept_short", "by_rules_alone"}  # where something is switched off
+GIVEN = {"Graph", "Loss", "training", "Relu", "Signal", "Layer"}  # what a prelude defines as the notebook does
+
+
+class Plain(ast.NodeTransformer):
+    """A program without what only checks have: guards, and functions in the place of signs."""
+
+    def visit_With(self, node: ast.With) -> Any:
+        self.generic_visit(node)
+        names = [getattr(getattr(each.context_expr, "func", None), "id", "") for each in node.items]
+        return node.body if GUARDS & set(names) else node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name = getattr(node.func, "id", "")
+        if name in ("plus", "times") and len(node.args) == 2:
+            return ast.BinOp(node.args[0], ast.Add() if name == "plus" else ast.Mult(), node.args[1])
+        if name == "by_rules_alone":
+            return ast.Call(ast.Attribute(node.args[0], "backward", ast.Load()), node.args[1:], [])
+        return node.args[0] if name == "blamed" else node
+
+
+@functools.lru_cache(maxsize=64)
+def as_in_the_notebook(code: str, prelude: str) -> str:
+    """The program as a student can run it: with what it takes from the prelude, and nothing that only checks have."""
+    plain = Plain().visit(ast.parse(code))
+    if len(plain.body) > 1 and isinstance(plain.body[-2], ast.Assign) and isinstance(plain.body[-1], ast.Expr):
+        made, last = plain.body[-2], plain.body[-1].value
+        if ast.unparse(made.targets[0]) == ast.unparse(last) == "answer":
+            plain.body[-2:] = [ast.Expr(made.value)]
+    text = ast.unparse(ast.fix_missing_locations(plain))
+    changed = text != ast.unparse(ast.parse(code))
+    bound = {node.id for node in ast.walk(plain) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    words = set(re.findall(r"\w+", text)) - GIVEN - bound
+    shown = []
+    for node in ast.parse(prelude).body:
+        targets = [ast.unparse(target) for target in node.targets] if isinstance(node, ast.Assign) else []
+        names = {getattr(node, "name", ""), *targets} - GUARDS
+        shown += [ast.unparse(node)] if words & names else []
+    return "\n".join([*shown, text if changed else code])
 
 
 def typed(value: Any) -> str:

@@ -1,11 +1,14 @@
 """Mistakes that are in no catalogue: the card names the part that is wrong, and the formula that gives it."""
 
+import ast
+import builtins
+
 import numpy as np
 import pytest
 
-from minigrad.course import lessons
+from minigrad.course import lessons, notebooks
 from minigrad.course.student import Local
-from minigrad.course.verdict import judge
+from minigrad.course.verdict import judge, shown_call
 
 CENTRAL = "def central(f, x, h):\n    return "
 SAID = {
@@ -57,3 +60,28 @@ def test_each_function_of_an_exercise_gets_its_own_words():
     alone = [judge(exercise, Local({**right, name: both[name]})) for name in both]
     together = judge(exercise, Local(both))
     assert alone[0].mistake == together.mistake and alone[0].lines[-1] in together.lines
+
+
+def names(code, binding=False):
+    """The names that a program uses, or those that it binds."""
+    found = set()
+    for node in ast.walk(ast.parse(code)):
+        bound = [getattr(node, "name", None), getattr(node, "arg", None), getattr(node, "asname", None)]
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) is not binding:
+            found.add(node.id)
+        elif binding:
+            found |= {str(name).split(".")[0] for name in bound if name}
+    return found
+
+
+@pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda each: each.slug)
+def test_the_program_on_a_card_runs_in_the_notebook(lesson):
+    file = notebooks.path("exercises", lesson.slug)
+    cells = notebooks.code_cells(notebooks.read(file)) if file.exists() else []
+    there = names("\n".join(cells), binding=True) | set(dir(builtins)) | {"np"}
+    for exercise in lesson.exercises:
+        for part in exercise.one_of or (exercise,):
+            shown = [shown_call(part, probe) for probe in part.questions(0) if probe.kind == "run"]
+            for code in shown if part.points else ():
+                lacking = names(code) - names(code, binding=True) - there
+                assert not lacking, (exercise.id, lacking, code)

@@ -200,8 +200,8 @@ EXERCISE_9_1 = program(
               "the ctx for you?",
               name="forward with None"),
         Wrong(squares(square_rule, use=lambda Square, x: Square.forward(x)), "M33",
-              "You called forward yourself, without a ctx. Which method of the class makes the ctx and "
-              "records the node?",
+              "forward got one argument too few. Either you called it yourself, without a ctx: which method of the "
+              "class makes the ctx and records the node? Or it has a self in front, because @staticmethod is missing.",
               name="forward"),
         Wrong(squares(square_rule, use=lambda Square, x: x * x), "M33",
               "The numbers are right, but the node in the graph is that of *. Your class Square was never "

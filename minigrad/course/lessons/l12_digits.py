@@ -749,8 +749,9 @@ EXERCISE_12_4 = program(
         Wrong(loops(lambda s, t: -torch.log(torch.softmax(s, 1)[torch.arange(len(t)), t]).mean()), "M51", "Scores of "
               "900 give inf, because the small probability is rounded to 0 before the logarithm.", name="log of softmax"),
         Wrong(loops(order="bs"), "M01", "The gradients are not cleared between two steps.", name="no zero_grad"),
-        Wrong(loops(order="zsb"), "M40", "step() comes before backward(), so it finds no gradient, and the weights never "
-              "move.", name="step first"),
+        Wrong(loops(order="zsb"), "M40", "All losses are those of the first weights, so the weights never move. Each round "
+              "needs zero_grad(), backward() and step(), in this order, and a path from the loss to every weight. Which is "
+              "missing, or in another place?", name="step first"),
         Wrong(loops(order="szb"), "M40", "Each step uses the gradient of the previous batch.", name="one late"),
         Wrong(loops(first=True), "", "Every step uses the first batch.", name="first batch"),
         Wrong(loops(drop=True), "", "The last, smaller batch is left out.", name="drops the rest"),

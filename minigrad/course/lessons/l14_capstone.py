@@ -750,6 +750,8 @@ WRONGS = "[my_forward(x + h), my_forward(x - h), *(wrong(x, g) for wrong in my_w
 def holding(found: Any, g: Any) -> list[bool]:
     """Which of the gradients in found[2:] are g times the slope that found[0] and found[1] show."""
     above, below, *gradients = (np.asarray(part, dtype=float) for part in found)
+    if above.shape != np.shape(g):
+        return []
     measured = g * (above - below) / 2e-6
     return [bool(np.shape(one) == np.shape(measured) and np.allclose(one, measured, rtol=1e-5, atol=1e-7)) for one in gradients]
 
@@ -807,6 +809,9 @@ EXERCISE_14_7 = program(
         Wrong(operation(softplus, lambda x, g: g * softplus(x), lambda x, g: g * x, lambda x, g: g * np.exp(x)), "M43",
               "Your rule does not agree with the measured derivative of your operation. Did you use a value in place of a "
               "derivative?", name="value for slope"),
+        Wrong(operation(lambda x: np.sum(x**2), lambda x, g: 2 * g * x, lambda x, g: g * x, lambda x, g: x), "M27",
+              "my_forward returns one number for the whole array. Here an operation works on each entry by itself, so "
+              "its result has the shape of x.", name="a reduction"),
         Wrong(operation(np.exp, lambda x, g: np.multiply(g, np.exp(x), out=g), lambda x, g: g * x, lambda x, g: g / x),
               "M15", "The numbers are right, but your rule writes them into the array g. Other rules need g, too.",
               name="writes into g"),
