@@ -1074,7 +1074,7 @@ def shown_call(exercise: Exercise, probe: Probe) -> str:
     """The call as the student could type it, or the program."""
     if probe.kind == "run":
         given = [f"{k} = {typed(v)}" for k, v in probe.data.items()]
-        return "\n".join([*given, as_in_the_notebook(probe.code, exercise.prelude)])
+        return "\n".join([*given, as_in_the_notebook(probe.code, exercise.prelude, tuple(probe.data))])
     arguments = [typed(a) for a in probe.args] + [f"{k}={typed(v)}" for k, v in probe.data.items()]
     return f"{probe.name}({', '.join(arguments)})"
 
@@ -1102,7 +1102,7 @@ class Plain(ast.NodeTransformer):
 
 
 @functools.lru_cache(maxsize=64)
-def as_in_the_notebook(code: str, prelude: str) -> str:
+def as_in_the_notebook(code: str, prelude: str, given: tuple[str, ...]) -> str:
     """The program as a student can run it: with what it takes from the prelude, and nothing that only checks have."""
     plain = Plain().visit(ast.parse(code))
     if len(plain.body) > 1 and isinstance(plain.body[-2], ast.Assign) and isinstance(plain.body[-1], ast.Expr):
@@ -1112,7 +1112,7 @@ def as_in_the_notebook(code: str, prelude: str) -> str:
     text = ast.unparse(ast.fix_missing_locations(plain))
     changed = text != ast.unparse(ast.parse(code))
     bound = {node.id for node in ast.walk(plain) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    words = set(re.findall(r"\w+", text)) - GIVEN - bound
+    words = set(re.findall(r"\w+", text)) - GIVEN - bound - set(given)
     shown = []
     for node in ast.parse(prelude).body:
         targets = [ast.unparse(target) for target in node.targets] if isinstance(node, ast.Assign) else []
