@@ -170,6 +170,8 @@ def pow(input: Any, exponent: Any) -> Tensor:
 @public
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """input + weight * (end - input); the weight is a number or a tensor."""
+    if input.dtype is not end.dtype:
+        raise RuntimeError(f"expected dtype {input.dtype.c_name} for `end` but got dtype {end.dtype.c_name}")
     return input + weight * (end - input)
 
 

@@ -476,6 +476,8 @@ def _split(x: Tensor, row: Any, dim: int, sizes: Sequence[int]) -> tuple[Tensor,
 def split(tensor: Tensor, split_size_or_sections: Dims, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most this size along `dim`, or of these sizes."""
     where = check_dim(dim, tensor._data.ndim)
+    if not tensor._data.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     size, step = tensor._data.shape[where], split_size_or_sections
     if isinstance(step, int):
         pieces = [min(step, size - start) for start in range(0, size, step)]
