@@ -29,8 +29,10 @@ const data = JSON.parse(document.getElementById("data").textContent), read = (id
 const asked = /^#step=(\\d+)$/, linked = () => asked.exec(location.hash)?.[1];
 const values = { data, predict: data.predict, step: +(linked() ?? data.at ?? 0), css: read("style"), own: true };
 values.whole = "<!doctype html>\\n" + document.documentElement.outerHTML;
+const note = () => history.replaceState(null, "", "#step=" + values.step);  // slow, so once after several keys
+let link;
 const heard = {}, model = { get: (k) => values[k], on: (what, fn) => { heard[what] = fn; }, save_changes() {},
-set(k, v) { values[k] = v; if (k === "step" && !window.frameElement) history.replaceState(null, "", "#step=" + v); } };
+set(k, v) { values[k] = v; if (k === "step" && !window.frameElement) { clearTimeout(link); link = setTimeout(note, 100); } } };
 render({ model, el: document.getElementById("stepper"), signal: new AbortController().signal });
 addEventListener("hashchange", () => { if (linked()) { values.step = +linked(); heard["change:step"](); } });
 %FRAME%</script></body></html>

@@ -158,7 +158,7 @@ def test_a_link_opens_a_step_and_the_address_follows(show) -> None:
     assert at(page) == 12
     page.locator("[data-id=next]").focus()
     press(page, "ArrowRight")
-    assert page.evaluate("location.hash") == "#step=13"
+    page.wait_for_function("() => location.hash === '#step=13'")
     page.evaluate("location.hash = '#step=4'")
     page.wait_for_function("() => document.querySelector('.mg').dataset.step === '4'")
 

@@ -97,7 +97,8 @@ export function makeGraph(S, options, on) {
 		if (!b) return;
 		const [x, y, w, hh] = b.map((v) => v * zoom);
 		const inside = (from, to, start, size) => Math.max(0, Math.min(from, Math.max(start, to - size)));
-		el.scrollTo(inside(x - 24, x + w + 24, el.scrollLeft, el.clientWidth), inside(y - 14, y + hh + 10, el.scrollTop, el.clientHeight));
+		const left = inside(x - 24, x + w + 24, el.scrollLeft, el.clientWidth), top = inside(y - 14, y + hh + 10, el.scrollTop, el.clientHeight);
+		if (Math.abs(left - el.scrollLeft) + Math.abs(top - el.scrollTop) > 1) el.scrollTo(left, top);  // slow
 	}
 
 	// ---- painting: what a position changes

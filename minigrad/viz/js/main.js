@@ -84,9 +84,9 @@ function draw({ model, el, signal, strip }) {
 		graph.paint(st);
 		panels.paint(st);
 		card.paint(st);
-		graph.follow(st);
-		code.paint(st);
 		stage.classList.toggle("ahead", st.k < 0);
+		code.paint(st);
+		graph.follow(st);
 		const text = panels.sentence(st);
 		if (!bar?.playing && said !== text && !(predict.asked && painted === p)) say(text);
 		if (onward && painted !== p && st.f.name === "product") graph.travel(st);
