@@ -197,4 +197,10 @@ def test_a_download_from_moodle(tmp_path: Path, level: str) -> None:  # noqa: F8
     assert [(row["Student"], row["05_vectors"]) for row in rows(out)] == [("Ann Bee", "1"), ("Cy Dee", "1")]
     with zipfile.ZipFile(out / "hand_back" / "moodle.zip") as back:
         folders = sorted(name.split("/")[0] for name in back.namelist())
+    twin = tmp_path / "in" / "Cy Dee_104_assignsubmission_file_"  # another person of that name, in the same assignment
+    twin.mkdir()
+    (twin / "05_vectors.ipynb").write_bytes(notebook(WRONG, 'check("5.1")'))
+    runs.grade(tmp_path / "in", out=out, executor=one_thread())
+    found = {row["Student"]: row["05_vectors"] for row in rows(out)}
+    assert found == {"Ann Bee": "1", "Cy Dee_103": "1", "Cy Dee_104": "0"}
     assert folders == [f"{who}_assignsubmission_file_" for who in ("Ann Bee_101", "Ann Bee_202", "Cy Dee_103")]

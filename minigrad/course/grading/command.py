@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
     from minigrad.course.exercise import EDITION
     from minigrad.course.grading import journal, report, runs
     from minigrad.course.grading import plan as plans
+    from minigrad.course.grading.grader import NOTEBOOK_SECONDS
     from minigrad.course.grading.sandbox import Unavailable
 
     for name, given in (("--timeout", options.timeout), ("--student-timeout", options.student_timeout)):
@@ -69,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     if options.diff is not None and journal.edition(options.diff) != EDITION:
         raise ValueError(f"{options.diff} is of another edition of the course, in which exercises had other numbers")
     bar = Bar(sys.stderr)
+    bar.say(f"At most {NOTEBOOK_SECONDS:g} s a notebook and {allowance:g} s a student.")
     cluster = _cluster(options.scheduler) if options.scheduler else None
     try:
         count = runs.grade(
@@ -143,6 +145,11 @@ class Bar:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream, self.alive, self.last = stream, stream.isatty(), 0.0
+
+    def say(self, line: str) -> None:
+        """A line above it."""
+        if self.alive:
+            self.stream.write(line + "\n")
 
     def show(self, count: Count) -> None:
         """Draw it, at most ten times a second."""

@@ -149,6 +149,12 @@ def moodle_folder(path: str) -> str:
     return f"{match['who']}_{match['id']}_assignsubmission_file_" if match else ""
 
 
+def moodle_number(path: str) -> tuple[str, str]:
+    """The number of a hand-in in Moodle ("" if it is not from there), and the file's own name."""
+    match = _MOODLE.fullmatch(path.split("/")[0])
+    return (match["id"] if match else ""), (match["file"] if match and match["file"] else path.split("/")[-1])
+
+
 def was_late(path: str) -> bool:
     """True if Canvas called the file late."""
     match = _CANVAS.fullmatch(path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import concurrent.futures as futures
+import dataclasses
 import hashlib
 import hmac
 import itertools
@@ -286,6 +287,12 @@ class HandIns:
         """Everybody who has a folder or a file here, whatever is in it."""
         return (readable(os.fsdecode(name)) for (name,) in self._index.execute("SELECT name FROM students"))
 
+    def divide(self, student: str, people: list[str]) -> None:
+        """These people are who was taken for one student."""
+        self._index.execute("DELETE FROM students WHERE name = ?", (os.fsencode(student),))
+        for name in people:
+            self._index.execute("INSERT OR IGNORE INTO students VALUES (?)", (os.fsencode(name),))
+
     def set_aside(self, one: reader.Found, why: str) -> None:
         """A file that cannot be graded."""
         line = (os.fsencode(one.student), bool(one.path), f"{readable(one.path or one.student)}: {why}")
@@ -316,10 +323,29 @@ class HandIns:
             yield f"One file under several names (a hard link): {', '.join(paths)}"
 
 
+def namesakes(files: list[tuple[Path, reader.Found]]) -> list[list[tuple[Path, reader.Found]]]:
+    """The files of people whom Moodle calls by one name, apart; [] if they are one person's.
+
+    The number in its names is that of a hand-in, another one for each assignment: two numbers with the same file are two
+    people.
+    """
+    numbers: dict[str, set[str]] = {}
+    groups: dict[str, list[tuple[Path, reader.Found]]] = {}
+    for folder, one in files:
+        number, rest = reader.moodle_number(one.path)
+        numbers.setdefault(rest.lower(), set()).add(number)
+        groups.setdefault(number, []).append((folder, dataclasses.replace(one, student=f"{one.student}_{number}")))
+    return list(groups.values()) if any(len(found) > 1 for found in numbers.values()) and "" not in groups else []
+
+
 def jobs_of(
     files: list[tuple[Path, reader.Found]], found: HandIns, course_key: bytes, settings: dict[str, Any], asked: frozenset[int]
 ) -> list[dict[str, Any]]:
     """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name."""
+    people = namesakes(files)
+    if people:  # two people of one name
+        found.divide(files[0][1].student, [group[0][1].student for group in people])
+        return [job for group in people for job in jobs_of(group, found, course_key, settings, asked)]
     newest: dict[int, tuple[tuple[int, str], dict[str, Any], reader.Found]] = {}
     copies: Counter[int] = Counter()
     for folder, one in files:

@@ -1107,7 +1107,7 @@ EXERCISE_4_6 = program(
     minutes=14,
     points=2.0,
     scaffold=given,
-    prelude="Value.recording = True",
+    without=frozenset({"engine"}), prelude="Value.recording = True",
     probes=probes_4_6,
     wrong=[
         Wrong(engine(zero_grad=zero_with_a_number), "M07", "After zero_grad the gradient is 0, but in PyTorch it is None. "
