@@ -3,11 +3,11 @@
 First of the six files to read.  You meet, in this order:
 
   Node     one recorded operation: the nodes of its inputs, and what its derivative needs
-  Hooks    functions of the user's that a backward pass calls at a node
+  Hooks    functions of the user that a backward pass calls at a node
   Tensor   data, node, version counter, and (for a view) the tensor whose memory it shares
 
-The numbers are a numpy array; what PyTorch calls a view is numpy's view.  Operations are added to Tensor by `attach`
-(operation.py); here stands only what a tensor can say about itself.
+The numbers are a numpy array; what PyTorch calls a view is numpy's view.  This file defines only what needs no operation:
+operations, `x * w` among them, become methods of Tensor by `attach` (operation.py).
 """
 
 from __future__ import annotations
@@ -42,16 +42,17 @@ class Node:
     seq: int  # its place on the tape: the newest node has the smallest number
     parents: tuple[Node | None, ...]  # the nodes of its inputs; None where no gradient is wanted
     saved: tuple[Any, ...] | None  # for each rule, what it takes besides g; None once a backward pass has freed it
-    versions: tuple[Any, ...] | None  # counter, version, counter, version, ... of the saved tensors
+    # Counter, version, counter, version, ... of the saved tensors; None where a backward pass has nothing to free.
+    versions: tuple[Any, ...] | None
     shape: tuple[int, ...] | None  # of the output; None for a node with several outputs
     dtype: np.dtype[Any] | None
     code: CodeType  # with `at`: the instruction of the user's code that recorded it
     at: int
 
     operation: Any = None  # the row of the table, for a node of the table
-    rules: tuple[Rule | None, ...] | None = None  # None: ask `evaluate` in tape.py
+    rules: tuple[Rule | None, ...] | None = None  # None: see `contributions` in tape.py
     hooks: Hooks | None = None
-    output_nr = 0
+    output_nr = 0  # which of several outputs it stands for
 
     @property
     def owner(self) -> Node:
@@ -69,13 +70,13 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each input, its node and which of that node's outputs it was; (None, 0) for a constant."""
-        rules = type(self).rules or self.parents
-        edges = [p for p, rule in zip(self.parents, rules) if rule is not None or type(self).rules is None]
+        rules = type(self).rules or range(len(self.parents))
+        edges = [p for p, rule in zip(self.parents, rules) if rule is not None]
         return tuple((None, 0) if p is None else (p.owner, p.output_nr) for p in edges)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """A dictionary for notes of the user's own."""
+        """A dictionary in which the user may store anything about this node."""
         return self.__dict__.setdefault("_metadata", {})  # type: ignore[no-any-return]
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
@@ -117,7 +118,7 @@ class Hooks:
 
 
 class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook off again, also at the end of a `with` block."""
+    """What registering a hook returns: `remove()` removes the hook, and so does the end of a `with` block."""
 
     __module__ = "minigrad.utils.hooks"  # where PyTorch has it
 
@@ -125,7 +126,7 @@ class RemovableHandle:
         self.hooks, self.id = hooks, next(hook_ids)
 
     def remove(self) -> None:
-        """Take the hook off; a second time does nothing."""
+        """Remove the hook; a second call does nothing."""
         self.hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
@@ -139,7 +140,7 @@ class RemovableHandle:
 
 
 class Untracked(list[Any]):
-    """The version counter of a tensor made in inference mode: no node can save such a tensor."""
+    """The version counter of a tensor made in inference mode.  Reading it raises: no node may save such a tensor."""
 
     def __getitem__(self, place: Any) -> Any:
         raise RuntimeError(errors.INFERENCE_SAVED)
@@ -150,18 +151,18 @@ class Tensor:
 
     __module__ = "minigrad"  # where users find it
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_node")
-    __array_priority__ = 1000  # numpy leaves `array * tensor` to us
+    __array_priority__ = 1000  # `array * tensor` calls Tensor's method, not numpy's
 
     _data: Array
     _node: Node | None  # None: requires no gradient
     _counter: list[Any]  # [number of writes, where the last one was]; all views of the memory share it
 
-    # Few tensors have these: the class holds the default, a tensor that differs its own value.
+    # Few tensors need these, so the class holds the defaults, and only such a tensor stores a value of its own.
     _grad: Tensor | None = None
     _view: tuple[Tensor, Path] | None = None  # for a view: whose memory it is, and how to find it there
     _views: dict[weakref.ref[Tensor], None] | None = None  # for the owner of the memory: the views alive
 
-    def __getattr__(self, name: str) -> Any:  # asked only for what is not there
+    def __getattr__(self, name: str) -> Any:  # Python calls it only for a name that does not exist
         raise errors.no_attribute(f"{type(self).__name__!r} object", name, type(self))
 
     # -------------------------------------------------------------------------------- what it holds
@@ -216,7 +217,7 @@ class Tensor:
         return steps if dim is None else steps[errors.sized_dim(dim, self.ndim)]
 
     def storage_offset(self) -> int:
-        """How many elements of its memory stand before its first one."""
+        """How many elements of its memory come before its first one."""
         array = base = np.asarray(self._data)
         while isinstance(base.base, np.ndarray):
             base = base.base
@@ -250,7 +251,7 @@ class Tensor:
 
     @property
     def is_leaf(self) -> bool:
-        """True for what the user made, False for what an operation made on the way to a gradient."""
+        """False if a recorded operation made it, True for every other tensor."""
         return self._node is None or not self._node.parents
 
     @property
@@ -307,12 +308,12 @@ class Tensor:
 
     @property
     def retains_grad(self) -> bool:
-        """Whether this non-leaf keeps its gradient (`retain_grad()` was called)."""
+        """Whether this non-leaf stores its gradient in `.grad` (`retain_grad()` was called)."""
         hooks = None if self.is_leaf or self._node is None else self._node.hooks
         return hooks is not None and hooks.retained is not None
 
     def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway).
+        """Store the gradient of this non-leaf in `.grad` too (that of a leaf always is).
 
         >>> x = torch.tensor(3.0, requires_grad=True)
         >>> y = x * x
@@ -351,7 +352,7 @@ class Tensor:
 
     @property
     def data(self) -> Tensor:
-        """The same memory with no history and a version counter of its own: writes through it go unnoticed."""
+        """The same memory with no history and a version counter of its own: backward passes do not notice writes through it."""
         t = wrap(self._writable())
         if isinstance(self._counter, Untracked):
             t._counter = Untracked(t._counter)
@@ -362,7 +363,7 @@ class Tensor:
         self._set_data(value)
 
     def _writable(self) -> Array:
-        """The array itself, fit to be shared: a numpy scalar becomes an array without dimensions first."""
+        """The array itself, for a view or a write; a numpy scalar, which allows neither, becomes an array first."""
         if not isinstance(self._data, ndarray):
             self._data = np.asarray(self._data)
         return self._data
@@ -376,7 +377,7 @@ class Tensor:
         return wrap(array[()] if array.ndim == 0 else array)
 
     def item(self) -> Any:
-        """The one number in here as a Python number, without history.  RuntimeError if there are several."""
+        """The single element as a Python number, without history.  RuntimeError if there are several."""
         if self._data.size != 1:
             raise RuntimeError(f"a Tensor with {self._data.size} elements cannot be converted to Scalar")
         return self._data.item()
@@ -450,10 +451,11 @@ def wrap(array: Array, node: Node | None = None) -> Tensor:
 def link_view(out: Tensor, base: Tensor, view: Rule, arguments: tuple[Any, ...]) -> None:
     """Note that `out` is view(base, *arguments): the two share their memory, and so their version counter."""
     out._counter = base._counter
-    owner, path = base._view or (base, ())  # a tuple, or None
+    owner, path = base._view or (base, ())  # a view of a view has the same owner
     out._view = owner, (*path, (view, arguments))
     if owner._views is None:
         owner._views = {}
+    # When `out` is freed, Python calls `pop` with the reference, which removes the entry.
     owner._views[weakref.ref(out, owner._views.pop)] = None
 
 

@@ -49,7 +49,7 @@ class Node:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """A dictionary for notes of the user's own."""
+        """A dictionary in which the user may store anything about this node."""
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; a tuple it returns replaces grad_inputs."""
@@ -76,7 +76,7 @@ class Hooks:
     def add(self, kind: str, hook: Hook) -> RemovableHandle:
         """Register one more, and return the handle that removes it."""
 class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook off again, also at the end of a `with` block."""
+    """What registering a hook returns: `remove()` removes the hook, and so does the end of a `with` block."""
     hooks: Any
     id: Any
 
@@ -84,7 +84,7 @@ class RemovableHandle:
         ...
 
     def remove(self) -> None:
-        """Take the hook off; a second time does nothing."""
+        """Remove the hook; a second call does nothing."""
 
     def __enter__(self) -> RemovableHandle:
         ...
@@ -92,7 +92,7 @@ class RemovableHandle:
     def __exit__(self, *_: object) -> None:
         ...
 class Untracked(list[Any]):
-    """The version counter of a tensor made in inference mode: no node can save such a tensor."""
+    """The version counter of a tensor made in inference mode.  Reading it raises: no node may save such a tensor."""
 
     def __getitem__(self, place: Any) -> Any:
         ...
@@ -141,7 +141,7 @@ class Tensor:
         """How many elements lie between neighbours along each dimension (numpy counts bytes)."""
 
     def storage_offset(self) -> builtins.int:
-        """How many elements of its memory stand before its first one."""
+        """How many elements of its memory come before its first one."""
 
     def is_contiguous(self, *, memory_format: Any=None) -> builtins.bool:
         """Whether the elements lie in memory side by side, the last dimension fastest."""
@@ -159,7 +159,7 @@ class Tensor:
 
     @property
     def is_leaf(self) -> builtins.bool:
-        """True for what the user made, False for what an operation made on the way to a gradient."""
+        """False if a recorded operation made it, True for every other tensor."""
 
     @property
     def grad_fn(self) -> Node | None:
@@ -194,10 +194,10 @@ class Tensor:
 
     @property
     def retains_grad(self) -> builtins.bool:
-        """Whether this non-leaf keeps its gradient (`retain_grad()` was called)."""
+        """Whether this non-leaf stores its gradient in `.grad` (`retain_grad()` was called)."""
 
     def retain_grad(self) -> None:
-        """Keep the gradient of this non-leaf in `.grad` too (leaves do so anyway)."""
+        """Store the gradient of this non-leaf in `.grad` too (that of a leaf always is)."""
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad)` when this tensor's gradient is complete; a tensor it returns takes the gradient's place."""
@@ -207,14 +207,14 @@ class Tensor:
 
     @property
     def data(self) -> Tensor:
-        """The same memory with no history and a version counter of its own: writes through it go unnoticed."""
+        """The same memory with no history and a version counter of its own: backward passes do not notice writes through it."""
 
     @data.setter
     def data(self, value: Tensor) -> None:
         ...
 
     def _writable(self) -> Array:
-        """The array itself, fit to be shared: a numpy scalar becomes an array without dimensions first."""
+        """The array itself, for a view or a write; a numpy scalar, which allows neither, becomes an array first."""
 
     def __array__(self, dtype: Any=None, copy: builtins.bool | None=None) -> Array:
         ...
@@ -223,7 +223,7 @@ class Tensor:
         """What numpy's functions give for a tensor without a graph: a tensor again."""
 
     def item(self) -> Any:
-        """The one number in here as a Python number, without history.  RuntimeError if there are several."""
+        """The single element as a Python number, without history.  RuntimeError if there are several."""
 
     def tolist(self) -> Any:
         """The numbers as nested lists, as deep as there are dimensions; a plain number where there are none."""
@@ -316,7 +316,7 @@ class Tensor:
     def __truediv__(self, other: Any) -> Tensor: ...
     def __xor__(self, other: Any) -> Tensor: ...
     def _set_data(self, value: Tensor) -> None:
-        """`x.data = value`: the tensor has the other's memory from now on; its place in the graph stays."""
+        """`x.data = value`: the tensor shares the other's memory from now on; its node stays the same."""
     def abs(self) -> Tensor:
         """The absolute value; its gradient at 0 is 0."""
     def abs_(self) -> Tensor:
@@ -410,7 +410,7 @@ class Tensor:
     def detach(self) -> Tensor:
         """The same memory, cut off from the graph."""
     def detach_(self) -> Tensor:
-        """Cut this tensor itself off from its graph: it becomes a leaf that requires no gradient."""
+        """Cut this very tensor off from its graph: it becomes a leaf that requires no gradient."""
     def diag(self, diagonal: builtins.int = 0) -> Tensor:
         """A vector as the diagonal of a matrix, or the diagonal of a matrix as a vector."""
     def diagonal(self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1) -> Tensor:
