@@ -424,12 +424,12 @@ def freed(node: Any) -> RuntimeError:
     return noted(RuntimeError(FREED), node, "its saved values were freed by an earlier backward pass")
 
 
-def misfit(have: Shape, node: Any, giver: Any) -> RuntimeError:
-    """The error for a contribution to `node`, made by `giver`, that has another shape than the node's output."""
-    index = giver.parents.index(node) if giver is not None and node in giver.parents else 0
-    name = "" if giver is None else giver.owner.name()
+def misfit(have: Shape, node: Any, child: Any) -> RuntimeError:
+    """The error for a contribution to `node`, made by `child`, that has another shape than the node's output."""
+    index = child.parents.index(node) if child is not None and node in child.parents else 0
+    name = "" if child is None else child.owner.name()
     error = RuntimeError(INVALID_GRADIENT.format(name, index, list(have), list(node.shape or ())))
-    return error if giver is None else noted(error, giver, "a gradient has the shape of its input")
+    return error if child is None else noted(error, child, "a gradient has the shape of its input")
 
 
 def modified(dtype: Any, shape: Shape, maker: Any, now: int, expected: int) -> RuntimeError:

@@ -4,7 +4,8 @@ Third of the six files.  `operation("Mul", operator.mul, lambda g, y: g * y, lam
 parameter names what has to be saved for backward, and gives a function that takes Tensors and records, or takes arrays
 and only computes.  So the same rule runs on arrays in an ordinary backward pass, and on Tensors in one that is recorded.
 
-`public` and `attach` are how the files in ops/ offer functions.
+`public` and `attach` are how the files in ops/ offer functions.  `x * w` calls `Tensor.__mul__`, to which
+ops/elementwise.py attaches this very `mul`; `y.sum()` calls `sum` of ops/reductions.py, which calls the row `sum_all`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from minigrad.tensor import Array, Node, Rule, Tensor, Untracked, link_view, wra
 F = TypeVar("F", bound=Callable[..., Any])
 
 BARE = ("CopySlices", "NotImplemented", "Error")  # node names that do not end in Backward0
-NEVER_WRITTEN = [0]  # the version counter of a number
+NEVER_WRITTEN = [0]  # the version counter of every number
 new = object.__new__
 
 # A function spelled out for its row runs a third faster than a general one, so each is written from this template when it
@@ -55,6 +56,7 @@ def call({taken}):
         state.on_record(node)
     return out
 """
+# How {arrays} unwraps one input, or two that are brought to one dtype; `source` writes other cases input by input.
 ONE = """
     if not isinstance(x, Tensor):
         return forward({taken})
@@ -72,6 +74,7 @@ TWO = """
             return x_
     else:
         return forward(x, y)"""
+# numpy's error about two shapes becomes PyTorch's.
 SHAPES = """
     try:
         out_ = forward(x_, y_)
@@ -87,6 +90,7 @@ class Operation:
     def __init__(self, node_name: str, forward: Rule, rules: Sequence[Rule | None], view: bool, promote: Any) -> None:
         self.node_name = node_name if "Backward" in node_name or node_name in BARE else f"{node_name}Backward0"
         self.forward, self.view = forward, view
+        # Of two inputs, one without a rule is an index: its dtype is its own.
         self.promote = promote if len(rules) == 2 and None not in rules else None
         self.inputs = INPUTS[: len(rules)]
         self.rules = tuple(rules)
@@ -110,7 +114,10 @@ class Operation:
 
     @functools.cache  # noqa: B019 (a row lives as long as the program)
     def versioned(self, *wanted: bool) -> list[str]:
-        """Which inputs (or "out") a node saves, whose version it therefore checks, if these inputs want a gradient."""
+        """The inputs (or "out") that a node saves, and whose version it therefore checks.
+
+        wanted: for each input, whether it wants a gradient; only the rules of those that do save anything.
+        """
         named = dict.fromkeys(n for names, yes in zip(self.arguments, wanted) if yes for n in names)
         return [n for n in named if n == "out" or n in self.inputs]
 
@@ -141,12 +148,13 @@ class Operation:
         )  # fmt: skip
 
     def saving(self, yes: Sequence[bool]) -> str:
-        """Source that says what a node saves, and whose versions it checks, if these inputs want a gradient."""
+        """The line of the source that sets what a node saves, and whose versions it checks (`yes` as in `versioned`)."""
         arrays = {n: f"{n}_" for n in (*self.inputs, "out")} | {f"{n}_shape": f"{n}_.shape" for n in self.inputs}
         values = [f"({''.join(arrays.get(n, n) + ', ' for n in names)})" for names in self.arguments]
         named = self.versioned(*yes)
         counters = [f"{n}._counter" if n == "out" or yes[self.inputs.index(n)] else f"counter({n})" for n in named]
-        frees = named or any(n in SAVED_STATICS for names, y in zip(self.arguments, yes) if y for n in names)
+        # A path too is freed by a backward pass, as in PyTorch; shapes and numbers are not.
+        frees = named or "path" in self.statics
         versions = f"({''.join(f'(c := {each}), c[0], ' for each in counters)})" if frees else None
         return f"saved, versions = ({''.join(f'{v if y else None}, ' for v, y in zip(values, yes))}), {versions}"
 
@@ -154,7 +162,7 @@ class Operation:
         """Give the function the code of its source."""
         found: dict[str, Any] = {}
         exec(compile(self.source(), f"{errors.PACKAGE}/<{self.node_name}>", "exec"), found)
-        self.function.__globals__["kind"] = self.kind  # before the code: another thread may call the function at once
+        self.function.__globals__["kind"] = self.kind  # first: another thread may call the new code at once
         self.function.__code__ = found["call"].__code__
         return self.function  # type: ignore[no-any-return]
 
@@ -173,11 +181,11 @@ class Operation:
         return f"<operation {self.name} ({self.node_name})>"
 
 
-SAVED_STATICS = ("index", "condition", "mask", "path")  # not differentiated, but memory that a backward pass frees
-
-
 def unwritten(row: Operation) -> Any:
-    """The function of a row, which is written when it is first called: an import need not write them all."""
+    """The function of a row.  Its first call writes its code, so that an import does not have to write all of them.
+
+    `names` are the globals of that code.
+    """
     names = {
         "Tensor": Tensor, "new": new, "row": row, "forward": row.forward, "promote": row.promote, "tick": tick,
         "unusual": unusual, "state": state, "recorded": recorded, "getframe": _getframe, "outside": outside,
@@ -194,12 +202,12 @@ def first_call(*given: Any) -> Any:
 
 
 def subsets(n: int) -> list[tuple[bool, ...]]:
-    """The ways in which some of n inputs want a gradient; those in which all do come first."""
+    """The ways in which at least one of n inputs wants a gradient; first the one in which all do."""
     return [tuple(bool(bits >> i & 1) for i in range(n)) for bits in range(2**n - 1, 0, -1)]
 
 
 def with_number(x: Any, y: Any, promote: Any) -> tuple[Any, Node | None, Any, Node | None]:
-    """The arrays and nodes of a tensor and a number, in the dtype of the result; NotImplemented for another thing."""
+    """The arrays and nodes of a tensor and a number, in the dtype of the result; NotImplemented for other types."""
     x_, x_node = (x._data, x._node) if isinstance(x, Tensor) else (number(x), None)
     y_, y_node = (y._data, y._node) if isinstance(y, Tensor) else (number(y), None)
     if x_ is NotImplemented or y_ is NotImplemented:
@@ -226,17 +234,17 @@ def operation(
 
 
 def enter(rows: dict[str, Any]) -> None:
-    """Name the operations of a file as the file names them, and enter them in the table."""
+    """Enter the operations among a file's globals in the table, under the names that they have there."""
     for name, function in list(rows.items()):
-        made = getattr(function, "operation", None)
-        if isinstance(made, Operation) and not made.name:
-            made.name = function.__name__ = function.__qualname__ = name
-            TABLE[name] = made
+        row = getattr(function, "operation", None)
+        if isinstance(row, Operation) and not row.name:
+            row.name = function.__name__ = function.__qualname__ = name
+            TABLE[name] = row
 
 
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's positional parameters; none for numpy's own functions."""
-    if hasattr(function, "takes"):  # a rule around another rule says what that one takes
+    if hasattr(function, "takes"):  # a wrapper around a rule names the rule's parameters
         return tuple(function.takes)
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if code else ()
@@ -277,7 +285,7 @@ def record(kind: type[Node], parents: tuple[Any, ...], saved: Any, versions: Any
 
 
 def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
-    """Whether this thread records now; if not, note at which line the result lost its history (for `explain`)."""
+    """Whether this thread records now; if not, mark the result: made in inference mode, or cut off at which line."""
     if state.inference and out._view is None:
         out._counter = Untracked(out._counter)
     if state.recording:
@@ -286,14 +294,14 @@ def recorded(out: Tensor, inputs: Sequence[Any]) -> bool:
         out.__dict__["_made_in"] = "inference" if state.inference else "no_grad"
     if any(isinstance(t, Tensor) and t._node is not None for t in inputs):
         note_cut(out, "no_grad")
-        if out._view is not None:  # as in PyTorch it requires grad too, and gets none
+        if out._view is not None:  # as in PyTorch, it requires grad, but gets no gradient
             out._node = AccumulateGrad(out)
             out._node.leaf = lambda: None  # type: ignore[assignment]
     return False
 
 
 def note_cut(out: Tensor, how: str) -> None:
-    """Note which line of the user's code left this tensor without history: `no_grad` or `detach`."""
+    """Note, for `explain`, which line of the user's code left this tensor without history, by `no_grad` or `detach`."""
     frame = outside(_getframe(2))
     out.__dict__["_cut"] = how, frame.f_code, frame.f_lasti
 
@@ -304,11 +312,12 @@ def same_memory(a: Array, c: Array) -> bool:
 
 
 def counter(value: Any) -> list[Any]:
+    """The version counter of an input that may be a number."""
     return value._counter if isinstance(value, Tensor) else NEVER_WRITTEN
 
 
 def number(value: Any) -> Any:
-    """A Python number from a number of any kind; NotImplemented for what is none."""
+    """A Python number from a Python or numpy number; NotImplemented for anything else."""
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (bool, int, float)) else NotImplemented
@@ -318,7 +327,7 @@ def number(value: Any) -> Any:
 
 
 def public(function: F) -> F:
-    """What users call: the same function, whose wrong calls raise errors that name the argument."""
+    """The same function for users: it takes numpy's argument names too, and a wrong call raises PyTorch's error."""
     takes_tensor = next(iter(function.__annotations__.values()), None) == "Tensor"
 
     @functools.wraps(function)
@@ -336,7 +345,7 @@ def public(function: F) -> F:
 
 
 def attach(*functions: Callable[..., Any], **named: Any) -> None:
-    """Make functions methods of Tensor: under their own names, or under the one given as a keyword."""
+    """Make functions methods of Tensor: under their own names, or under the keywords that they are given by."""
     for function in functions:
         setattr(Tensor, function.__name__, function)
     for name, function in named.items():

@@ -4,7 +4,7 @@ Second of the six files.  You meet, in this order:
 
   grad modes   the switches, one set a thread, that say whether operations are recorded (no_grad, enable_grad, ...)
   versions     how a write to memory is noted, so that a node whose saved numbers were overwritten can refuse
-  leaves       where the tape ends: a gradient is added to `.grad`
+  leaves       where the tape ends: a gradient is added to `.grad`; `requires_grad_` gives a leaf its node
   walk         the backward pass
   Walk         the same pass where more is asked: hooks, chosen inputs, a pass that is itself recorded
   backward     what `loss.backward()` and `autograd.grad` check before they walk
@@ -44,15 +44,15 @@ class State(_local):
     enabled = True  # grad mode
     inference = False
     recording = True  # enabled, and not in inference mode
-    on_record: Callable[[Node], None] | None = None  # is called with each new node (saved_tensors_hooks)
+    on_record: Callable[[Node], None] | None = None  # called with each new node (saved_tensors_hooks)
 
 
 state = State()
-unusual: set[int] = set()  # threads that do not simply record: while there are none, no operation looks at `state`
+unusual: set[int] = set()  # threads whose state is not the default; while it is empty, operations skip `state`
 
 
 def switch(enabled: bool) -> None:
-    """Set the grad mode of this thread."""
+    """Set the grad mode of this thread, and note in `unusual` whether its state is now the default."""
     state.enabled, state.recording = enabled, enabled and not state.inference
     simple = state.recording and state.on_record is None
     (unusual.discard if simple else unusual.add)(get_ident())
@@ -73,6 +73,7 @@ class GradMode(ContextDecorator):
 
     mode = True
 
+    # In `@no_grad` without brackets the argument is the function to decorate.
     def __new__(cls, mode: Any = None) -> Any:
         self = super().__new__(cls)
         return self if not callable(mode) else self._recreate_cm()(mode)
@@ -155,24 +156,24 @@ class inference_mode(GradMode):
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:
-        self.were = state.inference, state.enabled
+        self.outer = state.inference, state.enabled
         state.inference = self.mode
         switch(not self.mode)
 
     def __exit__(self, *_: object) -> None:
-        state.inference, enabled = self.were
+        state.inference, enabled = self.outer
         switch(enabled)
 
 
 def record_with(on_record: Callable[[Node], None] | None) -> None:
-    """From now on call `on_record(node)` with each node that this thread records; None: no longer."""
+    """From now on call `on_record(node)` with each node that this thread records; None ends that."""
     state.on_record = on_record
     switch(state.enabled)
 
 
 # ------------------------------------------------------------------------------------------------ versions
 
-last_write = 0  # the tick of the latest in-place write anywhere: newer nodes need not check what they saved
+last_write = 0  # the tick of the latest in-place write anywhere; newer nodes need not check what they saved
 
 
 def bump_version(*tensors: Tensor, writer: Node | None = None, times: int = 1) -> None:
@@ -191,17 +192,18 @@ def check_saved(node: Node) -> None:
     """RuntimeError if what this node saved was freed by a backward pass, or has been written to since."""
     if node.saved is None and type(node).rules is not None:
         raise errors.freed(node)
-    pairs = node.versions or ()
+    pairs = node.versions or ()  # counter, version, counter, version, ...
     for counter, version in zip(pairs[::2], pairs[1::2]):
         if counter[0] != version:
             raise overwritten(node, counter, version)
+    # Did `leaf.data = other` give one of the inputs other numbers after this node was recorded?
     for name, parent in zip(INPUTS, node.parents):
         if isinstance(parent, AccumulateGrad) and parent.exchanged < node.seq and node.saved and node.operation:
             use_new_data(node, name, parent)
 
 
 def use_new_data(node: Node, name: str, parent: AccumulateGrad) -> None:
-    """After `leaf.data = other`: what a node saved of the leaf is the other's numbers, as in PyTorch."""
+    """Replace what a node saved of a leaf by the leaf's present numbers, as PyTorch does after `leaf.data = other`."""
     leaf = parent.leaf()
     node.saved = None if leaf is None else tuple(
         values and tuple(leaf._data if n == name else v for n, v in zip(taken, values))
@@ -225,13 +227,14 @@ def overwritten(node: Node, counter: list[Any], version: int) -> RuntimeError:
 
 def saved_with(node: Node, counter: list[Any]) -> tuple[Array, Node | None]:
     """Which of a node's saved arrays this counter belongs to, and the node that made it."""
-    made = node.operation
-    names = made.versioned(*map(bool, node.parents))
+    row = node.operation
+    names = row.versioned(*map(bool, node.parents))
     name = names[[c is counter for c in (node.versions or ())[::2]].index(True)]
-    origin = node if name == "out" else node.parents[made.inputs.index(name)]
-    saved = zip(made.arguments, node.saved or ())
+    origin = node if name == "out" else node.parents[row.inputs.index(name)]
+    saved = zip(row.arguments, node.saved or ())
     array = next((values[taken.index(name)] for taken, values in saved if values and name in taken), np.zeros(0))
-    if made.name.startswith("linear") and name == "z":  # PyTorch saves another view of the weight
+    # PyTorch's linear saves the transposed weight, and its error gives that one's shape and node.
+    if row.name.startswith("linear") and name == "z":
         view = object.__new__(TABLE["transpose"].kind)
         view.parents = (origin,)
         return array.T, view
@@ -242,7 +245,7 @@ def saved_with(node: Node, counter: list[Any]) -> tuple[Array, Node | None]:
 
 
 class AccumulateGrad(Node):
-    """Where the tape ends: adds what arrives to the `.grad` of its leaf."""
+    """Where the tape ends: the node of a leaf, which adds the leaf's gradient to its `.grad`."""
 
     __slots__ = ()
     exchanged = 0  # the tick of the latest `leaf.data = other`
@@ -268,14 +271,18 @@ class AccumulateGrad(Node):
 
 
 class GradCounter(list[Any]):
-    """The version counter of a `.grad`: notes when a node saves it, since a pass may then add to what it still needs."""
+    """The version counter of a `.grad`.  A node that saves the `.grad` reads it; from then on passes are Walks.
+
+    A pass that adds to a `.grad` in place may overwrite what one of its own nodes saved.  Whether it does depends on when
+    leaves are served, and a Walk serves them when PyTorch does.
+    """
 
     def __getitem__(self, place: Any) -> Any:
         hooked.add(GRAD_IS_SAVED)
         return super().__getitem__(place)
 
 
-GRAD_IS_SAVED = Node()  # among `hooked`: leaves are to be served as soon as they can be, as in PyTorch
+GRAD_IS_SAVED = Node()  # is in `hooked` once a node has saved a `.grad` (see GradCounter)
 
 
 def accumulate_grad(tensor: Tensor, g: Any, create_graph: bool = False) -> None:
@@ -318,7 +325,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if self.is_leaf and not requires_grad and self._node is not None:
         self.__dict__["_frozen"], self._node = self._node, None
     elif self.is_leaf and requires_grad and (self._node is None or self._node.leaf() is None):  # type: ignore[attr-defined]
-        self._node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)  # graphs made before it was frozen go on
+        # The node from before `requires_grad_(False)`, if there is one: older graphs end in it.
+        self._node = self.__dict__.pop("_frozen", None) or AccumulateGrad(self)
         self._node.shape, self._node.dtype = self._data.shape, self._data.dtype
     return self
 
@@ -326,7 +334,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 # ------------------------------------------------------------------------------------------------ the walk
 
 Roots: TypeAlias = list[tuple[Node, Any]]  # where a pass starts: nodes, each with its upstream gradient
-Targets: TypeAlias = dict[Node, Any] | None  # the nodes whose gradients are wanted, and room for these
+Targets: TypeAlias = dict[Node, Any] | None  # nodes whose gradients are wanted; the pass fills in the gradients
 
 
 def walk(roots: Roots, retain_graph: bool = False) -> None:
@@ -335,7 +343,7 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
     Take the newest node.  Its gradient is complete, because every node that used it is newer.  Ask each of its rules for
     a contribution, add that to what the parent has received so far, and go on until no node is left.
     """
-    __tracebackhide__ = True  # a traceback shows the line that called and the line that raised
+    __tracebackhide__ = True  # IPython and pytest leave this function out of tracebacks
     heap: list[int] = []
     arrived: dict[int, tuple[Node, Array]] = {}  # tick -> (node, the sum of its gradient so far)
     for node, g in roots:
@@ -350,16 +358,18 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
         if not node.parents:
             node.accumulate(g)  # type: ignore[attr-defined]
             continue
+        # Freed, or older than the latest write: ticks count down.
         if node.saved is None or node.seq > last_write:
             check_saved(node)
         rules, saved = node.rules, node.saved or ()
-        if rules is None:  # a custom Function, for one, computes its contributions together
+        # A custom Function, for example, computes its contributions together; then each rule only returns one of them.
+        if rules is None:
             found = contributions(node, g)
             rules, saved = (lambda g, known: known,) * len(found), tuple((known,) for known in found)
         for parent, rule, values in zip(node.parents, rules, saved):
             if parent is None or rule is None:
                 continue
-            new = rule(g, values[0]) if len(values) == 1 else rule(g, *values)  # spelled out, it is faster
+            new = rule(g, values[0]) if len(values) == 1 else rule(g, *values)  # without *, it is faster
             if new is None:
                 continue
             if new.shape != parent.shape or new.dtype is not parent.dtype:
@@ -367,7 +377,7 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
             fresh = new is not g and new.base is None  # an array that nothing else refers to
             if parent.seq not in arrived:
                 heappush(heap, parent.seq)
-                new = new if fresh or parent.parents else new.copy()  # a leaf keeps the array
+                new = new if fresh or parent.parents else new.copy()  # it becomes a leaf's .grad
             elif fresh:
                 new += arrived[parent.seq][1]
             else:
@@ -378,7 +388,7 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
 
 
 def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = None, fit: Any = None) -> Sequence[Any]:
-    """What one node contributes to each parent: of its rules, or of a custom Function's backward.
+    """What one node contributes to each parent, from its rules or from a custom Function's backward.
 
     With `create_graph` g is a Tensor, and the rules run on Tensors.  Parents that are not in `needed` get None.  `fit`
     brings contributions to the shape and dtype of the parent.
@@ -390,7 +400,7 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
     if node.saved is None or node.seq > last_write:
         check_saved(node)
     saved: Any = node.saved
-    if node.rules is None:
+    if node.rules is None:  # set by saved_tensors_hooks, which packed what the rules take
         saved = unpacked(saved)
     if create_graph and node.operation and any(saved):
         saved = lift(node, saved)
@@ -415,9 +425,9 @@ def unpacked(saved: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def lift(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
     """Saved arrays as Tensors with the nodes they came from: rules that run on these are recorded themselves."""
-    made = node.operation
-    origins = dict(zip((*made.inputs, "out"), (*node.parents, node)))
-    counters = dict(zip(made.versioned(*map(bool, node.parents)), (node.versions or ())[::2]))
+    row = node.operation
+    origins = dict(zip((*row.inputs, "out"), (*node.parents, node)))
+    counters = dict(zip(row.versioned(*map(bool, node.parents)), (node.versions or ())[::2]))
 
     def lifted(name: str, value: Any) -> Any:
         if name not in origins or not hasattr(value, "dtype"):
@@ -426,21 +436,22 @@ def lift(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
         tensor._counter = counters.get(name, tensor._counter)
         return tensor
 
-    return tuple(values and tuple(map(lifted, taken, values)) for taken, values in zip(made.arguments, saved))
+    return tuple(values and tuple(map(lifted, taken, values)) for taken, values in zip(row.arguments, saved))
 
 
-def fit(g: Any, node: Node, giver: Node | None = None) -> Any:
+def fit(g: Any, node: Node, child: Node | None = None) -> Any:
     """Undo broadcasting and promotion: bring the gradient to the shape and dtype of the node it is for.
 
     An axis that broadcasting stretched was used once for each copy: its gradient is the sum over the copies.
+    RuntimeError, with the line of the node `child` that contributed it, if broadcasting does not explain the shape.
     """
     shape, dtype = node.shape, node.dtype
-    if shape is None or dtype is None:  # a node with several outputs takes a gradient for each
+    if shape is None or dtype is None:  # a node with several outputs takes a tuple of gradients
         return g
     if g.shape != shape:
         axes = stretched_axes(shape, g.shape)
         if axes is None:
-            raise errors.misfit(g.shape, node, giver)
+            raise errors.misfit(g.shape, node, child)
         g = g.sum(axes, keepdims=True) if axes else g
         g = g.reshape(shape)
     if isinstance(g, Tensor):
@@ -450,7 +461,7 @@ def fit(g: Any, node: Node, giver: Node | None = None) -> Any:
 
 @lru_cache(maxsize=256)
 def stretched_axes(shape: tuple[int, ...], have: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The axes along which broadcasting takes one shape to another; None if it does not."""
+    """The axes that broadcasting stretched to take `shape` to `have`; None if it cannot."""
     lead = len(have) - len(shape)
     if lead < 0:
         return None
@@ -503,7 +514,7 @@ class Walk:
         self.due = leaves_due(ancestors(nodes, 0)) if hooked else {}
 
     def run(self) -> None:
-        """Walk: the newest node first, and where hooks can tell, each leaf as soon as its gradient is complete."""
+        """Walk: the newest node first; where hooks could see the order, each leaf as soon as its gradient is complete."""
         __tracebackhide__ = True
         heap: list[float] = []
         arrived: dict[float, tuple[Node, Any]] = {}
@@ -527,6 +538,7 @@ class Walk:
         """The contributions of a node whose gradient is complete; a leaf's is accumulated."""
         __tracebackhide__ = True
         needed, targets = self.needed, self.targets
+        # Do its rules run?
         runs = needed is None or not needed.isdisjoint(node.parents)
         if node.hooks is not None:
             if targets is not None and node in targets and runs:
@@ -604,7 +616,10 @@ def towards(targets: dict[Node, Any], roots: set[Node]) -> set[Node]:
 
 
 def leaves_due(nodes: set[Node]) -> dict[Node, float]:
-    """For each leaf the moment after which its gradient is complete: the oldest node that used it, and as which input."""
+    """For each leaf a key of the heap, by which its turn comes right after that of the oldest node that used it.
+
+    Leaves of one node come in the order of its inputs, so each key is a fraction between two ticks.
+    """
     due: dict[Node, float] = {}
     for node in nodes:
         for i, parent in enumerate(node.parents):
@@ -668,7 +683,7 @@ def all_replaced(hook: Hook, old: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
 
 
 def replaced(hook: Hook, old: Any, new: Any) -> Any:
-    """What a hook returned in place of a gradient, which must be alike; the gradient itself for None."""
+    """What a hook returned in place of a gradient, of the same shape and dtype; the gradient itself if it returned None."""
     if new is None:
         return old
     if not isinstance(new, Tensor):
@@ -687,7 +702,7 @@ def hook_name(hook: Hook) -> str:
 
 # ------------------------------------------------------------------------------------------------ backward
 
-chosen: type[Walk] | None = None  # the walk that `using` put in place of ours
+chosen: type[Walk] | None = None  # the walk that `using` put in place of this file's
 last_pass: int | None = None  # the tick of the latest backward pass, for `explain`
 
 
@@ -703,13 +718,13 @@ def using(walk: type[Walk]) -> Iterator[None]:
 
 
 def choose(walk: type[Walk] | None) -> None:
-    """Let every backward pass be this kind of Walk from now on; None: ours."""
+    """Let every backward pass be this kind of Walk from now on; None ends that."""
     global chosen
     chosen = walk
 
 
 def run(roots: Roots, create_graph: bool, retain_graph: bool, targets: Targets = None) -> None:
-    """Walk from there, in a grad mode that is the pass's own."""
+    """One backward pass: by `walk`, or by a Walk where more is asked.  It is recorded itself only with `create_graph`."""
     __tracebackhide__ = True
     global last_pass
     last_pass = tick()
@@ -768,7 +783,7 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for t in wanted:
         check_tensor(t)
-        t.retain_grad()
+        t.retain_grad()  # an input that is no leaf gets its `.grad` in this way
     targets: dict[Node, Any] = {t._node: None for t in wanted}
     run(begin, create_graph, retain, targets)
     for node, g in targets.items():
@@ -825,7 +840,7 @@ def sequence(tensors: Any) -> tuple[Any, ...]:
 
 
 def upstream(gradients: Any, n: int) -> list[Tensor | None]:
-    """The upstream gradients of n roots as a list of Tensors or Nones."""
+    """The upstream gradients of n roots as a list; None where the user gave none."""
     if gradients is None:
         return [None] * n
     found = [gradients] if isinstance(gradients, Tensor) else list(gradients)
@@ -838,6 +853,6 @@ def upstream(gradients: Any, n: int) -> list[Tensor | None]:
 
 
 def check_tensor(t: Any) -> None:
-    """RuntimeError for something that no gradient can be asked of."""
+    """RuntimeError for anything but a Tensor."""
     if not isinstance(t, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {errors.type_name(t)}")

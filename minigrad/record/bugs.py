@@ -200,9 +200,9 @@ def with_rules(wrong: Iterable[WrongRule]) -> Iterator[None]:
         yield
 
 
-def averaged(g: Any, node: Node, giver: Node | None = None) -> Any:
+def averaged(g: Any, node: Node, child: Node | None = None) -> Any:
     """Un-broadcasting that takes the mean over the copies, not the sum."""
-    fitted = tape.fit(g, node, giver)
+    fitted = tape.fit(g, node, child)
     if node.shape is None:
         return fitted
     copies = np.size(g) if not isinstance(g, Tensor) else g.numel()
