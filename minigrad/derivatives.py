@@ -11,11 +11,11 @@ gradient of that input.  The names it takes say what is saved for backward:
 Nothing else is saved.  None in place of a rule: that input has no gradient.
 Rules use operators, methods that arrays and Tensors share, and operations of
 this table: so they run on arrays in a plain backward pass, and on Tensors with
-create_graph.  The walk sums what was broadcast, and casts what is wider.
+create_graph.  The walk sums over what was broadcast, and casts to the input's dtype.
 """
 
 # mypy: disable-error-code="has-type"
-# (rules name operations that stand further down)
+# (rules name operations that are defined further down)
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from minigrad.tensor import Tensor, wrap
 Shape = tuple[int, ...]
 floating = kernels.floating
 
-# Each row fills its lines by itself.
+# The line breaks of a row show its parts.
 # fmt: off
 
 
 def several(names: str, *row: Any, **kinds: Any) -> Any:
-    """Operations that differ in the names of their nodes alone."""
+    """Operations that differ only in the names of their nodes."""
     return (operation(name, *row, **kinds) for name in names.split())
 
 # ------------------------------------------------------------ arithmetic
@@ -140,13 +140,16 @@ masked_fill = operation(  # z is the mask
     None,
 )
 
-# What is written over does not follow what was there.
+# A write replaces what was there, so the old numbers (x) get zeros.
 
 fill = operation("FillBackward2", lambda x, value: np.full_like(x, value), lambda g: zeros(g))
 zero = operation("Zero", np.zeros_like, lambda g: zeros(g))
 copied = operation("CopyBackwards", kernels.copied, lambda g: zeros(g), lambda g: g)
 
 # ------------------------------------------------------------ reductions
+
+# unreduce gives g its reduced dimensions again, as size 1, so that it can be
+# broadcast with x; count(x_shape, dims) is how many elements were reduced.
 
 sum_all = operation("SumBackward0", lambda x: kernels.total(x, None), lambda g, x_shape: expand(g, x_shape))
 sum_dims = operation(
@@ -209,7 +212,7 @@ amax, amin = (
         ("Amin", lambda x, dims, keepdim: kernels.smallest(x, dims, None, None, keepdim)),
     )
 )
-max_dim, min_dim, median_dim, sort, topk = several(  # y is the index of what is picked in each row
+max_dim, min_dim, median_dim, sort, topk = several(  # y is the index of the element chosen in each row
     "MaxBackward0 MinBackward0 MedianBackward1 Sort Topk", kernels.picked,
     lambda g, x_shape, y, dim, keepdim: put_along(unreduce(g, x_shape, (dim,), keepdim), y, x_shape, dim),
     None,
@@ -270,7 +273,7 @@ rows_mm = operation(  # x has any number of leading dimensions
     lambda g, y: rows_mm(g, y.mT),
     lambda g, x: fold_rows(x).mT @ fold_rows(g),
 )
-linear, linear_nd = several(  # x is the bias, y the input, z the weight (out, in)
+linear, linear_nd = several(  # x is the bias, y the input, z the (out, in) weight
     "Addmm View", kernels.linear,
     lambda g: g, lambda g, z: rows_mm(g, z),
     lambda g, y: fold_rows(g).mT @ fold_rows(y),
@@ -289,13 +292,13 @@ solve = operation(
 clone = operation("Clone", lambda x: x.copy(), lambda g: g)
 cast = operation("ToCopy", dtypes.cast, lambda g: g)
 expand = operation("Expand", kernels.expand, lambda g: g, view=True)
-reshape, squeeze, squeeze_dim, unsqueeze, alias = several(
-    "View SqueezeBackward0 SqueezeBackward1 Unsqueeze Alias",
+reshape, squeeze, squeeze_dim, unsqueeze = several(
+    "View SqueezeBackward0 SqueezeBackward1 Unsqueeze",
     lambda x, shape: x.reshape(shape),
     lambda g, x_shape: g.reshape(x_shape),
     view=True,
 )
-unsafe_view, squeeze_row = several(  # of what has just been made, so that it need not be a view
+unsafe_view, squeeze_row = several(  # of a result that nothing else holds, so no view
     "UnsafeViewBackward0 SqueezeBackward4", lambda x, shape: x.reshape(shape),
     lambda g, x_shape: g.reshape(x_shape),
 )
@@ -327,7 +330,7 @@ tril = operation("Tril", lambda x, offset: np.tril(x, offset), lambda g, offset:
 triu = operation("Triu", lambda x, offset: np.triu(x, offset), lambda g, offset: triu(g, offset))
 pad = operation("ConstantPadNd", kernels.pad, lambda g, widths: pad(g, kernels.negated_pairs(widths), 0.0))
 
-# Of any number of tensors; the rule takes the number i of the input.
+# These take any number of tensors; the one rule serves input number i.
 
 cat = joined(
     "Cat", lambda arrays, dim, bounds: np.concatenate(arrays, dim),
@@ -337,7 +340,8 @@ stack = joined("Stack", np.stack, lambda g, i, dim: part(g, dim, i))
 
 # -------------------------------------------------------------- indexing
 
-# What integers and slices pick is a view; `part` rules put g back in place.
+# Indexing with integers and slices gives a view; its rule, `place`, puts g at
+# these places of a tensor of zeros.
 
 select, slice_, split, split_sizes, unbind, narrowed_alias = several(
     "Select Slice Split SplitWithSizes Unbind Alias", lambda x, key: x[key],
@@ -346,7 +350,7 @@ select, slice_, split, split_sizes, unbind, narrowed_alias = several(
 )
 place = operation("SliceBackward", kernels.place, lambda g, key: slice_(g, key))
 
-# What index tensors and masks pick is a copy; y is the index, at dimensions `dims`.
+# Indexing with tensors and masks gives a copy; y is the index, for `dims`.
 
 pick, index_select, masked_select, max_pool2d = several(
     "Index IndexSelect MaskedSelect MaxPool2DWithIndices", kernels.pick,
@@ -380,7 +384,7 @@ scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, la
 # ---------------------------------------------------- layers of networks
 
 # y is the weight and z the bias.  In a convolution and in pooling,
-# `windows` says which windows of the input are looked at.
+# `windows` holds size, stride and so on of the windows on the input.
 
 layer_norm, batch_norm = several(
     "NativeLayerNorm NativeBatchNorm", lambda x, y, z, dims, eps: standard(x, dims, eps) * y + z,
@@ -407,7 +411,7 @@ fold = operation("Col2Im", kernels.fold, lambda g, windows: unfold(g, windows))
 
 
 def zeros(g: Any) -> Any:
-    """Zeros like g, where a function is flat."""
+    """Zeros like g: the gradient where a function does not depend on x."""
     if isinstance(g, Tensor):
         return wrap(np.zeros_like(g._data))
     return np.zeros_like(g)
@@ -421,22 +425,22 @@ def unreduce(g: Any, x_shape: Shape, dims: Shape, keepdim: bool) -> Any:
 
 
 def attained(x: Any, out: Any) -> Any:
-    """Where x is the maximum; a nan is one."""
+    """Where x is the maximum (or minimum); a nan counts as one."""
     return (x == out) | (x != x)
 
 
 def among_equals(g: Any, same: Any, dims: Shape) -> Any:
-    """g divided evenly among the elements that are the maximum."""
+    """g divided evenly among the elements that equal the maximum."""
     return g * same / sum_dims(same, dims, True)
 
 
 def each(g: Any, x: Any, reduction: str) -> Any:
-    """The gradient of each loss, from that of their mean or their sum."""
+    """The gradient of each element's loss, from that of their mean or sum."""
     return g / count(x.shape) if reduction == "mean" else g
 
 
 def weighted(x: Any, weight: Any) -> Any:
-    """x * weight, where no weight counts as 1."""
+    """x * weight, or x where there is no weight."""
     return x if weight is None else x * weight
 
 
@@ -452,7 +456,7 @@ def standard(x: Any, dims: Shape, eps: float) -> Any:
 
 
 def standard_slope(g: Any, x: Any, dims: Shape, eps: float) -> Any:
-    """g without its mean and without its part along the result, scaled."""
+    """The gradient of `standard`: x also changes the mean and the scale."""
     x = x - mean_dims(x, dims, True)
     scale = rsqrt(mean_dims(x * x, dims, True) + eps)
     out = x * scale
@@ -461,7 +465,7 @@ def standard_slope(g: Any, x: Any, dims: Shape, eps: float) -> Any:
 
 
 def conv_input(g: Any, x_shape: Shape, y: Any, windows: Windows, groups: int) -> Any:
-    """The gradient of a convolution's input: weights back to the windows."""
+    """The gradient of a convolution's input, added up over its windows."""
     n, outputs, rows, columns = g.shape
     size = outputs // groups
     weight = y.reshape((groups, size, count(y.shape[1:])))
@@ -471,7 +475,7 @@ def conv_input(g: Any, x_shape: Shape, y: Any, windows: Windows, groups: int) ->
 
 
 def conv_weight(g: Any, x: Any, y_shape: Shape, windows: Windows, groups: int) -> Any:
-    """The gradient of a convolution's weight: g times the windows."""
+    """The gradient of a convolution's weight: g times the windows, summed."""
     n, outputs, rows, columns = g.shape
     inputs, places = count(y_shape[1:]), rows * columns
     seen = unfold(x, windows).reshape((n, groups, inputs, places))
@@ -506,7 +510,7 @@ def var_gradient(g: Any, x: Any, dims: Shape, correction: float) -> Any:
 
 
 def direction(x: Any, norm: Any) -> Any:
-    """x / norm, and 0 where that is 0."""
+    """x / norm, and 0 where the norm is 0."""
     return where(norm == 0, 0.0, x / norm)
 
 
@@ -529,12 +533,12 @@ def each_one(x: Any) -> Any:
 
 
 def to_last(x: Any, dim: int) -> Any:
-    """This dimension and the last one exchanged."""
+    """x with this dimension and the last one exchanged."""
     return swap(x, dim, x.ndim - 1)
 
 
 def unrepeat(g: Any, shape: Shape, repeats: Shape) -> Any:
-    """The sum over the repetitions: the transpose of `repeat`."""
+    """The sum of g over the repetitions."""
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     pairs = zip(repeats, shape, strict=True)
     folded = g.reshape(tuple(n for pair in pairs for n in pair))
@@ -548,7 +552,7 @@ def part(g: Any, dim: int, key: Any) -> Any:
 
 # ------------------------------------------------ writing into a view
 
-copy_slices = operation(  # x is the owner of the memory, y what was written to the view at this path
+copy_slices = operation(  # x owns the memory, y was written to its view
     "CopySlices", kernels.write_view, lambda g, path: cut_view(g, path), lambda g, path: kernels.follow(g, path)
 )
 cut_view = operation("CutView", kernels.cut_view, lambda g, path: cut_view(g, path))
@@ -556,7 +560,7 @@ refuse = operation("Error", lambda x: x.copy(), lambda g: differentiated_twice()
 
 
 def differentiated_twice() -> Any:
-    """Raises: a Function's backward is not to be differentiated."""
+    """RuntimeError: this backward must not be differentiated."""
     raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 

@@ -47,7 +47,6 @@ F.conv2d(n(1, 1, 3, 3), n(1, 1, 2, 2))
 ELSEWHERE = {
     "cast": "rounds: its values are recorded",
     **dict.fromkeys(("floor_divide", "refuse"), "no derivative"),
-    "alias": "views made anew after a write: test_views",
     **dict.fromkeys([name for name in TABLE if name.startswith("drawn_")], "random: its slope is 0, in test_random"),
 }
 
