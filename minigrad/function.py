@@ -5,7 +5,8 @@ used by `apply`.  `forward` runs without recording; what `apply` writes to the t
 what `backward` returns.  The `ctx` that both receive carries what backward needs from one to the other.
 
 An operation of the table has one output.  A Function may have several: then each output tensor has a small node of its
-own (an Output) that passes its gradient on to the Function's node, which waits for all of them as for any other sum.
+own (an Output) that passes its gradient on to the Function's node.  That node's gradient is a tuple, one entry for each
+output, and the walk adds up what the Outputs contribute to it, as for any other node.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ from minigrad.views import check_writable, rewrite_history
 
 
 class Gradients(tuple[Any, ...]):
-    """The gradients of several outputs: None where none has come.  Two of them add output by output."""
+    """The gradients of several outputs, None for an output that has received none.  Two of them add output by output."""
 
     shape = dtype = None
-    base = True  # never an array of its own, so the walk does not add into it
+    base = True  # what an array has that shares memory: so the walk does not add in place
 
     def __add__(self, other: Any) -> Gradients:
         return Gradients(b if a is None else a if b is None else a + b for a, b in zip(self, other))
 
 
 class Output(Node):
-    """One of several outputs of a Function's node: passes its gradient on, in its place."""
+    """The node of one of several outputs: passes its gradient on as entry `output_nr` of a Gradients."""
 
     __slots__ = ()
     count: int
@@ -80,16 +81,16 @@ class FunctionNode(Node):
 
 
 class FunctionCtx:
-    """What `forward` and `backward` call ctx: notes of the user's own, and what only a custom Function has to say."""
+    """What `forward` and `backward` call ctx: it holds what the user stores in it, and what the methods below are given."""
 
-    needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply: does it want a gradient?
-    _tensors: tuple[bool, ...] = ()  # for each argument of apply: is it a tensor?
+    needs_input_grad: tuple[bool, ...] = ()  # for each argument of apply, does it want a gradient?
+    _tensors: tuple[bool, ...] = ()  # for each argument of apply, is it a tensor?
     _call: tuple[Any, ...] = ()  # the arguments, a tensor's shape and dtype in its place (for check_graph)
     _to_save: tuple[Any, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _constant: tuple[Tensor, ...] = ()
     _materialize = True
-    _outputs: tuple[Any, ...] = ()  # each output's shape and dtype, None for what is no tensor
+    _outputs: tuple[Any, ...] = ()  # each output's shape and dtype; None for one that is no tensor
     _node: Callable[[], FunctionNode | None] = staticmethod(lambda: None)  # weak: the node holds the ctx
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
@@ -105,7 +106,7 @@ class FunctionCtx:
         self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """False: backward gets None instead of zeros for outputs to which no gradient came."""
+        """False: backward gets None instead of zeros for outputs that have received no gradient."""
         self._materialize = value
 
     @property
@@ -144,13 +145,13 @@ class FunctionCtx:
             raise RuntimeError(f"expected Variable or None (got {errors.type_name(g)})")
         if parent is None:
             return None
+        # [...] makes a view, which the walk never adds into: the array is the user's.
         raw = g if create_graph else g._data[...] if isinstance(g._data, np.ndarray) else g._data
         try:
             return fit(raw, parent)
         except RuntimeError:
             shape = list(parent.shape or ())
             raise RuntimeError(errors.INVALID_GRADIENT.format(node.name(), i, list(g.shape), shape)) from None
-
 
 
 def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
@@ -262,7 +263,7 @@ def written(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
 
 
 def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
-    """An output that can have the Function's node: not an input as it came, and not a view with a node of its own."""
+    """The output as a tensor that can get the Function's node: not an input itself, nor a view with a node of its own."""
     if not isinstance(t, Tensor) or among(t, ctx._dirty):
         return t
     if among(t, args):
@@ -271,7 +272,7 @@ def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
         if among(t, ctx._constant):
             ctx._constant += (fresh,)
         return fresh
-    if t._view is not None:  # it shares an input's memory, of which the Function's node knows nothing
+    if t._view is not None:  # the Function's node has no rule for writes to an input's memory
         t.__dict__["_of_function"] = True
         t.__dict__.pop("_made_in", None)
     if not recording:
@@ -287,6 +288,7 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
     parents = tuple(a._node if isinstance(a, Tensor) else None for a in args)
     first = next(t for t in outputs if isinstance(t, Tensor))
     node = record(kind, parents, (), (), first._data)
+    # From here on, node and ctx have one dictionary: in PyTorch they are one object.
     ctx.__dict__.update(node.__dict__)
     node.ctx, node.__dict__, ctx._node = ctx, ctx.__dict__, weakref.ref(node)  # type: ignore[attr-defined,assignment]
     if len(outputs) > 1:
@@ -302,7 +304,7 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
 
 
 def entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
-    """What a node holds of a saved tensor: of an output only the array, since the tensor would hold the node."""
+    """What a node stores of a saved tensor.  Of an output only the array: the tensor holds the node, which would be a cycle."""
     if t is None:
         return None
     if not isinstance(t, Tensor):
@@ -314,7 +316,7 @@ def entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
 
 
 def among(t: Any, tensors: Sequence[Any]) -> bool:
-    """Whether it is one of these very objects (`in` would compare their numbers)."""
+    """Whether t is one of these very objects (`in` would compare numbers)."""
     return any(t is each for each in tensors)
 
 

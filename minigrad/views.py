@@ -30,7 +30,7 @@ from minigrad.tensor import Array, Hooks, Node, Tensor, Untracked, wrap
 
 
 def write(target: Tensor, operation: Any, *args: Any, **keywords: Any) -> Any:
-    """Replace target's numbers by those of operation(target, ...), and its history accordingly; returns the target.
+    """Give target the numbers and the node of operation(target, ...); returns target.
 
     RuntimeError where PyTorch forbids it (see check_writable), and for a result of another shape or a wider dtype.
     """
@@ -106,11 +106,12 @@ def augmented(operation: Any) -> Callable[[Tensor, Any], Any]:
     return assign
 
 
+# What numpy can compute straight into the target's memory.
 DIRECT = {table.add: np.add, table.sub: np.subtract, table.mul: np.multiply}
 
 
 def written_directly(target: Tensor, ufunc: Any, other: Any) -> bool:
-    """`p -= rate * g` without an array in between, where dtypes, shapes and memory leave no question."""
+    """Compute `p -= g` without an array in between; False, and nothing done, unless numpy's result is sure to be ours."""
     array = target._data
     if type(array) is not ndarray or array.dtype.kind != "f" or type(target._counter) is Untracked:
         return False
@@ -145,7 +146,7 @@ def check_writable(target: Tensor) -> None:
 
 
 def check_view(target: Tensor) -> None:
-    """RuntimeError for a view through which a recorded write cannot reach the owner of the memory."""
+    """RuntimeError for a view whose owner cannot get a node for a recorded write."""
     notes = target.__dict__
     several = notes.get("_one_of")  # the function that made several views at once
     name = several or type(target._node).__name__.split("Backward")[0]
@@ -180,21 +181,21 @@ def overlaps(array: Array, data: Array) -> bool:
 
 def copy_old(node: Node, target: Tensor) -> None:
     """Where a rule needs the target's old numbers, save a copy: the originals are about to be overwritten."""
-    made = node.operation
-    named = made.versioned(*map(bool, node.parents)) if made and node.versions else ()
+    row = node.operation
+    named = row.versioned(*map(bool, node.parents)) if row and node.versions else ()
     if "x" not in named:
         return
     old, fixed, place = target._data.copy(), list(node.versions or ()), named.index("x")
     node.saved = tuple(
         values and tuple(old if name == "x" else value for name, value in zip(names, values))
-        for names, values in zip(made.arguments, node.saved or ())
+        for names, values in zip(row.arguments, node.saved or ())
     )
-    fixed[2 * place : 2 * place + 2] = [0], 0  # a copy that nobody writes to
+    fixed[2 * place : 2 * place + 2] = [0], 0  # nothing writes to the copy
     node.versions = tuple(fixed)
 
 
 def watch(node: Node, old: list[Any], now: list[Any]) -> None:
-    """A node that saved its own result saved what is now in the target's memory: it checks the target's counter."""
+    """A node that saved its own result checks target's counter from now on, because the result is in target's memory."""
     pairs = list(node.versions or ())
     for i in range(0, len(pairs), 2):
         if pairs[i] is old:
@@ -204,13 +205,14 @@ def watch(node: Node, old: list[Any], now: list[Any]) -> None:
 
 
 def rewrite_history(target: Tensor, node: Node) -> None:
-    """Make `node` the one that wrote target's numbers: the owner of the memory and all its views follow."""
+    """Make `node` target's node, and give the owner of the memory and all its views nodes that follow from it."""
     owner = target if target._view is None else target._view[0]
     if target._view is not None:
+        # copy_slices has a rule for the owner's old numbers and one for those written; each takes the path.
         nodes, path = (owner._node, node), target._view[1]
         saved = tuple(p and (path,) for p in nodes)
         node = record(tape.TABLE["copy_slices"].kind, nodes, saved, (), owner._data)
-        bump_version(owner, writer=node, times=0)  # the latest writer is this node; the write was counted
+        bump_version(owner, writer=node, times=0)  # names the writer; `commit` has counted the write
     move_retained(owner._node, node)
     owner._node = node
     for view in [reference() for reference in list(owner._views or ())]:
@@ -237,7 +239,7 @@ def move_retained(old: Node | None, now: Node) -> None:
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor itself off from its graph: it becomes a leaf that requires no gradient."""
+    """Cut this very tensor off from its graph: it becomes a leaf that requires no gradient."""
     if self._view is not None and not self.is_inference():
         raise RuntimeError(errors.DETACH_VIEW)
     self._node = None
@@ -245,7 +247,7 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def set_data(self: Tensor, value: Tensor) -> None:
-    """`x.data = value`: the tensor has the other's memory from now on; its place in the graph stays."""
+    """`x.data = value`: the tensor shares the other's memory from now on; its node stays the same."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if self._node is not None and value._data.dtype.kind != "f":
