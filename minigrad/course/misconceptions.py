@@ -217,7 +217,7 @@ entry(
     "do with the graph?",
     (
         "The forward pass builds the graph, and the backward pass uses it.",
-        "After c = a*b there is already a node that knows a and b, even if you never call backward().",
+        "After c = a*b there is already a node that refers to a and b, even if you never call backward().",
         "Look at what exists just before the call of backward().",
     ),
     NOTES + "autograd.html",
@@ -291,7 +291,7 @@ entry(
     "you use the numbers and keep the history?",
     (
         "A plain number has no history, but a tensor can have one.",
-        "torch.tensor(y.item()), torch.tensor(y.data) and y.tolist() all start from nothing.",
+        "torch.tensor(y.item()), torch.tensor(y.data) and y.tolist() all give numbers without a history.",
         "Look for the constructor that is called on a result.",
     ),
     API + "torch.tensor.html",
@@ -375,12 +375,12 @@ entry(
     "    total += x**2\n"
     "print(total.requires_grad)",
     "True",
-    "The sum is a tensor that holds on to every graph so far. You only want the number: which method "
-    "gives it without the history?",
+    "The sum is a tensor, and it keeps every graph so far in memory. You only want the number: which method gives it "
+    "without the history?",
     (
-        "A tensor keeps what it was made from alive.",
+        "A tensor that was computed keeps its whole graph in memory.",
         "A list of the last 1,000 losses keeps 1,000 graphs in memory.",
-        "Look at the line that collects: does it collect a tensor or a number?",
+        "Look at the line that adds up or appends the losses: does it use a tensor or a number?",
     ),
     NOTES + "faq.html",
 )  # fmt: skip
@@ -605,8 +605,8 @@ entry(
     "pred, target = torch.zeros(4, 1), torch.zeros(4)\n"
     "print((pred - target).shape)",
     "torch.Size([4, 4])",
-    "The difference has the shape (N, N), because every prediction is compared with every target. Which of the two has "
-    "one axis more?",
+    "The difference has the shape (N, N), because every prediction is compared with every target. Which of the two "
+    "has one more axis?",
     (
         "Broadcasting stretches both: (N, 1) and (N,) become (N, N).",
         "A column of 3 numbers minus a row of 3 numbers gives 9 numbers. A column minus a column gives 3.",
@@ -617,7 +617,7 @@ entry(
 
 entry(
     "M32", "one gradient per input",
-    "backward returns the gradient of the tensor, one value.",
+    "backward returns one gradient, however many arguments forward has.",
     "class Double(torch.autograd.Function):\n"
     "    @staticmethod\n"
     "    def forward(ctx, x, k):\n"
@@ -628,13 +628,13 @@ entry(
     "Double.apply(torch.ones(2, requires_grad=True), 2).sum().backward()",
     "RuntimeError: function DoubleBackward returned an incorrect number of gradients (expected 2, got "
     "1)",
-    "forward took several arguments; backward gives back as many answers, in that order. What is the "
-    "answer for one that is not a tensor?",
+    "forward took several arguments, and backward has to return one gradient for each of them, in the same order. "
+    "What should it return for an argument that is not a tensor?",
     (
-        "Arguments and answers pair up by position.",
-        "forward(ctx, x, power, y) has three arguments after ctx: backward returns three things, the second"
-        " is None.",
-        "Count the parameters of forward after ctx and the values backward returns.",
+        "The first gradient belongs to the first argument, the second gradient to the second, and so on.",
+        "forward(ctx, x, power, y) has three arguments after ctx, so backward returns three values, and the second "
+        "one is None.",
+        "Count the parameters of forward after ctx, and count the values that backward returns.",
     ),
     NOTES + "extending.html",
 )  # fmt: skip
@@ -1009,12 +1009,12 @@ entry(
     "torch.relu(x).sum().backward()\n"
     "print(x.grad)",
     "tensor([0., 1.])",
-    "A net whose relu rule is wrong can still reach 98 percent. Which test finds the mistake "
-    "without training?",
+    "A net whose relu rule is wrong can still reach an accuracy of 98 percent. Which test finds the mistake without "
+    "training?",
     (
         "Training can make up for many mistakes. A gradient check finds them.",
         "Compare one gradient with a central difference. If they do not agree to six digits, there is a bug.",
-        "Look at a single operation with a non-uniform upstream gradient.",
+        "Look at a single operation, with a different upstream gradient for each entry.",
     ),
     API + "torch.autograd.gradcheck.gradcheck.html",
 )  # fmt: skip
@@ -1030,7 +1030,8 @@ entry(
     "growing, or of the wrong shape?",
     (
         "The symptom says what to look at: the gradients of the first step.",
-        "A flat curve from the first step: print p.grad for each parameter; None tells who is cut off.",
+        "A flat curve from the first step: print p.grad for each parameter; None shows that no path leads from that "
+        "parameter to the loss.",
         "Look for the line that breaks the path from the parameters to the loss.",
     ),
     NOTES + "faq.html",

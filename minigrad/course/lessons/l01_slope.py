@@ -132,7 +132,8 @@ EXERCISE_1_1 = program(
               "side than on the other. Which second point makes up for that?"),
         Wrong(behind, "M45", "You compared x with a point to its left. Where a curve bends, its slope is larger on one "
               "side than on the other. Which second point makes up for that?"),
-        Wrong(half_the_run, "M45", "Your result is twice too large. How long is the run from x - h to x + h?"),
+        Wrong(half_the_run, "M45", "Your result is twice as large as it should be. How long is the run from x - h to "
+              "x + h?"),
         Wrong(no_brackets, "M45", "Division comes before subtraction, so only f(x - h) was divided, and then multiplied "
               "by h. What should be divided by what?"),
         Wrong(brackets_above_only, "M45", "Your code divides by 2 and then *multiplies* by h. By which number should the "
@@ -199,7 +200,7 @@ EXERCISE_1_3 = value(
         Wrong(6, "M43", "6 is 3x. Measure it: from 1.9 to 2.1 the cube grows by 2.402, over a run of 0.2. Does 6 fit?"),
         Wrong(4, "M43", "4 is the square of 2. Measure it: from 1.9 to 2.1 the cube grows by 2.402, over a run of 0.2. "
               "Does 4 fit?"),
-        Wrong(24, "M45", "Your result is twice too large. How long is the run from 2 - h to 2 + h?"),
+        Wrong(24, "M45", "Your result is twice as large as it should be. How long is the run from 2 - h to 2 + h?"),
         Wrong(0, "M43", "A derivative of 0 means a flat curve. From 1.9 to 2.1 the cube grows by 2.402. Is that flat?"),
         Wrong(-12, "", "The size is right and the sign is wrong. Does the cube rise or fall when x grows?"),
         Wrong(12.25, "M45", "Your result is too large by the square of h, because the curve bends between 2 - h and 2 + h. "
@@ -234,7 +235,8 @@ EXERCISE_1_4 = value(
               "you use the 2?"),
         Wrong([22, 22], "M23", "22 is the derivative of the square alone. How fast does x*y + 5 grow when x grows?"),
         Wrong([121, 121], "M43", "121 is the value of the function at (2, 3). How fast does it grow?"),
-        Wrong([132, 88], "M45", "Both numbers are twice too large. How long is the run from x - h to x + h?"),
+        Wrong([132, 88], "M45", "Both numbers are twice as large as they should be. How long is the run from x - h to "
+              "x + h?"),
         Wrong([3, 2], "M23", "3 and 2 are the derivatives of x*y alone. The 5 and the square come after it."),
         Wrong([66.09, 44.04], "M45", "Both numbers are near, but not exact. A difference to one side only gives such numbers. "
               "Does your central look at one point on each side?", name="one side",
@@ -285,8 +287,7 @@ PREDICTION_1_4A = prediction(
     "1.4a", [4, 6], points=0,
     title="the sides of a field",
     wrong=[
-        Wrong([6, 4], "M46", "When the length grows by a little, the field gains a thin strip at its end. How long is that "
-              "strip?"),
+        Wrong([6, 4], "M46", "When only the length grows by 1 metre, by how many square metres does the area grow?"),
         Wrong([10, 10], "M46", "10 is the result when both sides grow at once."),
         Wrong([24, 24], "M43", "24 is the area. How fast does it grow?"),
     ],

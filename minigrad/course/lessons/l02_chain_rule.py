@@ -281,7 +281,7 @@ EXERCISE_2_7 = value(
     ],
     worked="r has gradient 1, so p gets q = 12 and q gets p = 11. h gets 12 * 1 from p, 11 * 2 from q and 1 from s, "
            "together 35. Then w gets 35 * 2 = 70 and x gets 35 * 3 = 105.",
-    why="All three contributions are added first: 12 + 22 + 1 = 35. Only then h passes its gradient on.",
+    why="All three contributions are added first: 12 + 22 + 1 = 35. After that, h passes its gradient on.",
 )  # fmt: skip
 
 # --- predictions of the reading notebook ----------------------------------------------------------------------
@@ -325,7 +325,8 @@ PREDICTION_2_5A = prediction(
     "2.5a", 26, points=0,
     title="the derivative of (2x)(2x + 1) at 3",
     wrong=[
-        Wrong(14, "M20", "14 is 7 times 2. Here a has passed its gradient on before the contribution from b arrived."),
+        Wrong(14, "M20", "14 is 7 times 2. In this answer, a has passed its gradient on before the contribution from "
+              "b arrived."),
         Wrong(12, "M20", "12 is 6 times 2, the contribution of the path through b alone."),
         Wrong(42, "M43", "42 is the value of y."),
         Wrong(84, "M22", "84 is 7 times 6 times 2. Are the contributions of two paths multiplied?"),
@@ -349,7 +350,8 @@ PREDICTION_2_7A = prediction(
     title="a long path and a short one",
     options={"a": "7", "b": "10", "c": "11", "d": "30"},
     wrong=[
-        Wrong("a", "M23", "7 is 2 + 5. Here a passes its upstream gradient on unchanged. What is the derivative of a = 3x?"),
+        Wrong("a", "M23", "7 is 2 + 5. In this answer, a passes its upstream gradient on unchanged. What is the "
+              "derivative of a = 3x?"),
         Wrong("b", "M22", "10 is 2 + 3 + 5. Two of these derivatives are in a row. What do derivatives in a row do?"),
         Wrong("d", "M22", "30 is 2 * 3 * 5. Two paths lead to x. What happens where paths meet?"),
     ],

@@ -1325,7 +1325,8 @@ EXERCISE_3_5 = program(
         Wrong(walker(start=lambda root: 0.0, name="starts_from_zero"), "M21", "All gradients are 0. Your pass starts from "
               "0, and every contribution is multiplied by that. What is the derivative of y with respect to y?"),
         Wrong(walker(start=lambda root: float(root.data), name="starts_from_the_value"), "M21", "1025 and 779 are 41 "
-              "times too large, and 41 is the value of y. What is the derivative of y with respect to y?"),
+              "times as large as they should be, and 41 is the value of y. What is the derivative of y with respect "
+              "to y?"),
         Wrong(walker(clear=lambda v: True, name="clears_leaves"), "M01", "After two passes PyTorch shows 12 = 6 + 6, but "
               "you show 6, because you cleared the inputs as well. Which gradients should add up from pass to pass?"),
         Wrong(walker(clear=lambda v: False, name="leaves_inner_gradients"), "M24", "The first pass is right, but the "

@@ -1119,8 +1119,9 @@ EXERCISE_4_6 = program(
               "gradient' the same as a gradient of 0?", name="0 of nothing"),
         Wrong(engine(zero_grad=zero_and_keep), "M02", "After zero_grad a value in between keeps its gradient, although "
               "retain_grad was not called. What else does your zero_grad change?", name="zero and keep"),
-        Wrong(engine(retain_grad=retain_from_now), "M07", "retain_grad removed a gradient that was there. It is about "
-              "gradients that arrive later: what should happen to the one that is there?", name="retain from now"),
+        Wrong(engine(retain_grad=retain_from_now), "M07", "retain_grad removed a gradient that was there. The call "
+              "only concerns gradients that arrive later. What should happen to the "
+              "old gradient?", name="retain from now"),
         Wrong(engine(zero_grad=zero_everywhere), "M24", "y.zero_grad() cleared the gradient of x as well. Whose gradient "
               "should it clear?", name="zero everywhere"),
         Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value no longer keeps its gradient, although "

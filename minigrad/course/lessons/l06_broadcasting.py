@@ -650,7 +650,7 @@ LESSON = Lesson(
     slug="06_broadcasting",
     title="Broadcasting and reductions",
     after=(5,),
-    idea="What the forward pass stretches is summed in the backward pass, and what it sums is stretched.",
+    idea="A stretch in the forward pass becomes a sum in the backward pass, and a sum becomes a stretch.",
     introduces=(
         "axis", "dim", "float32", "reshape", "unbroadcast", "ndim", "keepdims", "sum_backward", "expand_dims",
         "broadcast_to", "mean_backward",

@@ -660,7 +660,7 @@ EXERCISE_8_4 = program(
     ],
     alternatives=[adds_numbers, list_of_numbers, running_mean, lambda losses: float(np.mean([float(x) for x in losses]))],
     hints=[
-        "A loss keeps alive what it was computed from. A number does not.",
+        "A loss keeps its whole graph in memory. A Python number has no graph.",
         "To compute the average length of ten films, you write down ten numbers. You do not keep the films.",
         "Look at the line that adds. Does it add a loss, or the number of a loss? `.item()` returns the number.",
     ],
