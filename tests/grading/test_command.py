@@ -11,6 +11,7 @@ from minigrad.course.exercise import EDITION
 from minigrad.course.grading import command
 from minigrad.course.grading.counting import Count
 from tests.grading.classroom import notebook
+from tests.grading.test_runs import here  # noqa: F401
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_grade_says_what_it_did(hand_ins: Path, tmp_path: Path, capsys: pytest.C
 
 
 def test_results_of_another_edition_are_set_aside(
-    hand_ins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    hand_ins: Path, tmp_path: Path, here: None, capsys: pytest.CaptureFixture[str]  # noqa: F811
 ) -> None:
     out, old = tmp_path / "out", tmp_path / "old"
     grade = ["grade", str(hand_ins), "--out", str(out), "--jobs", "1"]

@@ -15,7 +15,7 @@ from minigrad.course import cli
 from minigrad.course.grading import journal, report, runs
 from tests.grading.classroom import grader, notebook
 from tests.grading.test_killed import finished
-from tests.grading.test_runs import RIGHT, WRONG, hand_in, level, one_thread  # noqa: F401
+from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread  # noqa: F401
 
 KEY = b"k" * 16
 
@@ -86,12 +86,10 @@ def raising(error: BaseException) -> Iterator[str]:
 )  # fmt: skip
 def test_the_next_run_gives_the_undisturbed_report(
     disturb: Callable[[pytest.MonkeyPatch], None], says: str, hand_ins: Path, undisturbed: dict[str, str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], level: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], level: str, here: None,  # noqa: F811
 ) -> None:  # fmt: skip
     out, key = tmp_path / "out", tmp_path / "key"
     key.write_bytes(KEY)
-    real = runs.grade
-    monkeypatch.setattr(runs, "grade", lambda *args, **options: real(*args, **options | {"executor": one_thread()}))
     with monkeypatch.context() as patch:
         disturb(patch)
         code = cli.main(["grade", str(hand_ins), "--out", str(out), "--key", str(key)])

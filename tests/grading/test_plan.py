@@ -15,7 +15,7 @@ import pytest
 from minigrad.course import cli
 from minigrad.course.grading import plan, report, runs
 from tests.grading.classroom import notebook
-from tests.grading.test_runs import RIGHT, WRONG, hand_in, level, one_thread, rows  # noqa: F401
+from tests.grading.test_runs import RIGHT, WRONG, hand_in, here, level, one_thread, rows  # noqa: F401
 
 DOCS = Path(__file__).parents[2] / "docs" / "grading.md"
 DUE = datetime.datetime(2026, 11, 20, 23, 59, tzinfo=datetime.UTC)
@@ -52,7 +52,9 @@ ROSTER = (
 )
 
 
-def test_a_teachers_afternoon(tmp_path: Path, level: str, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+def test_a_teachers_afternoon(
+    tmp_path: Path, level: str, here: None, capsys: pytest.CaptureFixture[str]  # noqa: F811
+) -> None:
     hand_ins, out = hand_in(tmp_path / "in", ann=RIGHT, bob=RIGHT, dan=WRONG, eve=RIGHT, cy=b"{"), tmp_path / "out"
     for name, hours in (("ann", 30), ("bob", 48), ("dan", -1), ("eve", 0)):  # after the due date
         when = (DUE + datetime.timedelta(hours=hours)).timestamp()
