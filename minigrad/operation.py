@@ -31,7 +31,8 @@ NEVER_WRITTEN = [0]  # the version counter of every number
 new = object.__new__
 
 # A function spelled out for its row runs a third faster than a general one, so each is written from this template when it
-# is first called; `print(TABLE["mul"].source())` shows mul's.  x_ is the array of the tensor x, x_node its node.
+# is first called; `print(TABLE["mul"].source())` shows mul's.  x_ is the array of the tensor x, x_node its node.  frame is
+# the call site: where the user's code called; `outsiders` are the files outside the engine that are known so far.
 TEMPLATE = """
 def call({taken}):
     {arrays}

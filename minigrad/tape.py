@@ -39,7 +39,7 @@ tick = count(-1, -1).__next__  # the newest node has the smallest number, so tha
 
 
 class State(_local):
-    """What this thread is doing."""
+    """Whether this thread records; each thread has its own, and begins with these defaults."""
 
     enabled = True  # grad mode
     inference = False
@@ -88,7 +88,7 @@ class GradMode(ContextDecorator):
         @wraps(function)
         def steps(*args: Any, **keywords: Any) -> Iterator[Any]:
             generator = function(*args, **keywords)
-            while True:  # the mode holds while the generator runs, not while its caller does
+            while True:  # the mode is on while the generator runs, off while its caller does
                 with self._recreate_cm():
                     try:
                         step = next(generator)
@@ -248,7 +248,7 @@ class AccumulateGrad(Node):
     """Where the tape ends: the node of a leaf, which adds the leaf's gradient to its `.grad`."""
 
     __slots__ = ()
-    exchanged = 0  # the tick of the latest `leaf.data = other`
+    exchanged = 0  # the tick of the latest `leaf.data = other`; 0: there was none
 
     def __init__(self, leaf: Tensor) -> None:
         self.seq = tick()
@@ -300,7 +300,7 @@ def accumulate_grad(tensor: Tensor, g: Any, create_graph: bool = False) -> None:
 
 
 def exchange(node: AccumulateGrad, data: Array) -> None:
-    """Note that the leaf of this node has other numbers from now on."""
+    """Note that `leaf.data = other` gave the leaf of this node other numbers."""
     global last_write
     node.shape, node.dtype = data.shape, data.dtype
     node.exchanged = last_write = tick()
@@ -538,7 +538,7 @@ class Walk:
         """The contributions of a node whose gradient is complete; a leaf's is accumulated."""
         __tracebackhide__ = True
         needed, targets = self.needed, self.targets
-        # Do its rules run?
+        # Does a path to a target lead through a parent?  If not, no rule has to run.
         runs = needed is None or not needed.isdisjoint(node.parents)
         if node.hooks is not None:
             if targets is not None and node in targets and runs:
@@ -571,7 +571,7 @@ class Walk:
         return found if node.hooks is None else after_node(node.hooks, g, tuple(found), self.create_graph)
 
     def hooked(self, node: Node, g: Any) -> Any:
-        """The gradient as the hooks on the tensor leave it; a tensor that retains its gradient gets a copy."""
+        """The gradient after the hooks on the tensor have run; a tensor that retains its gradient gets a copy."""
         hooks: Hooks = node.hooks  # type: ignore[assignment]
         g = on_tensor(hooks, g, self.create_graph)
         tensor: Any = hooks.retained and hooks.retained()
@@ -640,7 +640,7 @@ def as_gradient(tensor: Any, create_graph: bool) -> Any:
 
 
 def on_tensor(hooks: Hooks, g: Any, create_graph: bool) -> Any:
-    """A gradient as the hooks on its tensor leave it."""
+    """A gradient after the hooks on its tensor have run, each of which may replace it."""
     for hook in list(hooks.tensor.values()):
         given = as_tensor(g if g is None or create_graph else g.copy())
         g = as_gradient(replaced(hook, given, hook(given)), create_graph)
@@ -648,7 +648,7 @@ def on_tensor(hooks: Hooks, g: Any, create_graph: bool) -> Any:
 
 
 def before_node(hooks: Hooks, g: Any, create_graph: bool) -> Any:
-    """A node's gradients as its pre-hooks leave them."""
+    """A node's gradients after its pre-hooks have run, each of which may replace them."""
     several = isinstance(g, tuple)
     for hook in list(hooks.before.values()):
         given = tuple(map(as_tensor, g if several else (g,)))
@@ -660,7 +660,7 @@ def before_node(hooks: Hooks, g: Any, create_graph: bool) -> Any:
 
 
 def after_node(hooks: Hooks, g: Any, found: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
-    """A node's contributions as its hooks leave them."""
+    """A node's contributions after its hooks have run, each of which may replace them."""
     for hook in list(hooks.after.values()):
         inputs = tuple(map(as_tensor, found))
         answer = hook(inputs, tuple(map(as_tensor, g if isinstance(g, tuple) else (g,))))
@@ -670,7 +670,7 @@ def after_node(hooks: Hooks, g: Any, found: tuple[Any, ...], create_graph: bool)
 
 
 def all_replaced(hook: Hook, old: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
-    """What a hook on a node returned: a tuple with a tensor, or None, for each gradient it was given."""
+    """What a hook on a node returned, checked: a tuple with a tensor, or None, for each gradient in `old`."""
     if not isinstance(new, tuple):
         raise TypeError(f"expected tuple, but hook returned '{errors.type_name(new)}'")
     if len(new) != len(old):

@@ -41,10 +41,10 @@ def write(target: Tensor, operation: Any, *args: Any, **keywords: Any) -> Any:
     check_writable(target)
     check_memory(target._data, (*args, *keywords.values()))
     result = operation(target, *args, **keywords)
-    if result is not NotImplemented:
-        commit(target, result)
-        return target
-    return result
+    if result is NotImplemented:
+        return result
+    commit(target, result)
+    return target
 
 
 def overwrite(target: Tensor, operation: Any, *args: Any) -> Tensor:
@@ -63,9 +63,9 @@ def commit(target: Tensor, result: Tensor) -> None:
     array, value = target._writable(), result._data
     if np.shape(value) != array.shape:
         raise RuntimeError(errors.OUTPUT_SHAPE.format(list(array.shape), list(np.shape(value))))
-    into, came = dtypes.of(array.dtype), dtypes.of(value.dtype)
-    if not dtypes.can_cast(came, into):
-        raise RuntimeError(errors.OUTPUT_DTYPE.format(came.tensor_name, into.tensor_name))
+    into, new = dtypes.of(array.dtype), dtypes.of(value.dtype)
+    if not dtypes.can_cast(new, into):
+        raise RuntimeError(errors.OUTPUT_DTYPE.format(new.tensor_name, into.tensor_name))
     node = result._node if state.recording else None
     if node is None and state.recording and target._node is not None:
         node = table.zero(target)._node  # the new numbers do not depend on the old: y.zero_(), y.normal_()
