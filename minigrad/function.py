@@ -71,6 +71,7 @@ class FunctionNode(Node):
         out.output_nr, out.count = i, several  # type: ignore[attr-defined]
         return out
 
+    # `y.grad_fn.saved_tensors`: what the class of ctx defines, the node has too.
     def __getattr__(self, name: str) -> Any:
         if name == "ctx" or name.startswith("__"):
             raise AttributeError(name)
@@ -117,7 +118,7 @@ class FunctionCtx:
             return self._to_save
         if node.saved is None:
             raise freed(node)
-        return tuple(None if entry is None else restored(node, *entry) for entry in node.saved)
+        return tuple(None if each is None else restored(node, *each) for each in node.saved)
 
     def _run(self, node: FunctionNode, given: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
         """Call the user's backward, and check what it returns: one gradient for each argument of forward."""
@@ -129,6 +130,7 @@ class FunctionCtx:
         answer = type(node).function.backward(self, *gradients)
         found = list(answer) if isinstance(answer, tuple) else [answer]
         n = len(node.parents)
+        # As PyTorch does, accept further Nones at the end.
         while len(found) > n and found[-1] is None:
             found.pop()
         if len(found) != n:
@@ -136,6 +138,7 @@ class FunctionCtx:
         return tuple(self._checked(node, i, g, create_graph) for i, g in enumerate(found))
 
     def _checked(self, node: FunctionNode, i: int, g: Any, create_graph: bool) -> Any:
+        """The gradient that backward returned for argument i, in the argument's shape and dtype."""
         parent = node.parents[i]
         if g is None:
             return None
@@ -155,7 +158,7 @@ class FunctionCtx:
 
 
 def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
-    """A saved tensor as backward gets it.  RuntimeError if it was changed in place since."""
+    """A saved tensor as backward gets it, from its `saved_entry`.  RuntimeError if it was changed in place since."""
     if hasattr(tensor, "unpack"):
         tensor = wrap(tensor.value(), tensor.node)
     if counter[0] != version:
@@ -243,14 +246,14 @@ class Function:
             if separate:
                 cls.setup_context(ctx, args, result)
         outputs = list(result) if isinstance(result, tuple) else [result]
-        written(ctx, outputs, recording)
-        outputs = [own(t, ctx, args, recording) for t in outputs]
+        check_dirty(ctx, outputs, recording)
+        outputs = [as_output(t, ctx, args, recording) for t in outputs]
         if recording and any(isinstance(t, Tensor) for t in outputs):
             write_node(cls.kind, ctx, args, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
-def written(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
+def check_dirty(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
     """Note that forward wrote into what it marked dirty.  RuntimeError where that is forbidden, or not returned."""
     for t in ctx._dirty:
         bump_version(t)
@@ -262,7 +265,7 @@ def written(ctx: FunctionCtx, outputs: Sequence[Any], recording: bool) -> None:
             check_writable(t)
 
 
-def own(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
+def as_output(t: Any, ctx: FunctionCtx, args: Sequence[Any], recording: bool) -> Any:
     """The output as a tensor that can get the Function's node: not an input itself, nor a view with a node of its own."""
     if not isinstance(t, Tensor) or among(t, ctx._dirty):
         return t
@@ -299,11 +302,11 @@ def write_node(kind: type[FunctionNode], ctx: FunctionCtx, args: Sequence[Any], 
                 rewrite_history(t, node.output(i))  # type: ignore[attr-defined]
             else:
                 t._node = node.output(i)  # type: ignore[attr-defined]
-    node.saved = tuple(entry(node, i, t, outputs) for i, t in enumerate(ctx._to_save))
+    node.saved = tuple(saved_entry(node, i, t, outputs) for i, t in enumerate(ctx._to_save))
     ctx._to_save = ()
 
 
-def entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
+def saved_entry(node: Node, i: int, t: Any, outputs: Sequence[Any]) -> Any:
     """What a node stores of a saved tensor.  Of an output only the array: the tensor holds the node, which would be a cycle."""
     if t is None:
         return None

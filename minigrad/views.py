@@ -217,6 +217,7 @@ def rewrite_history(target: Tensor, node: Node) -> None:
     owner._node = node
     for view in [reference() for reference in list(owner._views or ())]:
         if view is not None and view._view is not None:
+            # A view gets the node that the same view operations record on the owner as it is now.
             seen = follow(wrap(owner._data, node), view._view[1])._node
             seen.__class__ = as_strided(seen.__class__)
             move_retained(view._node, seen)
