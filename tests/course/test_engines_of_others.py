@@ -45,3 +45,4 @@ def test_one_broken_promise_is_found(change):
     assert BROKEN[change][0] in source
     verdict = examine(lessons.find("14.9"), namespace(source.replace(*BROKEN[change])))
     assert verdict.status in ("wrong", "error")
+    assert verdict.mistake or "not right" not in verdict.lines[-1], verdict  # told by name, or by what is seen

@@ -66,7 +66,8 @@ WITHOUT_EFFECT: dict[str, dict[str, str]] = {
     "14.5": {"return mean((t - p) ** 2)": EITHER},
     "14.9": {
         **dict.fromkeys(("self.version[0] -= 1", "self.version[0] += 2", "self.version[-1] += 1", "MyTensor.made += 2",
-                         "out.versions = [t.version[-1] for t in inputs]"), "a counter that changes is all that is needed"),
+                         "out.versions = [t.version[-1] for t in inputs]",
+                         "if t.versions != [p.version[-1] for p in t.parents]:"), "a counter has to change, and no more"),
         **dict.fromkeys(("recording, made = (True, 1)", "recording, made = (True, -1)", "self.op, self.parents, self.rules, "
                          "self.version = ('', (), None, [1])", "self.op, self.parents, self.rules, self.version = ('', (), "
                          "None, [-1])"), "where a counter begins is free"),

@@ -1727,6 +1727,18 @@ EXERCISE_14_9 = program(
               "its two contributions.", name="index twice"),
         Wrong(mine(("a.sum() / a.data.size", "a.sum() / len(a.data)")), "M30", "The mean divides by the number of rows, and "
               "not by the number of entries.", name="mean by rows"),
+        Wrong(mine(("    if start.shape != root.data.shape:\n        raise RuntimeError(f\"the gradient has the shape "
+              "{start.shape}\")\n", "")), "M26", "A gradient of another shape than its tensor is accepted. It should raise a "
+              "RuntimeError.", name="any shape"),
+        Wrong(mine(("    if not root.requires_grad:\n        raise RuntimeError(\"this tensor does not require grad\")\n", "")),
+              "", "backward() of a tensor that requires no gradient does nothing, silently. It should raise a RuntimeError.",
+              name="silent constant"),
+        Wrong(mine(("MyTensor.__radd__, MyTensor.__rmul__ = MyTensor.__add__, MyTensor.__mul__\n",
+                    "MyTensor.__rmul__ = MyTensor.__mul__\n")), "", "A plain number in front of + raises an error. For 2.5 + x "
+              "Python asks a method of x. Which one?", name="no number in front"),
+        Wrong(mine(("MyTensor.__pow__ = lambda a, n: my_apply(", "MyTensor.__pow__ = lambda a, n: my_power(a, int(n))\n"
+                    "my_power = lambda a, n: my_apply(")), "", "The exponent is turned into a whole "
+              "number, so the power 0.5 is computed as the power 0.", name="whole powers"),
     ],
     alternatives=[
         mine(),
