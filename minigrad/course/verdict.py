@@ -522,6 +522,7 @@ def size_of(answer: Any) -> int:
 
 def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
     """One probe to one student."""
+    view = probe.view
     if probe.kind == "value":
         answer = student.value(probe.name)
     elif probe.kind == "run":
@@ -532,13 +533,13 @@ def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
             there = probe.outside(**data)
             held = {name: copied(value) if name in there.given else there.inside.get(name) for name, value in data.items()}
             answer = student.run(probe.code, held, exercise.prelude, there)
-            answer = answer if isinstance(answer, Failure) else there.seen(answer)
+            view = there.seen
     else:
         answer = student.call(probe.name, *copied(probe.args), **copied(dict(probe.data)))
-    if probe.view is None or isinstance(answer, Failure):
+    if view is None or isinstance(answer, Failure):
         return answer
     try:
-        return probe.view(answer)
+        return view(answer)
     except Exception:  # it is the student's, and may be anything
         return Failure("not plain", message="something of another form than the program asks for")
 
