@@ -26,7 +26,7 @@ def never_ending(thing):
     return type(thing.__name__, (thing,), {n: staticmethod(endless) if s else endless for n, s in static.items()})
 
 
-def hung(exercise):
+def hung(exercise, monkeypatch):
     """A student's namespace in which every name asked for hangs when it is used."""
     space = exercise.namespace(exercise.alternatives[0])
     for name in exercise.names:
@@ -34,6 +34,9 @@ def hung(exercise):
         if owner and owner in space:
             space[owner] = type(owner, (space[owner],), {attribute: endless})  # a class of its own: others use that one
         elif name in space:
+            around = getattr(space[name], "__globals__", {})
+            if "__file__" not in around:  # cells of a notebook: a class in them looks the name up here
+                monkeypatch.setitem(around, name, endless)
             space[name] = never_ending(space[name])
     return space
 
@@ -56,8 +59,8 @@ def test_limits_leave_time_for_the_card(exercise):
 @pytest.mark.slow
 @pytest.mark.alone
 @pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
-def test_a_loop_without_end_is_told_in_time(exercise):
-    verdict, seconds = computed(exercise, hung(exercise))
+def test_a_loop_without_end_is_told_in_time(exercise, monkeypatch):
+    verdict, seconds = computed(exercise, hung(exercise, monkeypatch))
     assert verdict.status == "timeout", verdict
     assert f"may compute for {exercise.seconds:g} s" in verdict.lines[0], verdict
     assert seconds < 2.7
@@ -65,7 +68,7 @@ def test_a_loop_without_end_is_told_in_time(exercise):
 
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.parametrize("exercise", [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1], ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1][::4], ids=lambda e: e.id)
 def test_a_loop_at_the_last_question_is_told_in_time(exercise):
     right, left = exercise.alternatives[0], [len(exercise.questions(0))]
 
