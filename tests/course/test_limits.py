@@ -9,6 +9,7 @@ from minigrad.course import child, lessons
 from minigrad.course.child import can_fork, examine
 
 WRITTEN = [e for e in lessons.all_exercises() if e.kind in ("function", "program")]
+SINGLE = [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1]
 pytestmark = pytest.mark.skipif(not can_fork(), reason="no fork here")
 
 
@@ -68,7 +69,7 @@ def test_a_loop_without_end_is_told_in_time(exercise, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.alone
-@pytest.mark.parametrize("exercise", [e for e in WRITTEN if e.kind == "function" and len(e.names) == 1][::4], ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", SINGLE[::4], ids=lambda e: e.id)
 def test_a_loop_at_the_last_question_is_told_in_time(exercise):
     right, left = exercise.alternatives[0], [len(exercise.questions(0))]
 
