@@ -81,7 +81,8 @@ PRODUCTS = {
 
 def product_sentence(target: str, step: Step, sent: Contribution) -> str:
     """What the rule does with the numbers."""
-    sub, factor = substituted(step, sent), 1.0 if sent.local is None else float(sent.local.flat[0])
+    sub, local = substituted(step, sent), sent.local
+    factor = 1.0 if local is None or not local.size else float(local.flat[0])
     part = "all of g" if factor == 1 else f"g times {number(factor)}"
     other = "The contribution to {target} is {sub}{result}."
     return PRODUCTS.get(sent.how, other).format(

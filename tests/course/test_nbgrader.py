@@ -9,7 +9,8 @@ import pytest
 
 from minigrad.course import lessons, notebooks
 
-LESSONS = [name for name in notebooks.lessons() if notebooks.path("exercises", name).exists()]
+# A lesson with choices, one of functions, one with an engine, and the capstone; the others differ in nothing that nbgrader sees.
+LESSONS = ["00_start_here", "05_vectors", "12_digits", "14_capstone"]
 
 
 def half_solved(name):

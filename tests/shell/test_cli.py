@@ -199,7 +199,7 @@ def test_a_loop_costs_its_exercise_only(
 DOES = {
     "return list(range(1 << 40))": "may use 512 MB of memory",
     "import os; os._exit(0)": "ended the whole process",
-    "import minigrad; t = minigrad.tensor(x); return 2 * x * v": "runs without minigrad",
+    "import minigrad; t = minigrad.tensor(x); return 2 * x * v": "minigrad are switched off",
 }
 
 
