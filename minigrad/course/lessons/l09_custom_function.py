@@ -610,7 +610,7 @@ EXERCISE_9_3 = program(
               name="saved a square"),
         Wrong(cube(hangs_a_square, rule_from_the_hung), "M34",
               "The square is an attribute of ctx. It is not watched, and it stays in memory as long as the "
-              "graph. backward can compute it again from x.", name="hangs a square"),
+              "graph does. backward can compute it again from x.", name="hangs a square"),
         Wrong(cube(saves_x, measured_cube), "M44",
               "Your rule measures the derivative instead of computing it. The result is only approximate "
               "where x is small. What is the exact derivative of a cube?", name="measured"),

@@ -129,8 +129,8 @@ EXERCISE_11_1 = function(
               "rounded to 0, and log(0) is -inf. Work the logarithm into the formula instead.",
               name="log of softmax"),
         Wrong(lambda z: np.log(softmax_rows(z) + 1e-12), "M51", "A small number inside the log prevents "
-              "inf, but now the answers are wrong, most where the probability is smallest. What is the exact "
-              "way?", name="epsilon"),
+              "inf, but now the answers are wrong, and the error is largest for small probabilities. What is "
+              "the exact way?", name="epsilon"),
         Wrong(softmax_rows, "", "These are probabilities. Where is the logarithm?", name="no log"),
         Wrong(lambda z: stable(z.T).T, "M52", "In your answer the probabilities of each *column* add up to one. Normalise "
               "each row.", name="columns"),
@@ -166,7 +166,7 @@ EXERCISE_11_1 = function(
         lambda z: np.apply_along_axis(lambda row: row - np.logaddexp.reduce(row), 1, z),
     ],
     hints=[
-        "Softmax depends only on differences within a row, so [1000, 999] and [1, 0] give the same.",
+        "Softmax depends only on differences within a row, so [1000, 999] and [1, 0] have the same softmax.",
         "log(e^5 + e^7) = 7 + log(e^-2 + 1). The largest score moves out of the log, and no large exponent is left inside.",
         "Shift each row by its own maximum (axis=1, keepdims=True), then subtract the log of the sum of exps "
         "of the shifted row from the shifted row.",
@@ -400,7 +400,7 @@ EXERCISE_11_3 = program(
         Wrong(lambda x: torch.sqrt(torch.clamp(x, min=0.0)), "M35", "The values are right, but at 0 the "
               "derivative of the root is infinite. Which number may never reach the root?", name="clamp"),
         Wrong(lambda x: torch.sqrt(torch.relu(x) + 1e-8), "M51", "There is no nan, but the values are a little wrong, and the "
-              "derivatives near 0 are more so. Is there an exact way?", name="epsilon"),
+              "derivatives near 0 have larger errors. Is there an exact way?", name="epsilon"),
         Wrong(lambda x: torch.sqrt(x), "M37", "Negative numbers have no real root, so the values contain nan. They "
               "should be 0.", name="plain"),
         Wrong(lambda x: torch.sqrt(torch.abs(x)), "", "This is the root of the absolute value. Below zero the answer "

@@ -537,7 +537,7 @@ EXERCISE_12_3 = function(
         Wrong(held_out(unshuffled_labels), "", "The images were shuffled and the labels were not: every image has "
               "the label of another image, so the net cannot learn anything better than chance.", name="labels left behind"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (a, b, a[: len(c)], b[: len(d)]))), "M53", "The test part is a "
-              "piece of the training part: that measures memory.", name="tests on training"),
+              "piece of the training part, so it measures what was memorised.", name="tests on training"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (16 * a, b, 16 * c, d))), "", "The pixels still run from 0 to 16. "
               "They should run from 0 to 1.", name="not scaled"),
         Wrong(held_out(in_file_order), "", "The file is in the order of the writers, and was not shuffled: the last "

@@ -303,7 +303,7 @@ EXERCISE_13_3 = patient(
         (heal_3(), "M39", TWICE, "the patient", "twice"),
         (heal_3(("backward()", "backward(retain_graph=True)")), "M11", TWICE, "retain_graph", "twice"),
         (heal_3(("dim=1", "dim=0")), "M52", "Softmax now runs along the other axis, so the examples compete with each other. "
-         "And there are still two of them.", "other axis", ""),
+         "And softmax is still applied twice.", "other axis", ""),
         (heal_3(("0.5", "0.05")), "M54", LOWER, "lower rate", ""),
         (heal_3(("range(steps)", "range(5 * steps)")), "M54", LONGER, "more steps", ""),
         (heal_3(("F.cross_entropy", "F.nll_loss")), "M39", "There is only one softmax now, but no logarithm: the loss is "
@@ -561,8 +561,8 @@ def heal_6(first: str, second: str = "", last: str = "") -> Any:
 
 
 LARGE = (
-    "The weights are random but too large: with a hundred inputs, tanh is at its flat ends. How should their size depend on "
-    "the number of inputs?"
+    "The weights are random but too large: with a hundred inputs, tanh is saturated. How should the size of the weights "
+    "depend on the number of inputs?"
 )
 
 EXERCISE_13_6 = patient(

@@ -372,7 +372,7 @@ EXERCISE_14_2 = program(
               "if not t.parents:")), "", "A tensor that requires no gradient gets one. What should the `grad` of plain data "
               "be after the pass?", name="data gets grad"),
         Wrong(built(("        if not t.parents and t in upstream:", "        if t in upstream:")), "M02", "An inner tensor has "
-              "a `grad` after the pass. Only leaves keep theirs: tensors without parents.", name="inner grads"),
+              "a `grad` after the pass. Only leaves, which have no parents, store a gradient.", name="inner grads"),
         Wrong(built(("    if gradient is None and self.data.size != 1:\n        raise RuntimeError(\"only scalar outputs need "
                      "no gradient\")\n", "")), "M25", "A result with six numbers was differentiated without a gradient, as "
               "if six ones had been passed. Raise the error instead.", name="silent ones"),
@@ -1712,9 +1712,9 @@ EXERCISE_14_9 = program(
         Wrong(mine(("MyTensor.recording = self.before", "MyTensor.recording = self.before\n        return True")), "M49", "An "
               "error inside a block without recording has disappeared. What does Python do when __exit__ returns True?",
               name="swallows errors"),
-        Wrong(mine(("if self.requires_grad and not self.parents and", "if self.requires_grad and")), "M16", "No tensor that "
-              "requires a gradient may be changed in place in your engine. Only leaves may not. A computed tensor may, until "
-              "an operation needs its old value.", name="nothing in place"),
+        Wrong(mine(("if self.requires_grad and not self.parents and", "if self.requires_grad and")), "M16", "Your engine "
+              "forbids a change in place for every tensor that requires a gradient. Only leaves must not be changed. A "
+              "computed tensor may be changed, as long as no operation needs its old value.", name="nothing in place"),
         Wrong(mine(("np.array(data, dtype=float)", "np.array(data)")), "", "Integer data remain integers, so 0.5 cannot be "
               "added in place. Turn all data into floating-point numbers.", name="integers"),
         Wrong(mine(("root.data.size != 1", "root.data.shape != ()")), "M41", "An output of shape (1, 1) holds a single "
