@@ -80,6 +80,7 @@ def solve_5_1(walk: Walk) -> None:
     assert 0 < heading.bounding_box()["y"] < min(before, 400), "a card that passes leads on"
 
 
+@pytest.mark.slow
 def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
     first_hour(walk)
 

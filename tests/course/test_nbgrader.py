@@ -9,7 +9,7 @@ import pytest
 
 from minigrad.course import lessons, notebooks
 
-# A lesson with choices, one of functions, one with an engine, and the capstone; the others differ in nothing that nbgrader sees.
+# A lesson of choices, one of functions, one with an engine, the capstone: the others differ in nothing that nbgrader sees.
 LESSONS = ["00_start_here", "05_vectors", "12_digits", "14_capstone"]
 
 

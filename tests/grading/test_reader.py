@@ -148,7 +148,8 @@ def test_metadata_of_others_and_old_formats_do_no_harm() -> None:
         assert same_result(grade(notebook(*RIGHT) + tail), plain)
 
 
-@pytest.mark.parametrize("kind", ["markdown", "raw"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["markdown", "raw", "heading"])
 def test_an_answer_in_a_cell_that_became_text(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One key in Jupyter makes text of a code cell. It is used for what is not there, and replaces nothing."""
     monkeypatch.setattr("minigrad.course.grading.grader.CELLS_SECONDS", 0.5)

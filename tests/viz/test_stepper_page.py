@@ -91,6 +91,7 @@ def few(fast: tuple, every: list) -> list:
     return [pytest.param(n, marks=() if n in fast else pytest.mark.slow) for n in every]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few(("fan_out",), ["fan_out", "broadcast", "layers", "cut"]))
 def test_jumping_gives_the_picture_that_stepping_gives(show, name: str) -> None:
     page = show(name)
@@ -139,6 +140,7 @@ def test_keys_walk_steps_and_nodes(show) -> None:
     assert beat == "collect" and steps[k]["arrived"][1] > 1, "N goes to a fan-in"
 
 
+@pytest.mark.slow
 def test_play_waits_and_space_stops_it(show) -> None:
     page = show("square", reduced_motion="reduce")
     page.locator("[data-id=next]").focus()
@@ -245,6 +247,7 @@ def test_the_expression_is_lit_and_a_click_chooses_its_box(show) -> None:
     assert page.locator(".mg-code .chosen").inner_text() == "a + b"
 
 
+@pytest.mark.slow
 def test_the_ledger_says_who_sent_what(show) -> None:
     page = show("second_pass")
     page.evaluate(GO, len(frames("second_pass")) - 1)
@@ -257,6 +260,7 @@ def test_the_ledger_says_who_sent_what(show) -> None:
     assert "\u2260 what is stored" in text(page, "ledger")
 
 
+@pytest.mark.slow
 def test_a_ledger_of_long_names_stays_readable(page, tmp_path) -> None:
     weight = torch.rand(3, 3, requires_grad=True)
     hidden = torch.ones(2, 3)
@@ -408,6 +412,7 @@ def test_tab_stops_and_arrows_between_controls_and_boxes(show) -> None:
     assert page.locator(".mg-card").is_visible()
 
 
+@pytest.mark.slow
 def test_every_focusable_element_keeps_the_notebooks_commands_away(show) -> None:
     page = show("fan_out", predict=True)
     page.locator("[data-id=more]").click()
@@ -570,6 +575,7 @@ def test_on_paper_it_is_light_whole_and_without_buttons(show) -> None:
     assert page.locator(".mg-bar :is(button, input):visible").count() == 0
 
 
+@pytest.mark.slow
 def test_the_product_travels_once_and_not_under_reduced_motion(show) -> None:
     page = show("fan_out", reduced_motion="no-preference")
     page.evaluate(GO, first("fan_out", "product") - 1)
