@@ -511,7 +511,8 @@ class Walk:
         self.create_graph, self.retain_graph = create_graph, retain_graph
         nodes = {node for node, _ in roots}
         self.needed = None if targets is None else towards(targets, nodes)
-        self.due = leaves_due(ancestors(nodes, 0)) if hooked else {}
+        graph = ancestors(nodes, 0) if hooked else set()
+        self.due = leaves_due(graph) if any(map(order_matters, graph)) else {}
 
     def run(self) -> None:
         """Walk: the newest node first; where hooks could see the order, each leaf as soon as its gradient is complete."""
@@ -613,6 +614,11 @@ def towards(targets: dict[Node, Any], roots: set[Node]) -> set[Node]:
         if not found.isdisjoint(node.parents):
             found.add(node)
     return found
+
+
+def order_matters(node: Node) -> bool:
+    """Whether it could see when leaves are served: it has hooks, or it saved a `.grad`."""
+    return node.hooks is not None or any(isinstance(counter, GradCounter) for counter in node.versions or ())
 
 
 def leaves_due(nodes: set[Node]) -> dict[Node, float]:

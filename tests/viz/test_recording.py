@@ -617,3 +617,15 @@ def test_the_stepper_shows_no_name_of_a_helper_and_no_half_a_label(make, rule: s
     move = data_of(make(x).sum(), None, {"x": x}, None)[0]["steps"][2]
     assert (move["rule"], move["edge"]) == (rule, edge)
     assert any(rule.rpartition(",")[0] in text for text in move["text"])
+
+
+def test_a_hook_on_another_graph_changes_nothing() -> None:
+    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    loss = a * b + b
+    before = str(record(loss))
+    other = torch.tensor(1.0, requires_grad=True)
+    other.register_hook(lambda g: g)
+    other.grad = torch.ones(())
+    (other * other.grad).backward()  # saves a `.grad`
+    after = str(record(loss))
+    assert after == before
