@@ -58,7 +58,6 @@ def test_limits_leave_time_for_the_card(exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 @pytest.mark.parametrize("exercise", WRITTEN, ids=lambda e: e.id)
 def test_a_loop_without_end_is_told_in_time(exercise, monkeypatch):
     verdict, seconds = computed(exercise, hung(exercise, monkeypatch))
@@ -68,7 +67,6 @@ def test_a_loop_without_end_is_told_in_time(exercise, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 @pytest.mark.parametrize("exercise", SINGLE[::4], ids=lambda e: e.id)
 def test_a_loop_at_the_last_question_is_told_in_time(exercise):
     right, left = exercise.alternatives[0], [len(exercise.questions(0))]
