@@ -81,11 +81,6 @@ def solve_5_1(walk: Walk) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_hour_from_the_checkout(walk: Walk) -> None:
-    first_hour(walk)
-
-
-@pytest.mark.slow
 def test_lab_opens_at_a_welcome_page_whose_links_work(page: Any, lab: Server) -> None:
     page.goto(f"{lab.address}/?token={lab.token}")
     welcome = page.locator(".jp-MarkdownViewer:visible")
