@@ -2,7 +2,7 @@
 
 Each entry says the belief in a line, gives a few lines of code and what they really do, the feedback a
 student gets (what was seen, why, a question; never the fix), three hints that go deeper, and where PyTorch's
-documentation speaks of it. Exercises refer to entries by id; `minigrad.broken(id)` injects those that are a
+documentation treats it. Exercises refer to entries by id; `minigrad.broken(id)` injects those that are a
 bug of an engine; `page()` is the reference page made from all of this.
 """
 
@@ -392,7 +392,7 @@ entry(
     "(x * x).backward()\n"
     "print(x.grad)",
     "tensor(4.)",
-    "The variable is used twice, so two contributions arrive, but you kept only the last one. What does the chain "
+    "The variable is used twice, so two contributions arrive, but you stored only the last one. What does the chain "
     "rule do with several paths?",
     (
         "Each use of a variable makes its own contribution to the gradient.",
