@@ -360,7 +360,7 @@ def live() -> bool:
 
 def offer_controls(exercise: Exercise, namespace: dict[str, Any], instead: Card) -> None:
     """Buttons and fields for a question, where there is a front end to show them."""
-    if in_lab() and exercise.kind in ("value", "choice", "ordering", "prediction"):
+    if in_lab() and exercise.written:
         from . import controls
 
         controls.offer(

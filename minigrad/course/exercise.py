@@ -43,6 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 KINDS = ("function", "program", "value", "choice", "ordering", "prediction")
+WRITTEN = KINDS[2:]
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()  # "ask the oracle"
 
 # What class grading can take away: the whole engine; the steps of optimisers; cross-entropy; the rules of operations that
@@ -254,6 +255,11 @@ class Exercise:
             raise ValueError(f"exercise {self.id}: it asks for no name")
         if not self.without <= set(WITHOUT):
             raise ValueError(f"exercise {self.id}: only {', '.join(WITHOUT)} can be left out")
+
+    @property
+    def written(self) -> bool:
+        """True for an answer that is written down: everybody is asked the same, so a neighbour's is right as well."""
+        return self.kind in WRITTEN
 
     @property
     def lesson(self) -> int:

@@ -125,7 +125,7 @@ class Bench:
         if all(state == "blank" for state in self.states.values()):
             where = (
                 "Put your answer"
-                if self.exercise.kind in ("value", "choice", "ordering")
+                if self.exercise.written
                 else "Write your code"
             )
             return self.say("not attempted", f"{names[0]} is still blank. {where} in the place of the dots.")
@@ -225,7 +225,7 @@ class Bench:
     def untouched(self, failing: list[int]) -> bool:
         """True if what fails, fails because a blank was left as it was given."""
         answers = [self.answers[i] for i in failing]
-        if self.exercise.kind in ("value", "choice", "ordering", "prediction"):
+        if self.exercise.written:
             return all(holds_ellipsis(a) for a in answers)
         left = [state in ("blank", "hole") for state in self.states.values()]
         empty = all(
@@ -237,7 +237,7 @@ class Bench:
     def refusal(self, failing: list[int], problems: list[str]) -> Verdict:
         """Not right: which call, what came, and why."""
         exercise = self.exercise
-        if exercise.kind in ("value", "choice", "ordering", "prediction"):
+        if exercise.written:
             return self.refuse_value(self.answers[0], problems[0])
         wrong = diagnose(exercise, self.probes, self.answers, failing)
         noticed = None if wrong and self.is_whole(wrong) else self.remembers()
@@ -589,7 +589,7 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
                 f"new array."
             )
         return failed(answer)
-    if exercise.kind in ("choice", "ordering", "prediction", "value"):
+    if exercise.written:
         return value_trouble(exercise, answer, truth)
     problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=probe.kind == "call")
     part = next(wrong_parts(exercise, probe, answer, truth), None) if problem else None

@@ -6,6 +6,7 @@ answer, from a part of the library that the exercise asks for, or from a table m
 
 from __future__ import annotations
 
+import hmac
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ import pytest
 
 from minigrad.course import lessons
 from minigrad.course.exercise import Exercise, Outside, Probe, Raises
-from minigrad.course.grading import package
+from minigrad.course.grading import package, report
+from minigrad.course.grading.grader import seed_of
+from minigrad.course.grading.plan import Plan
 from minigrad.course.verdict import observation, same, trouble
 from minigrad.course.wire import Failure, Tensor
 from tests.grading.classroom import grader, notebook
 
-ASKED = [part for e in lessons.all_exercises() if e.points and e.kind in ("function", "program") for part in e.one_of or (e,)]
+EARNING = [part for e in lessons.all_exercises() if e.points and not e.written for part in e.one_of or (e,)]
 
 
 def graded(number: int, *cells: str) -> dict[str, str]:
@@ -39,33 +42,49 @@ def truths_in(value: Any) -> bool:
 
 
 def told(exercise: Exercise, probe: Probe) -> str:
-    """What a table made at home would have to hold for this question: nothing for an answer that says yes or no."""
-    if probe.outside is not None or probe.view is not None:
-        return repr(dict(probe.data))
-    expected = exercise.expected(probe)
-    return "" if truths_in(expected) or isinstance(expected, Raises) else repr(expected)
+    """What a table made at home would have to hold for this question; where we look at many right answers, the question."""
+    return repr(dict(probe.data) if probe.outside is not None or probe.view is not None else exercise.expected(probe))
 
 
-# What is asked for is itself a yes or no: there the whole row of answers has to differ from student to student.
-DECISIONS = {"4.5", "9.5"}
+# Ten students of two courses, as the grader seeds them.
+SEEDS = [
+    seed_of(hmac.digest(key, f"{student}\x1fthe same file".encode(), "sha256"), "any")
+    for key in (b"one key" * 3, b"another" * 3) for student in "abcdefghij"
+]  # fmt: skip
 
 
-def test_no_table_made_at_home_holds_the_answers() -> None:
-    for exercise in ASKED:
-        rows = set()
-        for seed in range(20):
-            probes = exercise.questions(seed)
-            if exercise.id in DECISIONS:
-                rows.add(repr([exercise.expected(p) for p in probes]))
-            else:
-                rows.add(tuple(told(exercise, p) for p in probes))
-        assert len(rows) >= 17, f"{exercise.id} asks {len(rows)} different things of twenty students"
+def test_no_two_are_asked_the_same_by_what_gives_points() -> None:
+    """Two students, or one student under two keys; what everybody is asked alike gives nobody a point in a class."""
+    for exercise in EARNING:
+        rows = {tuple(told(exercise, probe) for probe in exercise.questions(seed)) for seed in SEEDS}
+        assert len(rows) == len(SEEDS), f"{exercise.id} asks {len(rows)} different things of twenty students"
+
+
+def test_what_is_written_down_is_practice() -> None:
+    """Every answer of the course right: points come only from what asks each student something else."""
+    asks_alike = {e.id for e in lessons.all_exercises() if len({repr(e.questions(seed)) for seed in SEEDS}) == 1}
+    for number in lessons.numbers():
+        verdicts = [{"exercise": e.id, "status": "passed", "points": e.points, "out_of": e.points, "lines": []}
+                    for e in lessons.lesson(number).exercises if e.points]  # fmt: skip
+        result = {"student": "eve", "lesson": number, "path": "eve/x.ipynb", "verdicts": verdicts}
+        counted = report.Class().counted(result, 0, 1)
+        assert not asks_alike & {v["exercise"] for v in counted["verdicts"] if v["points"] or v["out_of"]}
+        everything = report.Class(Plan(written=True)).counted(result, 0, 1)
+        assert everything["points"] == everything["out_of"] == sum(v["out_of"] for v in verdicts)
 
 
 def test_no_truth_value_of_a_students_process_decides() -> None:
-    """Numbers come out and are compared here; but `requires_grad` is a yes or no that a tensor of the student's own holds."""
-    for exercise in ASKED:
-        for probe in exercise.questions(0) if exercise.id not in DECISIONS else ():
+    """Numbers come out and are compared here; but `requires_grad` is a yes or no that a tensor of the student's own holds.
+
+    Where a decision is what is asked for, no two students have the same row of them: nobody can say yes to all.
+    """
+    for exercise in EARNING:
+        probes = exercise.questions(0)
+        if all(probe.outside is None and truths_in(exercise.expected(probe)) for probe in probes):
+            rows = {repr([exercise.expected(probe) for probe in exercise.questions(seed)]) for seed in SEEDS}
+            assert len(rows) == len(SEEDS), exercise.id
+            continue
+        for probe in probes:
             if probe.view is None and probe.outside is None and truths_in(exercise.expected(probe)):
                 assert "requires_grad" in probe.code.splitlines()[-1], (exercise.id, probe.code)
 
@@ -94,7 +113,7 @@ def test_no_value_of_a_student_upsets_the_judge() -> None:
 
 
 def test_what_may_be_asked_of_the_outside_is_named() -> None:
-    for exercise in ASKED:
+    for exercise in EARNING:
         for probe in exercise.questions(0):
             if probe.outside is not None:
                 there = probe.outside(**probe.data)

@@ -67,7 +67,7 @@ def test_a_teachers_afternoon(
     everybody = ["Lovelace, Ann", "Bob Boole", "Cy", "Dan", "eve", "Zed"]
     assert sorted(found) == sorted(everybody)
     points = {name: row["05_vectors"] for name, row in found.items()}
-    full = sum(e.points for e in runs.known.lesson(5).exercises if e.points)
+    full = sum(e.points for e in runs.known.lesson(5).exercises if not e.written)
     share = 8 / full
     # Ann is two days late, Bob has more time, Dan's answer is corrected, Zed handed in nothing.
     assert [float(points[n]) for n in everybody] == pytest.approx([share / 2, share, 3.5, share / 2, share, 0], abs=0.005)
@@ -97,7 +97,7 @@ def test_partial_credit_counts_a_students_own_questions_alone(tmp_path: Path, le
     slip = "def vjp_square(x, v):\n    return 2 * x * v if len(x) < 4 else x"
     hand_ins = hand_in(tmp_path / "in", ann=RIGHT, bob=slip, cy="def vjp_square(x, v):\n    return 0 * x")
     runs.grade(hand_ins, out=tmp_path / "out", executor=one_thread(), plan=plan.Plan(partial=True, weights={5: 1.0}))
-    whole = sum(e.points for e in runs.known.lesson(5).exercises if e.points)
+    whole = sum(e.points for e in runs.known.lesson(5).exercises if not e.written)
     ann, bob, cy = (float(row["05_vectors"]) for row in rows(tmp_path / "out"))
     assert ann == 1.0 and 0 < bob < 1 and cy == 0
     assert rows(tmp_path / "out")[0][report.TOTAL] == report._number(100 / whole), "with weights a percentage"
@@ -113,7 +113,7 @@ def test_partial_credit_counts_a_students_own_questions_alone(tmp_path: Path, le
     ("[[override]]\nstudent = 'a'\nexercise = '5.99'\npoints = 1\ncomment = ''", "override[1].exercise"),
     ("[[override]]\nstudent = 'a'\nexercise = '5.1'\nlesson = 5\npoints = 1\ncomment = ''", "override[1].exercise"),
     ("[[extension]]\nstudent = 'a'\nlesson = 5", "extension[1].due"), ("student_timeout = 0", "student_timeout"),
-    ("x =", "class.toml"),
+    ("[lesson.02]\npoints = 5", "lesson.02.points"), ("written = 1", "written"), ("x =", "class.toml"),
 ])  # fmt: skip
 def test_a_wrong_field_names_itself(text: str, named: str, tmp_path: Path) -> None:
     file = tmp_path / "class.toml"

@@ -25,6 +25,7 @@ FIELDS = {
     "lessons": 'the lessons that count, as "03, 05-08" or [3, 5, 6]',
     "roster": "a CSV file with one line a student, beside this file: who is in the class",
     "partial": "true: an answer that is not right gets the part of the points that belongs to the questions it got right",
+    "written": "true: answers that everybody is asked for alike (numbers, letters, orders) give points too",
     "student_timeout": "seconds that the notebooks of one student may take together",
     "feedback": '"folders" (the default), "zips", "moodle" or "canvas": the form in which feedback is handed back',
     "late.per_day": "the part of the points that each day begun after the due date costs, from 0 to 1",
@@ -92,6 +93,7 @@ class Plan:
     lessons: tuple[int, ...] = ()
     roster: tuple[Person, ...] = ()
     partial: bool = False
+    written: bool = False
     student_timeout: float | None = None
     feedback: str = "folders"
     per_day: float = 0.0
@@ -180,10 +182,11 @@ class _Wrong(ValueError):
 def _plan(content: dict[str, Any], home: Path) -> Plan:
     late, by_lesson = content.pop("late", {}), content.pop("lesson", {})
     extensions, overrides = content.pop("extension", []), content.pop("override", [])
-    _only(content, "", ("title", "lessons", "roster", "partial", "student_timeout", "feedback"))
+    _only(content, "", ("title", "lessons", "roster", "partial", "written", "student_timeout", "feedback"))
     _only(_table(late, "late"), "late.", ("per_day", "days", "grace"))
     made: dict[str, Any] = {}
-    for name, check in (("title", _text), ("partial", _truth), ("feedback", _layout), ("student_timeout", _positive)):
+    for name, check in (("title", _text), ("partial", _truth), ("written", _truth), ("feedback", _layout),
+                        ("student_timeout", _positive)):  # fmt: skip
         if name in content:
             made[name] = check(content[name], name)
     if "lessons" in content:
@@ -197,6 +200,8 @@ def _plan(content: dict[str, Any], home: Path) -> Plan:
     for label, table in _table(by_lesson, "lesson").items():
         number, where = lesson(label, f"lesson.{label}"), f"lesson.{label}."
         _only(_table(table, f"lesson.{label}"), where, ("due", "points", "weight"))
+        for name in {"points", "weight"} & set(table) if not made.get("written") and not earning(number) else ():
+            raise _Wrong(f"{where}{name}: all of lesson {number:02d} is practice, which gives points with written = true alone")
         if "due" in table:
             due[number] = _moment(table["due"], where + "due")
         if "points" in table:
@@ -288,6 +293,11 @@ def _moment(found: Any, where: str) -> datetime.datetime:
     if not isinstance(found, datetime.datetime):
         raise _Wrong(f"{where}: {found!r} is no time; write 2026-11-20T23:59:00+01:00, without quotes")
     return found.astimezone()
+
+
+def earning(number: int) -> bool:
+    """True for a lesson with an exercise that asks each student something else, and so gives points."""
+    return any(exercise.points and not exercise.written for exercise in known.lesson(number).exercises)
 
 
 def lesson(found: Any, where: str) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import csv
 import dataclasses
+import functools
 import hashlib
 import html
 import io
@@ -125,6 +126,8 @@ class Class:
             if plan.partial and v["status"] in ("wrong", "error") and v.get("asked", 0) >= 4:
                 v["points"] = math.floor(100 * v["out_of"] * v["agreed"] / v["asked"]) / 100
                 v["lines"] = [*v["lines"], f"{v['agreed']} of the {v['asked']} questions that are yours alone are right."]
+            if not plan.written and _practice(v["exercise"]):
+                v["points"] = v["out_of"] = 0.0
             correction = plan.override(student, lesson, v["exercise"])
             if correction:
                 v["points"] = correction.points
@@ -196,6 +199,13 @@ class Class:
         """The lessons that count and of which something was handed in."""
         found = (number for (number,) in self.index.execute("SELECT DISTINCT lesson FROM results ORDER BY lesson"))
         return [number for number in found if self.counting is None or number in self.counting]
+
+    @property
+    def paying(self) -> list[int]:
+        """Those of them that give points."""
+        found = self.index.execute("SELECT lesson FROM results GROUP BY lesson HAVING max(out_of) > 0 OR max(points) > 0")
+        paying = {number for (number,) in found}
+        return [number for number in self.numbers if number in paying]
 
     def choose(self, asked: frozenset[int]) -> Iterator[str]:
         """Settle which lessons count: those asked for, else what at least half of those with a notebook handed in."""
@@ -343,7 +353,7 @@ def grades(everybody: Class) -> Iterator[str]:
     speaks of Final Points, and takes a row of Points Possible for no student's. Where a lesson was handed in but
     could not be graded, the cell is empty: no grade is not a zero.
     """
-    numbers, plan = everybody.numbers, everybody.plan
+    numbers, plan = everybody.paying, everybody.plan
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     yield _line([*fixed, *(known.lesson(number).slug for number in numbers), TOTAL])
     for row in everybody:
@@ -356,7 +366,7 @@ def grades(everybody: Class) -> Iterator[str]:
 
 def moodle(everybody: Class) -> Iterator[str]:
     """The same for Moodle, which finds a person by the identifier of its worksheet, the number, or the address."""
-    numbers, plan = everybody.numbers, everybody.plan
+    numbers, plan = everybody.paying, everybody.plan
     yield _line(["Identifier", "Full name", "ID number", "Email address",
                  *(known.lesson(number).slug for number in numbers), "Total"])  # fmt: skip
     for row in everybody:
@@ -371,6 +381,18 @@ def _line(cells: Sequence[str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL).writerow(cells)
     return out.getvalue()
+
+
+def _right(statuses: Iterable[str]) -> str:
+    """How many of these exercises passed."""
+    found = list(statuses)
+    return f"{found.count('passed')} of {len(found)} right"
+
+
+@functools.cache
+def _practice(exercise: str) -> bool:
+    """True for an exercise that asks everybody the same: it gives points only where the class file says so."""
+    return known.find(exercise).written
 
 
 def _points(result: Counted | None) -> str:
@@ -485,6 +507,8 @@ def feedback_page(result: dict[str, Any]) -> str:
     lesson = known.lesson(result["lesson"])
     exercises = {exercise.id: exercise for exercise in lesson.exercises}
     score = f"{_number(result['points'])} of {_number(result['out_of'])} points"
+    if not result["out_of"] and not result["points"]:
+        score = f"{_right(v['status'] for v in result['verdicts'])}. This lesson is practice and gives no points."
     parts = [
         f"<h1>{html.escape(lesson.title)}</h1>",
         f'<p>{shown(result["student"], 200)} <span class="quiet">{shown(result["path"], 300)}</span></p>',
@@ -512,11 +536,13 @@ def _verdict(verdict: dict[str, Any], title: str) -> str:
         (label, verdict.get(name, "")) for label, name in (("call", "call"), ("got", "got"), ("expected", "expected"))
     ]
     values = "".join(f"<dt>{label}</dt><dd><pre>{shown(text)}</pre></dd>" for label, text in pairs if text)
+    worth = f"{_number(verdict['points'])} of {_number(verdict['out_of'])}"
+    worth = worth if verdict["out_of"] or verdict["points"] else "practice, without points"
     seed = f'<p class="quiet">Seed {verdict["seed"]}</p>' if kind == "wrong" and "seed" in verdict else ""
     return (
         f'<section class="item {kind}">\n<h2>{html.escape(verdict["exercise"])} {html.escape(title)}</h2>\n'
         f'<p><span class="status">{_LABEL.get(status, status)}</span> '
-        f'<span class="quiet">{_number(verdict["points"])} of {_number(verdict["out_of"])}</span></p>\n'
+        f'<span class="quiet">{worth}</span></p>\n'
         f"{lines}\n{f'<dl>{values}</dl>' if values else ''}\n{seed}</section>"
     )
 
@@ -560,10 +586,19 @@ def _pictures(everybody: Class) -> Iterator[str]:
     if len(numbers) < 2:
         return
     class_size, bars = len(everybody), []
+    met: dict[str, Counter[int]] = {}
+    right: dict[int, Counter[bool]] = {number: Counter() for number in numbers}
+    for row in everybody:
+        for number, result in row.results.items():
+            right[number].update(v[1] == "passed" for v in result.verdicts)
+            for belief in {v[2] for v in result.verdicts if v[2]}:
+                met.setdefault(belief, Counter())[number] += 1
     for i, number in enumerate(numbers):
         handed_in, points, out_of = everybody.index.execute(
             "SELECT count(*), sum(graded * points), sum(graded * out_of) FROM results WHERE lesson = ?", (number,)
         ).fetchone()
+        if not out_of:  # practice: what is right
+            points, out_of = right[number][True], right[number].total()
         whole, reached = 100 * handed_in / class_size, 100 * (points or 0) / (out_of or 1)
         x = 30 + 46 * i
         bars.append(
@@ -572,11 +607,6 @@ def _pictures(everybody: Class) -> Iterator[str]:
             f'<text x="{x + 17}" y="124">{number:02d}</text>'
         )
     wide = 40 + 46 * len(numbers)
-    met: dict[str, Counter[int]] = {}
-    for row in everybody:
-        for number, result in row.results.items():
-            for belief in {v[2] for v in result.verdicts if v[2]}:
-                met.setdefault(belief, Counter())[number] += 1
     yield "<h2>Over the term</h2>"
     yield (
         '<div class="scroll" tabindex="0" role="region" aria-label="Hand-ins and points by lesson">'
@@ -584,7 +614,8 @@ def _pictures(everybody: Class) -> Iterator[str]:
         'aria-label="For each lesson, how much of the class handed it in and how much of the points it reached" '
         f'viewBox="-12 0 {wide + 12} 130" width="{wide + 12}" height="130"><text x="24" y="14" class="end">100 %</text>'
         f'<text x="24" y="113" class="end">0</text><path d="M28 10H{wide}M28 110H{wide}"/>{"".join(bars)}</svg></div>'
-        '<p class="quiet"><span class="key all"></span> handed in <span class="key reached"></span> points reached</p>'
+        '<p class="quiet"><span class="key all"></span> handed in <span class="key reached"></span> points reached'
+        " (of practice: what is right)</p>"
     )
     staying = sorted((belief for belief in met if len(met[belief]) > 1), key=lambda b: (-met[b].total(), b))[:15]
     if staying:
@@ -648,16 +679,16 @@ def _mark(*what: str) -> str:
 def _lesson_table(everybody: Class) -> Iterator[str]:
     lines = []
     for number, handed_in, full, late, points, out_of in everybody.index.execute(
-        "SELECT lesson, count(*), sum(graded AND points = out_of), sum(days > 0), sum(graded * points), sum(graded * out_of)"
-        " FROM results GROUP BY lesson ORDER BY lesson"
+        "SELECT lesson, count(*), sum(graded AND out_of AND points >= out_of), sum(days > 0), sum(graded * points),"
+        " sum(graded * out_of) FROM results GROUP BY lesson ORDER BY lesson"
     ):
         if everybody.counting is not None and number not in everybody.counting:
             continue
         title = html.escape(f"{number:02d} {known.lesson(number).title}")
         absent = len(everybody) - handed_in
         those = _those(absent, f"x{number}", f"{number:02d} not handed in")
-        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{absent}|{those}", f"n|{late}|{late}", f"n|{full}|{full}",
-                      _percent(points, out_of)])  # fmt: skip
+        reached = [f"n|{full}|{full}", _percent(points, out_of)] if out_of else ["n|-1|-", "n|-1|practice"]
+        lines.append([title, f"n|{handed_in}|{handed_in}", f"n|{absent}|{those}", f"n|{late}|{late}", *reached])
     yield "<h2>Lessons</h2>"
     heads = ["Lesson", "Handed in", "Missing", "Late", "Full marks", "Points"]
     yield from _table("Points reached, by lesson", heads, lines)
@@ -672,13 +703,14 @@ def _exercise_table(everybody: Class) -> Iterator[str]:
     for exercise in sorted(counts, key=_exercise_order):
         tally = counts[exercise]
         passed, blank = tally["passed"], tally["not attempted"]
+        practice = not everybody.plan.written and _practice(exercise)
         who = _those(blank, _mark(exercise, "not attempted"), f"{exercise} not attempted")
         others = ", ".join(
             _those(n, _mark(exercise, s), f"{exercise} {_LABEL.get(s, s)}", f"{n} {_LABEL.get(s, s)}")
             for s, n in sorted(tally.items()) if s not in ("passed", "not attempted")
         )  # fmt: skip
         lines.append([
-            f"{html.escape(exercise)} {_title(exercise)}", f"n|{passed}|{passed}",
+            f"{html.escape(exercise)} {_title(exercise)}{' (practice)' * practice}", f"n|{passed}|{passed}",
             _percent(passed, tally.total()), f"n|{blank}|{who}", others,
         ])  # fmt: skip
     heads = ["Exercise", "Passed", "Of all", "Not attempted", "Others"]
@@ -756,7 +788,8 @@ def _student(row: Row, numbers: Sequence[int], plan: Plan) -> list[str]:
             cells.append("n|-1|-")
             marks.append(f"x{number}")
             continue
-        text = _number(result.points) if result.graded else "not graded"
+        text = _number(result.points) if result.out_of or result.points else _right(v[1] for v in result.verdicts)
+        text = text if result.graded else "not graded"
         text += f" ({result.days} d late)" if result.days else ""
         page = html.escape(f"{FEEDBACK}/{result.page}")
         cells.append(f'n|{result.points:.4f}|<a href="{page}" aria-label="lesson {number}: {text}">{text}</a>')

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exercise import Exercise, Lesson, Probe, Wrong, call, choice, function, numbers, prediction, value
+from ..exercise import Exercise, Lesson, Probe, Wrong, call, choice, function, prediction, value
 
 EXERCISE_0_1 = value(
     "0.1", "answer", 42,
@@ -72,7 +72,7 @@ def probes_0_3(rng: np.random.Generator) -> Iterator[Probe]:
     yield call(0.35)
     yield call(3.0)
     yield call(-0.123456789)
-    yield call(float(numbers(rng, 1)[0]))
+    yield call(round(float(rng.uniform(-40, 40)), 4))
     yield call(-1234.5)
 
 

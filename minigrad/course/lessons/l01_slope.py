@@ -24,7 +24,7 @@ CALLS = "seen = []\ncentral(lambda x: seen.append(x) or 0.0, x, h)\n[min(seen), 
 
 def probes_1_1(rng: np.random.Generator) -> Iterator[Probe]:
     x = float(numbers(rng, 1)[0])
-    h = float(rng.choice([0.25, 0.5, 0.125]))
+    h = int(rng.integers(100, 600)) / 1000
     yield run(CUBE, x=2.0, h=0.5).expect(12.25).show()
     yield run(SINE, x=1.2, h=0.001).expect(math.cos(1.2) * math.sin(0.001) / 0.001)
     yield run(SINE, x=2.5, h=0.125).expect(math.cos(2.5) * math.sin(0.125) / 0.125)

@@ -631,7 +631,7 @@ def tanh_slope(n: float) -> float:
 
 
 def probes_3_3(rng: np.random.Generator) -> Iterator[Probe]:
-    n, g = float(numbers(rng, 1)[0]) / 2, float(numbers(rng, 1)[0])
+    n, g = float(numbers(rng, 1)[0]) / 2, round(float(rng.uniform(1.1, 4)), 4)
 
     def right(n: float, g: float) -> list[float]:
         return [(math.exp(2 * n) - 1) / (math.exp(2 * n) + 1), g * tanh_slope(n)]
