@@ -2,27 +2,39 @@
 
 `lab` opens the course, `check` judges notebooks in the terminal, `solution` and `reset` lay a file beside
 the student's, `progress` shows the table, `grade` marks a class, `doctor` says what works on this machine,
-`build` regenerates what is generated. Exit code 0: fine; 1: not fine; 2: wrong use.
+`build` regenerates what is generated; none of them says where you are. Exit code 0: fine; 1: not fine; 2: wrong use.
 """
 
 import argparse
+import difflib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
-from minigrad.course import notebooks
+from minigrad.course import lookup, notebooks
 
 Item = TypeVar("Item")
-COURSE = "minigrad-course"  # the folder that `minigrad lab` makes
+COMMANDS = ("lab", "check", "solution", "progress", "reset", "grade", "doctor", "build")
 Run = Callable[[argparse.Namespace], int]
 
 
 class WrongUse(Exception):
     """The command cannot do this; the message says what to do instead."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that names the command which was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with code 2, a usage line and the message."""
+        typed = re.search(r"invalid choice: '([^']*)'", message)
+        near = difflib.get_close_matches(typed[1], COMMANDS, n=1) if typed else []
+        super().error(f"there is no command {typed[1]!r}: did you mean {near[0]}?" if typed and near else message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,12 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    parser = argparse.ArgumentParser(
-        prog="minigrad", description="A course that builds autograd piece by piece."
+    parser = Parser(
+        prog="minigrad", description="A course that builds autograd piece by piece. Alone it says where you are in it."
     )
+    parser.set_defaults(run=where, command="")
+    lesson = "a lesson by number or word (05, vectors), an exercise (5.2)"
     version = metadata.version("minigrad-course")
     parser.add_argument("--version", action="version", version=f"minigrad-course {version}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=argparse.ArgumentParser)
 
     def add(name: str, run: Run, does: str, example: str) -> argparse.ArgumentParser:
         command = commands.add_parser(
@@ -72,9 +86,10 @@ def make_parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
-    command = add("lab", lab, "open the course in JupyterLab", "minigrad lab --dir ~/autograd --no-browser")
+    command = add("lab", lab, "open the course in JupyterLab", "minigrad lab 07 --dir ~/autograd --no-browser")
+    command.add_argument("lesson", nargs="?", metavar="LESSON", help=f"open it at {lesson}, or at a notebook's file")
     command.add_argument(
-        "--dir", type=Path, default=Path(COURSE), help="your folder (%(default)s)"
+        "--dir", type=Path, help=f"your folder (the course that you are in or above, else a new ./{lookup.COURSE})"
     )
     command.add_argument("--no-browser", action="store_true", help="print the address instead of opening it")
     command.add_argument("--port", type=port, help="the port to serve at (8888, or the next free one)")
@@ -83,17 +98,17 @@ def make_parser() -> argparse.ArgumentParser:
         "check",
         check,
         "run the checks of notebooks in the terminal",
-        "minigrad check exercises/05_vectors_exercises.ipynb",
+        "minigrad check 05",
     )
-    command.add_argument("notebooks", nargs="+", type=Path, metavar="NOTEBOOK")
+    command.add_argument("notebooks", nargs="+", metavar="LESSON", help=f"{lesson}, or a notebook's file")
 
     command = add(
         "solution",
         solution,
         "write the solution beside a notebook",
-        "minigrad solution exercises/05_vectors_exercises.ipynb",
+        "minigrad solution 05",
     )
-    command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    command.add_argument("notebook", metavar="LESSON", help=f"{lesson}, or a notebook's file")
     command.add_argument("--yes", action="store_true", help="do not ask, even while the exercise is unsolved")
 
     command = add("progress", progress, "show the progress table", "minigrad progress --dir minigrad-course")
@@ -103,9 +118,9 @@ def make_parser() -> argparse.ArgumentParser:
 
     command = add(
         "reset", reset, "put a fresh copy in place of a notebook; the old one is kept under a dated name",
-        "minigrad reset exercises/05_vectors_exercises.ipynb",
+        "minigrad reset vectors",
     )  # fmt: skip
-    command.add_argument("notebook", type=Path, metavar="NOTEBOOK")
+    command.add_argument("notebook", metavar="LESSON", help="a lesson by number or word (05, vectors), or a notebook's file")
 
     if find_spec("minigrad.course.grading") and find_spec("minigrad.course.grading.command"):
         from minigrad.course.grading.command import add_arguments
@@ -149,18 +164,34 @@ def port(text: str) -> int:
 # The commands --------------------------------------------------------------------------------------------
 
 
+def where(options: argparse.Namespace) -> int:
+    """Without a command: which course this is, how far it is solved, and what is next."""
+    from minigrad.course.terminal import next_steps
+
+    folder = lookup.course()
+    if folder is None or not lookup.is_course(folder):  # a checkout's own exercises are nobody's course
+        print(f"There is no course in {Path.cwd()} yet.\n\n  minigrad lab         makes one here and opens it")
+    else:
+        print(next_steps(folder))
+    print("  minigrad --help      shows every command")
+    return 0
+
+
 def lab(options: argparse.Namespace) -> int:
     """Lay out the course and open it."""
     from minigrad.course.lab import start
 
-    return start(options.dir.expanduser(), not options.no_browser, options.port)
+    folder = options.dir.expanduser() if options.dir else lookup.to_open()
+    page = lookup.opened_by(options.lesson, folder) if options.lesson is not None else ""
+    return start(folder, not options.no_browser, options.port, page)
 
 
 def check(options: argparse.Namespace) -> int:
     """Judge notebooks; 1 unless every exercise passes."""
     from minigrad.course.terminal import check_notebook
 
-    passed = [check_notebook(existing(file)) for file in options.notebooks]
+    asked = [existing(typed) for typed in options.notebooks]
+    passed = [check_notebook(file, exercise) for file, exercise in asked]
     return 0 if all(passed) else 1
 
 
@@ -168,7 +199,7 @@ def solution(options: argparse.Namespace) -> int:
     """Write the solution beside a student's notebook, after asking while it is unsolved."""
     from minigrad.course.terminal import solved
 
-    file = existing(options.notebook)
+    file, _ = existing(options.notebook)
     lesson = lesson_of(file)
     source = notebooks.path("solutions", lesson)
     target = file.with_name(f"{lesson}_solution.ipynb")
@@ -191,7 +222,9 @@ def progress(options: argparse.Namespace) -> int:
     from minigrad.course import progress_store
     from minigrad.course.terminal import progress_table
 
-    folder = (options.dir or students_folder(progress_store.folder())).expanduser()
+    here = progress_store.folder()
+    begun = here if (here / progress_store.FILE).exists() else here / lookup.COURSE
+    folder = (options.dir or lookup.course(here) or begun).expanduser()
     if not folder.is_dir():
         raise WrongUse(f"there is no folder {folder}. `minigrad lab` makes one; --dir says where yours is.")
     print(progress_table(folder))
@@ -200,25 +233,20 @@ def progress(options: argparse.Namespace) -> int:
     return 0
 
 
-def students_folder(here: Path) -> Path:
-    """The student's course, here or beside this folder or one above: where there is progress, else where it was laid out."""
-    from minigrad.course import progress_store
-
-    near = [place for above in (here, *here.parents) for place in (above, above / COURSE)]
-    begun = (place for place in near if (place / progress_store.FILE).exists())
-    laid_out = (place for place in near if place.name == COURSE and (place / "exercises").is_dir())
-    return next(begun, None) or next(laid_out, None) or (here if (here / "exercises").is_dir() else here / COURSE)
-
-
 def reset(options: argparse.Namespace) -> int:
     """Keep the student's notebook under a dated name and put a fresh copy in its place."""
-    file = existing(options.notebook)
-    kept = notebooks.dated(file)
+    file, exercise = lookup.notebook(options.notebook)
+    lesson = lesson_of(file) if file.exists() else lookup.lesson(options.notebook)[0]
+    if exercise:
+        raise WrongUse(f"a notebook is reset as a whole, with all its exercises: minigrad reset {lesson[:2]}")
     kind = "notebooks" if file.resolve().parent.name == "notebooks" else "exercises"
-    fresh = notebooks.for_student(notebooks.path(kind, lesson_of(file)))
-    file.rename(kept)
+    fresh = notebooks.for_student(notebooks.path(kind, lesson))
+    kept = notebooks.dated(file)
+    if file.exists():
+        file.rename(kept)
     file.write_bytes(fresh)
-    print(f"A fresh copy is in {file}. Yours is kept as {kept.name}.")
+    yours = f" Yours is kept as {kept.name}. JupyterLab shows the copy when you open it anew." if kept.exists() else ""
+    print(f"A fresh copy is in {file}.{yours}")
     return 0
 
 
@@ -278,12 +306,13 @@ def build_site(options: argparse.Namespace) -> int:
 # What they share -----------------------------------------------------------------------------------------
 
 
-def existing(file: Path) -> Path:
-    """The file, or WrongUse when it is not there."""
-    file = file.expanduser()
+def existing(typed: str) -> tuple[Path, str]:
+    """The student's notebook for these words and the exercise that is meant, or WrongUse when it is not there."""
+    file, exercise = lookup.notebook(typed)
     if not file.is_file():
-        raise WrongUse(f"there is no notebook {file}")
-    return file
+        number = file.name[:2]
+        raise WrongUse(f"there is no notebook {file}: `minigrad reset {number}` puts a fresh copy there")
+    return file, exercise
 
 
 def lesson_of(file: Path) -> str:

@@ -12,18 +12,19 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
 from minigrad.course import notebooks, welcome
 
 SETTINGS = Path(__file__).parent / "data" / "jupyter"
 
 
-def command(folder: Path, browser: bool = True, port: int | None = None) -> list[str]:
-    """The command line that serves `folder`."""
+def command(folder: Path, browser: bool = True, port: int | None = None, page: str = "") -> list[str]:
+    """The command line that serves `folder` and opens a page of it: the welcome page unless another is named."""
     line = [
         sys.executable, "-m", "jupyterlab",
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.default_url=/lab/tree/{welcome.FILE}",
+        f"--LabApp.default_url=/lab/tree/{quote(page or welcome.FILE)}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
@@ -53,8 +54,10 @@ def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
     return written, kept
 
 
-def start(folder: Path, browser: bool = True, port: int | None = None) -> int:
+def start(folder: Path, browser: bool = True, port: int | None = None, page: str = "") -> int:
     """Lay the course out in `folder` and serve it until the user stops the server; returns its exit code.
+
+    It opens at `page`, a file of the course, else at the welcome page.
 
     Raises ModuleNotFoundError when JupyterLab or the widgets are not installed.
     """
@@ -66,7 +69,7 @@ def start(folder: Path, browser: bool = True, port: int | None = None) -> int:
     written, kept = lay_out(folder)
     print(f"The course is in {folder}: {len(written)} files are new, {len(kept)} were there and stay.")
     print("Stop JupyterLab with Ctrl-C. Your work stays in that folder.", flush=True)
-    line, env = command(folder, browser, port), environment(os.environ)
+    line, env = command(folder, browser, port, page), environment(os.environ)
     if platform.system() != "Windows":
         os.execve(line[0], line, env)  # the server takes our place: signals and exit code are its own
     return subprocess.run(line, env=env, check=False).returncode

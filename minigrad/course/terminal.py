@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from minigrad.course import lessons, notebooks
+from minigrad.course import lessons, notebooks, progress_store
 from minigrad.course.card import verdict_card
 from minigrad.course.exercise import Exercise
 from minigrad.course.student import Local, Remote
@@ -37,9 +37,12 @@ minigrad.course.child.examine(minigrad.course.lessons.find(_exercise), globals()
 """
 
 
-def check_notebook(file: Path) -> bool:
-    """Judge a notebook's exercises and print what was found; True when all pass."""
-    exercises = exercises_of(file)
+def check_notebook(file: Path, only: str = "") -> bool:
+    """Judge a notebook's exercises, or one of them, and print what was found; True when all pass."""
+    exercises = [exercise for exercise in exercises_of(file) if only in ("", exercise.id)]
+    if not exercises:
+        what = f"{only} is a question of the lesson: its answer is in the notebook to read"
+        raise ValueError(what if not lessons.find(only).points else f"{file} holds no check of {only}")
     print(f"{file}")
     passed = 0
     for exercise, verdict in judged(file, exercises, print):
@@ -151,7 +154,27 @@ class Here(Local):
 
 def progress_table(folder: Path) -> str:
     """The progress of a student's folder, as the table of `progress()` in plain text."""
-    from minigrad.course import checking, progress_store
+    from minigrad.course import checking
 
     table = checking.progress_card(progress_store.load(folder)).text()
     return "\n".join(filter(None, [table, progress_store.news()]))
+
+
+def next_steps(folder: Path) -> str:
+    """Where the student's course lies, how many exercises are solved, which one is next, and what to type."""
+    records = progress_store.load(folder)
+    scored = [(lesson, exercise) for lesson in lessons.all_lessons() for exercise in lesson.exercises if exercise.points]
+    ahead = [(lesson, exercise) for lesson, exercise in scored if not records.get(exercise.id, {}).get("passed")]
+    lines = [f"Your course is in {folder}.", f"You have solved {len(scored) - len(ahead)} of {len(scored)} exercises."]
+    if news := progress_store.news():
+        lines.append(news)
+    if not ahead:
+        return "\n".join([*lines, "That is all of them.", ""])
+    lesson, exercise = ahead[0]
+    done = sum(each is lesson for each, _ in scored) - sum(each is lesson for each, _ in ahead)
+    number, asked = f"{lesson.number:02d}", sum(each is lesson for each, _ in scored)
+    lines.append(f"You are in lesson {number}, {lesson.title}: {done} of {asked} solved.")
+    lines += [f"Next: exercise {exercise.id}, {exercise.title}.", ""]
+    rows = ((f"lab {number}", "opens the lesson"), (f"lab {exercise.id}", "opens the exercise"),
+            (f"check {exercise.id}", "checks your answer"))  # fmt: skip
+    return "\n".join([*lines, *(f"  minigrad {command:10}  {does}" for command, does in rows)])

@@ -62,7 +62,7 @@ def test_help_has_an_example_that_parses(command: str, capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fly"], ["lab", "--port", "0"], ["lab", "--port", "x"], ["check"], ["reset"], ["build", "--x"]],
+    [["fly"], ["lab", "--port", "0"], ["lab", "--port", "x"], ["check"], ["reset"], ["build", "--x"]],
 )
 def test_wrong_use_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
