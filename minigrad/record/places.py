@@ -1,6 +1,8 @@
 """The graph behind a tensor as places with names and values."""
 
 from collections.abc import Mapping
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -147,4 +149,12 @@ class Graph:
 def spot_of(node: Node) -> str:
     """The call site of a node, as a key: the turns of a loop have the same."""
     code = node.code
-    return f"{code.co_name}:{code.co_firstlineno}:{node.at}" if code else ""
+    return f"{code.co_name}:{code.co_firstlineno}:{start_of(code, node.at)}" if code else ""
+
+
+@lru_cache(maxsize=4096)
+def start_of(code: CodeType, at: int) -> int:
+    """Where an instruction begins: one that Python has specialised since says where its caches end."""
+    while code.co_code[at] == 0:  # a cache entry
+        at -= 2
+    return at

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad as torch
 from minigrad.record.numbers import norm, rounded
-from minigrad.viz import layout, svg
+from minigrad.viz import folding, layout, svg
 from minigrad.viz.data import as_json, data_of
 from minigrad.viz.pages import saved_html
 from tests.together import first
@@ -102,6 +102,17 @@ def test_a_loop_of_layers_folds_with_its_parameters() -> None:
     standing = {made["nodes"][int(i)]["name"].partition(" (")[0] for i in folded["stacked"]}
     assert {"W", "b", "h"} <= standing
     assert set(folded["rep"]) == {int(i) for i in widest(made, "folded")["nodes"]}
+
+
+def test_a_loop_over_the_entries_of_a_tensor_folds_from_its_first_turn() -> None:
+    """Python specialises `x[i]` after a turn or two, and from then on names another offset for it."""
+    x = torch.rand(20, requires_grad=True)
+    y = torch.tensor(0.5)
+    for i in range(20):
+        y = torch.sin(y) * x[i]
+    graph = torch.record(y, names={"x": x}).to_dict()
+    assert len({n["spot"] for n in graph["nodes"] if n["op"].startswith("Select")}) == 1
+    assert folding.loops(graph)[0].turns >= 19
 
 
 def test_a_line_returns_from_one_turn_of_a_loop_to_the_next() -> None:
