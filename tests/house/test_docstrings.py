@@ -1,7 +1,7 @@
-"""The public face explains itself: everything that `minigrad.` offers has a docstring, and its examples are true.
+"""The public face explains itself: everything that `minigrad.` offers has a docstring, and an example that is true.
 
 The house form: what it gives, first, in a sentence or a formula; then shapes, types and errors; then perhaps an example,
-in which `torch` is minigrad.
+in which `torch` is minigrad. The examples of the others stand in docs/api_examples.txt.
 """
 
 import doctest
@@ -9,12 +9,14 @@ import importlib
 import inspect
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import minigrad
+from minigrad.course.site import api
 
 PUBLIC = (
     "minigrad", "minigrad.autograd", "minigrad.autograd.functional", "minigrad.autograd.graph", "minigrad.cuda",
@@ -26,7 +28,10 @@ SHOWN = {
     *(f"minigrad.{name}" for name in ("record", "explain", "replace", "broken", "Tensor.backward", "Tensor.register_hook")),
     *(f"minigrad.autograd.{name}" for name in ("Function", "grad", "gradcheck", "functional.jacobian", "functional.hvp")),
 }
-OURS = ("minigrad.record", "minigrad.explain", "minigrad.replace", "minigrad.broken", "minigrad.autograd.check_graph")
+OURS = (
+    "minigrad.record", "minigrad.Recording", "minigrad.explain", "minigrad.replace", "minigrad.broken",
+    "minigrad.autograd.check_graph", "minigrad.Tensor.cuda", "minigrad.viz", "minigrad.course",
+)  # fmt: skip
 
 
 def members(module: ModuleType, seen: set[int]) -> Iterator[tuple[str, Any]]:
@@ -52,14 +57,15 @@ def docstrings() -> dict[str, str]:
 
 @cache
 def examples() -> dict[str, str]:
-    return {name: text for name, text in docstrings().items() if ">>> " in text}
+    return {name: text for name, text in docstrings().items() if ">>> " in text} | api.examples()
 
 
 def wrong(name: str, text: str, engine: Any) -> str:
-    """What doctest says of the examples in a docstring, run with this engine; nothing if they are true."""
+    """What doctest says of the examples of a name, run with this engine; nothing if they are true."""
     said: list[str] = []
-    test = doctest.DocTestParser().get_doctest(text, {"torch": engine, "minigrad": minigrad}, name, None, 0)
-    doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    space = {"torch": engine, "minigrad": minigrad, "nn": engine.nn, "F": engine.nn.functional}
+    test = doctest.DocTestParser().get_doctest(text, space, name, None, 0)
+    doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(test, out=said.append)
     return "".join(said)
 
 
@@ -75,7 +81,21 @@ def test_docstrings_have_the_house_form() -> None:
     assert not [name for name, text in docstrings().items() if headings & set(map(str.strip, text.splitlines()))]
 
 
-def test_examples_are_true() -> None:
+def test_every_name_of_the_api_has_one_example() -> None:
+    """In its docstring or in the file; a method, or a second name of a function, may have that of the function."""
+    unused = set(api.examples())
+    for space, *_ in api.SPACES:
+        for name, thing in api.public(space):
+            names = {f"{space}.{name}", f"minigrad.{name}"}
+            assert ">>> " in inspect.getdoc(thing) or names & api.examples().keys(), f"{space}.{name} has no example"
+            unused -= names
+    assert not unused
+    assert {space for space, *_ in api.SPACES} > set(PUBLIC)
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_examples_are_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a check writes the progress there
     assert examples().keys() >= SHOWN
     assert not [complaint for name, text in examples().items() if (complaint := wrong(name, text, minigrad))]
     assert "Expected" in wrong("planted", ">>> torch.tensor(1) + 1\ntensor(3)\n", minigrad)
@@ -83,6 +103,7 @@ def test_examples_are_true() -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("torch")
+@pytest.mark.filterwarnings("ignore")
 def test_examples_are_true_of_pytorch() -> None:
     import torch
     import torch.utils.data

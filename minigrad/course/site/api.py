@@ -1,4 +1,7 @@
-"""The page of the API: every public name with its signature and its docstring."""
+"""The page of the API: every public name with its signature, its docstring and an example.
+
+An example stands in the docstring, or in docs/api_examples.txt.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,53 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
+from minigrad.course import notebooks
 from minigrad.course.site import text
 
-__all__ = ["page"]
+__all__ = ["examples", "page", "public"]
 
 BREAK = "\n\n"
 SPACES = (
     ("minigrad", "Tensors and operations", "`import minigrad as torch` makes all of these `torch.` names."),
     ("minigrad.Tensor", "Tensor", "The methods of a tensor."),
     ("minigrad.autograd", "Autograd", "Gradients as functions, custom operations, and checks of gradients."),
+    ("minigrad.autograd.function", "Autograd, operations of your own", "What a custom operation is made of."),
     ("minigrad.autograd.functional", "Autograd, functional", "Jacobians, Hessians and products with them."),
+    ("minigrad.autograd.graph", "Autograd, the graph", "The nodes of a graph, and what they save."),
     ("minigrad.nn", "Layers and losses", "Modules that hold parameters."),
     ("minigrad.nn.functional", "Layers and losses as functions", "The same without parameters of their own."),
     ("minigrad.nn.init", "Initialisation", "Functions that fill a parameter before training."),
+    ("minigrad.nn.utils", "Parameters as a whole", "Functions of all parameters or gradients of a model."),
     ("minigrad.optim", "Optimisers", "They change parameters by their gradients."),
     ("minigrad.optim.lr_scheduler", "Learning rates", "They change the learning rate while a net trains."),
     ("minigrad.utils.data", "Data", "Datasets and batches."),
     ("minigrad.linalg", "Linear algebra", "Norms, inverses and solutions of linear systems."),
+    ("minigrad.cuda", "CUDA", "There is none, and a program can ask."),
     ("minigrad.viz", "Pictures", "The stepper and still pictures of a graph."),
     ("minigrad.course", "Course", "What you use in an exercise notebook."),
 )
+OPENING = "Every public name has an example here. In it `torch` is minigrad, `nn` is `torch.nn`, and `F` is `nn.functional`."
+
+
+@cache
+def examples() -> dict[str, str]:
+    """The examples of docs/api_examples.txt, by the full names of what they show."""
+    file = notebooks.course_root() / "docs" / "api_examples.txt"
+    blocks = [block.partition("\n") for block in file.read_text(encoding="utf-8").split(BREAK)[1:]]
+    return {name: example.rstrip("\n") for names, _, example in blocks for name in names.split()}
+
+
+def example(space: str, name: str) -> str:
+    """The example of a name; a method, or a function with two names, has that of the function."""
+    return next((examples()[f"{place}.{name}"] for place in (space, "minigrad") if f"{place}.{name}" in examples()), "")
 
 
 def page() -> tuple[str, list[tuple[int, str, str]]]:
     """The body of the page, and its headings."""
-    out = ['<h1 id="The-API">The API</h1>\n<p>Every public name, from the docstrings of the code.</p>\n']
+    out = [f'<h1 id="The-API">The API</h1>\n<p>{text.inline(OPENING)}</p>\n']
     headings = [(1, "The API", "The-API")]
     for space, title, says in SPACES:
         entries = [entry(space, name, thing) for name, thing in public(space)]
@@ -51,7 +74,8 @@ def public(space: str) -> Iterator[tuple[str, Any]]:
     for name in sorted(dir(room), key=str.lower):
         thing = None if name.startswith("_") else inspect.getattr_static(room, name, None) or getattr(room, name)
         thing = thing.fget if isinstance(thing, property) else getattr(thing, "__func__", thing)
-        if callable(thing) and inspect.getdoc(thing) and not inspect.ismodule(thing):
+        ours = str(getattr(thing, "__module__", "")).startswith("minigrad")
+        if ours and callable(thing) and inspect.getdoc(thing):
             yield name, thing
 
 
@@ -64,10 +88,13 @@ def entry(space: str, name: str, thing: Any) -> str:
     signature = re.sub(r"'([\w\[\], .|]+)'", r"\1", signature)
     shown = f"class {name}{signature}" if inspect.isclass(thing) else f"{name}{signature}"
     anchor = html.escape(f"{space}.{name}")
+    more = (inspect.getdoc(thing) or "").partition(BREAK)[2]
+    if ">>> " not in more and (shows := example(space, name)):
+        more = f"{more}{BREAK}{shows}"
     return (
         f'<details class="entry" id="{anchor}"><summary><code>{html.escape(name)}</code> '
         f"<span>{text.inline(first_sentence(thing))}</span></summary>\n"
-        f"{text.colour(shown)}{described((inspect.getdoc(thing) or '').partition(BREAK)[2])}</details>\n"
+        f"{text.colour(shown)}{described(more)}</details>\n"
     )
 
 
