@@ -55,7 +55,7 @@ def notebook(number: int) -> bytes:
 
 def jobs_of(numbers: range) -> list[dict[str, Any]]:
     """What the command would hand to its pool."""
-    settings = {"isolation": "auto", "trust": False, "seconds": None, "megabytes": None, "lesson": 5}
+    settings = {"isolation": "auto", "trust": False, "seconds": None, "megabytes": None, "lesson": 5, "allowance": 60.0}
     return [{"key": str(n), "submission": reader.read(notebook(n)), "seed": b"%d" % n, **settings} for n in numbers]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.course import cli
+from minigrad.course import cli, notebooks
 from minigrad.course.grading import journal, report, runs
 from tests.grading.classroom import grader, notebook
 from tests.grading.test_killed import finished
@@ -121,6 +122,24 @@ def test_a_hundred_endless_loops_end_within_what_is_announced(tmp_path: Path, le
     assert any("together may take" in " ".join(v["lines"]) for r in journal.read(out / "results.jsonl") for v in r["verdicts"])
 
 
+@pytest.mark.slow
+def test_sixty_computing_threads_make_no_neighbour_late(tmp_path: Path, level: str) -> None:  # noqa: F811
+    """On both sides of the honest ones, in two processes: what counts is the time in which a student's own code computes."""
+    spins = (
+        "import threading\ndef spin():\n    while True: pass\n"
+        "for _ in range(60): threading.Thread(target=spin, daemon=True).start()"
+    )
+    hand_ins = hand_in(tmp_path / "in", **dict.fromkeys(("eve", "mia", "sam"), spins))
+    for name in ("ann", "gus", "zoe"):
+        (hand_ins / name).mkdir()
+        shutil.copy(notebooks.path("solutions", "05_vectors"), hand_ins / name)
+    out = tmp_path / "out"
+    assert runs.grade(hand_ins, out=out, jobs=2).failed == 0
+    told = {result["student"]: {v["status"] for v in result["verdicts"]} for result in journal.read(out / "results.jsonl")}
+    assert told["ann"] == told["gus"] == told["zoe"] == {"passed"}
+    assert not {"passed", "not graded"} & (told["eve"] | told["mia"] | told["sam"])
+
+
 def test_all_keep_to_the_level_that_was_found(
     hand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str  # noqa: F811
 ) -> None:
@@ -138,6 +157,7 @@ def test_the_machine_has_no_name_in_there(isolation: str, tmp_path: Path) -> Non
         "import ctypes, os, platform, socket\nplace = ctypes.create_string_buffer(400)\n"
         "answer = [*os.uname()[:4], platform.node(), socket.gethostname(), ctypes.CDLL(None).uname(place)]\n"
         "answer.append(place.value.decode())\n"
+        "answer += [str(os.getuid()), str(os.getegid()), str(os.getgroups)]\n"
         f"try:\n    os.stat({str(tmp_path / 'hand_in.ipynb')!r}); answer.append('seen')\nexcept OSError: answer.append('')\n"
     )
     from tests.grading.classroom import LESSON

@@ -9,6 +9,7 @@ no grading at all, never in a grade from an open sandbox. The larger collection 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,7 +65,7 @@ def attempts(secret, folder, grader):
         "open a local socket": attempt(lambda: socket.socket(socket.AF_UNIX)),
         "signal the grader": attempt(lambda: os.kill(grader, 0)),
         "signal the parent": attempt(lambda: os.kill(os.getppid(), 0)),
-        "be root": os.getuid() == 0 or os.geteuid() == 0,
+        "tell who they are": attempt(lambda: os.getuid() >= 0) or attempt(lambda: bool(os.getgroups())),
         "become root": attempt(lambda: os.setuid(0)),
         "new namespace": libc.unshare(0x10000000) == 0,
         "trace a process": libc.ptrace(16, os.getppid(), 0, 0) == 0,
@@ -89,6 +90,12 @@ def honest():
 """
 
 
+def is_root(pid: int) -> bool:
+    """True if a process has root's rights, as the system sees it."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+    return re.search(r"^Uid:.*\b0\b", status, re.MULTILINE) is not None
+
+
 def attempt(sandbox: Sandbox) -> Iterator[str]:
     """What is wrong with this sandbox, one sentence each; nothing if it holds."""
     with tempfile.TemporaryDirectory(prefix="minigrad-escape-") as name:
@@ -111,6 +118,8 @@ def attempt(sandbox: Sandbox) -> Iterator[str]:
                 yield "the limit of memory does not hold"
             if sandbox.level == "process":
                 return  # it promises limits, no walls
+            if is_root(worker._pid):
+                yield "is root"
             tried = worker.call("attempts", str(secret), str(folder), os.getpid())
         finally:
             worker.close()
