@@ -198,7 +198,7 @@ class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_of(name, self.banned) else None
 
     def create_module(self, spec: Any) -> types.ModuleType:
-        module = types.ModuleType(getattr(spec, "name", "") or spec.__name__)
+        module = types.ModuleType(spec.__name__ if isinstance(spec, types.ModuleType) else spec.name)
         vars(module)["__getattr__"] = lambda name: self.refused(name)
         return module
 

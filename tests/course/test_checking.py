@@ -753,6 +753,9 @@ def test_a_lesson_that_asks_for_a_piece_of_engine_is_checked_without_one():
     # what is imported and not used is no reason to refuse an answer
     exec("def vjp_square(x, v):\n    import torch, minigrad.nn as nn\n    return 2 * x * v", space)
     assert examine(exercise, space).passed
+    # nor is what the notebook itself has imported
+    exec("import minigrad.nn as nn, minigrad.nn.functional as F, minigrad.optim as optim", space)
+    assert examine(exercise, space).passed
     (ready**2).sum().backward()  # the kernel's own engine is as it was
     assert ready.grad.tolist() == [2.0, 4.0, 6.0]
 
