@@ -197,12 +197,22 @@ def test_a_download_from_moodle(tmp_path: Path, level: str) -> None:  # noqa: F8
     out = tmp_path / "out"
     runs.grade(tmp_path / "in", out=out, executor=one_thread(), plan=plan.Plan(feedback="moodle"))
     assert [(row["Student"], row["05_vectors"]) for row in rows(out)] == [("Ann Bee", "1"), ("Cy Dee", "1")]
-    with zipfile.ZipFile(out / "hand_back" / "moodle.zip") as back:
-        folders = sorted(name.split("/")[0] for name in back.namelist())
+    handed_back = {}
+    for path in (out / "hand_back").iterdir():
+        with zipfile.ZipFile(path) as back:
+            handed_back[path.stem] = sorted(name.split("/")[0] for name in back.namelist())
     twin = tmp_path / "in" / "Cy Dee_104_assignsubmission_file_"  # another person of that name, in the same assignment
     twin.mkdir()
-    (twin / "05_vectors.ipynb").write_bytes(notebook(WRONG, 'check("5.1")'))
-    runs.grade(tmp_path / "in", out=out, executor=one_thread())
-    found = {row["Student"]: row["05_vectors"] for row in rows(out)}
-    assert found == {"Ann Bee": "1", "Cy Dee_103": "1", "Cy Dee_104": "0"}
-    assert folders == [f"{who}_assignsubmission_file_" for who in ("Ann Bee_101", "Ann Bee_202", "Cy Dee_103")]
+    (twin / "mine.ipynb").write_bytes(notebook(WRONG, 'check("5.1")'))
+    for number in (301, 302):  # and two whose names are hidden
+        file = tmp_path / "in" / f"Participant_{number}_assignsubmission_file_{number}.ipynb"
+        file.write_bytes(notebook(WRONG, f"check('{number % 2 + 5}.1')"))
+    roster = tuple(plan.Person(name="Cy Dee", sis=sis, moodle=f"Participant {n}") for n, sis in ((104, "s7"), (103, "")))
+    runs.grade(tmp_path / "in", out=out, executor=one_thread(), plan=plan.Plan(roster=roster))
+    found = [(row["Student"], row["SIS User ID"], row["05_vectors"]) for row in rows(out)]
+    assert found == [("Ann Bee", "", "1"), ("Cy Dee (Participant 103)", "", "1"), ("Cy Dee (s7)", "s7", "0"),
+                     ("Participant_301", "", "0"), ("Participant_302", "", "0")]  # fmt: skip
+    assert handed_back == {
+        "moodle-05_vectors": ["Ann Bee_101_assignsubmission_file_", "Cy Dee_103_assignsubmission_file_"],
+        "moodle-06_broadcasting": ["Ann Bee_202_assignsubmission_file_"],
+    }

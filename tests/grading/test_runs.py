@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from typing import Any
 import psutil
 import pytest
 
+from minigrad.course import cli
 from minigrad.course.grading import journal, report, runs, sandbox
+from minigrad.course.grading.plan import Plan
 from minigrad.course.grading.sandbox import Unavailable
 from tests.grading.classroom import notebook
 
@@ -212,10 +215,31 @@ def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) 
     for name in ("adalovelace_4711_90001_05_vectors.ipynb", "adalovelace_4711_90002_05_vectors-1.ipynb",
                  "boolegeorge_LATE_12_90003_05_vectors.ipynb", "mine_alone.ipynb"):  # fmt: skip
         (tmp_path / "in" / name).write_bytes(notebook(RIGHT, 'check("5.1")'))
-    runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread())
+    runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread(), plan=Plan(feedback="canvas"))
+    back = {path.stem: zipfile.ZipFile(path).namelist() for path in (tmp_path / "out" / "hand_back").iterdir()}
+    # Canvas reads the person's number and the file's, the first two that stand between underscores.
+    assert back == {"mine_alone": ["mine_alone.html"], "canvas-05_vectors": [
+        "adalovelace_4711_90002_05_vectors-1.html", "boolegeorge_LATE_12_90003_05_vectors.html"]}  # fmt: skip
+    fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    assert [*rows(tmp_path / "out")[0]] == [*fixed, "05_vectors", "Total (Final Points)"]
     assert [(row["Student"], row["ID"], row["SIS Login ID"], row[report.TOTAL]) for row in rows(tmp_path / "out")] == [
         ("adalovelace_4711", "4711", "", "1"), ("boolegeorge_12", "12", "", "1"), ("mine_alone", "", "mine_alone", "1"),
     ]  # fmt: skip
+
+
+def test_a_download_within_a_folder_is_named(tmp_path: Path, level: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whose folder it is counts, whatever the files are called; two downloads are two folders of one class."""
+    for lesson, ids in ((5, (11, 12)), (6, (11, 13))):
+        for id in ids:
+            file = tmp_path / "in" / f"lesson {lesson}" / f"s{id}_{id}_900{id}_{lesson}.ipynb"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(notebook(RIGHT, f'check("{lesson}.1")'))
+    runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread())
+    assert "lesson 5: this looks like a whole download" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    folders = [str(tmp_path / "in" / f"lesson {lesson}") for lesson in (5, 6)]
+    assert cli.main(["grade", *folders, "--out", str(tmp_path / "two"), "--jobs", "1"]) == 0
+    assert [row["ID"] for row in rows(tmp_path / "two")] == ["11", "12", "13"]
+    assert "4 notebooks graded" in capsys.readouterr().out
 
 
 def test_what_lies_around_a_notebook_is_no_matter(tmp_path: Path, level: str) -> None:

@@ -22,7 +22,8 @@ _LONGEST_KEY = 65_536
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `minigrad grade`."""
-    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with one folder a student")
+    parser.add_argument("submissions", type=Path, nargs="+", metavar="SUBMISSIONS", help="a folder with one folder a student,"
+                        " or a download of Canvas or Moodle; several are one class")  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="REPORT", help="the folder to write the report to")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one a processor)")
     parser.add_argument("--class", dest="plan", type=Path, metavar="FILE", help="a class.toml: class list, lessons, due"
@@ -98,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     if options.regrade:
         _tell(count.moved, count.first, "before", options.out / report.DIFFERENCES)
     if not count.total:
-        print(f"No notebook of this course was found: {options.submissions} should hold one folder a student.")
+        print(f"No notebook of this course was found: {options.submissions[0]} should hold one folder a student.")
     if options.diff is not None:
         _tell(*report.write_differences(options.out, options.diff), str(options.diff), options.out / report.DIFFERENCES)
     return 1 if count.failed or not count.total else 0

@@ -106,11 +106,11 @@ class Plan:
     overrides: tuple[Override, ...] = ()
 
     def person(self, student: str) -> Person | None:
-        """Whose folder this is: by the folder's name, a number of Canvas in it, a login, or the person's name."""
+        """Whose folder this is: by the folder's name, a number of Canvas or Moodle in it, a login, or the person's name."""
         found = self._index()
         number = re.search(r"_([0-9]+)$", student)
-        for key in (("folder", student), ("canvas", number[1] if number else ""), ("login", student), ("email", student),
-                    ("sis", student), ("name", plainly(student))):  # fmt: skip
+        for key in (("folder", student), ("canvas", number[1] if number else ""), ("moodle", number[1] if number else ""),
+                    ("login", student), ("email", student), ("sis", student), ("name", plainly(student))):  # fmt: skip
             if key[1] and key in found:
                 return found[key]
         return None
@@ -122,6 +122,7 @@ class Plan:
             for person in self.roster:
                 for kind in ("folder", "canvas", "login", "email", "sis"):
                     made.setdefault((kind, getattr(person, kind)), person)
+                made.setdefault(("moodle", person.moodle.split(" ")[-1]), person)  # "Participant 4711"
                 if ("name", plainly(person.name)) in made:  # two people of one name: a name tells neither
                     made[("name", plainly(person.name))] = Person()
                 made.setdefault(("name", plainly(person.name)), person)

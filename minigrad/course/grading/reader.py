@@ -149,10 +149,10 @@ def moodle_folder(path: str) -> str:
     return f"{match['who']}_{match['id']}_assignsubmission_file_" if match else ""
 
 
-def moodle_number(path: str) -> tuple[str, str]:
-    """The number of a hand-in in Moodle ("" if it is not from there), and the file's own name."""
+def moodle_number(path: str) -> str:
+    """The number of a hand-in in Moodle; "" if it is not from there."""
     match = _MOODLE.fullmatch(path.split("/")[0])
-    return (match["id"] if match else ""), (match["file"] if match and match["file"] else path.split("/")[-1])
+    return match["id"] if match else ""
 
 
 def was_late(path: str) -> bool:
@@ -214,6 +214,7 @@ def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
     """What lies in a student's folder `home`, the upper floors first: who hands in a whole disk hands in what is on top."""
     waiting, left = collections.deque([home]), MOST_ENTRIES
     others: list[str] = []
+    downloaded: set[str] = set()
     found, problem = 0, ""
     while waiting and left > 0:
         where = waiting.popleft()
@@ -226,6 +227,8 @@ def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
             for entry in itertools.islice(entries, left):
                 left -= 1
                 path = f"{where}/{entry.name}"
+                if where == home:
+                    downloaded.add(canvas_id(entry.name) or moodle_number(entry.name))
                 if entry.is_dir(follow_symlinks=False):
                     if _is_hidden(entry.name):
                         yield Found(student, path, problem=_HIDDEN)
@@ -238,7 +241,9 @@ def _of_student(folder: Path, student: str, home: str) -> Iterator[Found]:
                     yield _found(student, path, entry)
                 if where == home and len(others) < 3:
                     others.append(entry.name)
-    if not left:
+    if len(downloaded - {""}) > 1:  # who is in it cannot be known here: anybody may give a file such a name
+        problem = "this looks like a whole download of Canvas or Moodle: grade it as a folder of submissions of its own"
+    elif not left:
         problem = f"more than {MOST_ENTRIES:,} files and folders: what lies deepest was not looked at"
     elif not found and not problem:
         problem = f"no notebook, but {', '.join(sorted(others))}" if others else "nothing in the folder"

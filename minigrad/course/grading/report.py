@@ -68,6 +68,11 @@ class Row:
     results: dict[int, Counted] = field(default_factory=dict)
 
     @property
+    def called(self) -> str:
+        """The name in the class list; of two people of one name with what tells them apart."""
+        return (self.person.folder and self.person.name) or self.student
+
+    @property
     def complete(self) -> bool:
         return all(result.graded for result in self.results.values())
 
@@ -92,8 +97,14 @@ class Class:
             "pages (name TEXT PRIMARY KEY, student TEXT) WITHOUT ROWID",
             "shown (name TEXT PRIMARY KEY) WITHOUT ROWID",
         )
+        self.called: dict[Person, str] = {}
+        shared = Counter(person.name for person in self.plan.roster)
         for person in self.plan.roster:
-            self.expect(person.folder or person.name or person.login or person.sis or person.email, person)
+            others = (person.login, person.sis, person.email, person.canvas, person.moodle)
+            mark = next(filter(None, others), "")
+            name = f"{person.name} ({mark})" if shared[person.name] > 1 and person.name and mark else person.name
+            self.called[person] = person.folder or name or mark
+            self.expect("", person)
 
     def add(self, result: dict[str, Any], nanoseconds: int = 0, copies: int = 1) -> dict[str, Any]:
         """Take one notebook in, last changed then; the result as it counts, with its `page`. The latest of several stays."""
@@ -154,14 +165,14 @@ class Class:
     def expect(self, student: str, person: Person | None = None) -> str:
         """This student is one of the class, whatever was handed in. The name under which results are collected."""
         found = person or self.plan.person(student)
-        name = (found.folder or found.name or found.login or found.sis or found.email) if found else student
+        name = self.called[found] if found else student
         about = json.dumps(dataclasses.asdict(found)) if found else ""
         self.index.execute("INSERT OR IGNORE INTO students VALUES (?, ?)", (name, about))
         return name
 
     def name(self, row: Row) -> str:
         """What a table calls a student: two whose names read alike stay two. Asked once for each, in their order."""
-        name = plain = reader.spreadsheet(row.person.name or row.student).replace("Points Possible", "Points possible")
+        name = plain = reader.spreadsheet(row.called).replace("Points Possible", "Points possible")
         mark = row.student
         while self.index.execute("INSERT OR IGNORE INTO shown VALUES (?)", (name,)).rowcount == 0:
             mark = hashlib.sha256(mark.encode("utf-8", "replace")).hexdigest()[:6]
@@ -292,24 +303,28 @@ def write(folder: Path, found: Places | None = None, *, plan: Plan | None = None
 
 
 def hand_back(folder: Path, everybody: Class) -> None:
-    """The feedback pages as the plan wants them returned: a zip a student, or one that Canvas or Moodle takes."""
+    """The feedback pages as the plan wants them returned: a zip a student, or one a lesson that Canvas or Moodle takes.
+
+    Canvas finds the person and the file by the numbers in a name, Moodle the person by the name of a folder: what did not
+    come from there has a zip a student.
+    """
     layout, target = everybody.plan.feedback, folder / HANDED_BACK
     shutil.rmtree(target, ignore_errors=True)
     if layout == "folders":
         return
     target.mkdir()
-    lines = everybody.index.execute("SELECT student, page, path FROM results ORDER BY student, path")
-    for student, pages in itertools.groupby(lines, key=operator.itemgetter(0)):
-        for _, page, path in pages:
-            one = target / (f"{reader.tame(student)}.zip" if layout == "zips" else f"{layout}.zip")
-            inside = Path(page).name
-            if layout == "canvas":  # it knows a file by the numbers in its name
-                inside = f"{path.replace('/', '_').removesuffix('.ipynb')}.html"
-            elif layout == "moodle":  # and Moodle by the name of its folder
-                inside = f"{reader.moodle_folder(path) or path.split('/')[0].removesuffix('.ipynb')}/{inside}"
-            info = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
-            with zipfile.ZipFile(one, "a", zipfile.ZIP_DEFLATED) as file:
-                file.writestr(info, (folder / FEEDBACK / page).read_bytes(), zipfile.ZIP_DEFLATED)
+    lines = everybody.index.execute("SELECT student, lesson, page, path FROM results ORDER BY student, path")
+    for student, lesson, page, path in lines:
+        one, inside = f"{layout}-{known.lesson(lesson).slug}", Path(page).name
+        if layout == "canvas" and reader.canvas_id(path):
+            inside = f"{path.removesuffix('.ipynb')}.html"
+        elif layout == "moodle" and reader.moodle_folder(path):
+            inside = f"{reader.moodle_folder(path)}/{inside}"
+        else:
+            one = reader.tame(student)
+        info = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
+        with zipfile.ZipFile(target / f"{one}.zip", "a", zipfile.ZIP_DEFLATED) as file:
+            file.writestr(info, (folder / FEEDBACK / page).read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def _remove_others(folder: Path, everybody: Class) -> None:
@@ -801,6 +816,6 @@ def _student(row: Row, numbers: Sequence[int], plan: Plan) -> list[str]:
         stuck += [v[0] for v in result.verdicts if v[1] not in ("passed", "not attempted", "not graded")]
     reached = row.total(plan)
     total = _number(reached) + (" %" if plan.weights else "") + ("" if row.complete else " so far")
-    about = " ".join(filter(None, (row.person.name or row.student, row.person.group and f"({row.person.group})")))
+    about = " ".join(filter(None, (row.called, row.person.group and f"({row.person.group})")))
     name = f"is|{' '.join(marks)}|{shown(about, 120)}"
     return [name, *cells, f"n|{reached:.4f}|{total}", html.escape(", ".join(stuck))]

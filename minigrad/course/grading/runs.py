@@ -324,26 +324,33 @@ class HandIns:
 
 
 def namesakes(files: list[tuple[Path, reader.Found]]) -> list[list[tuple[Path, reader.Found]]]:
-    """The files of people whom Moodle calls by one name, apart; [] if they are one person's.
-
-    The number in its names is that of a hand-in, another one for each assignment: two numbers with the same file are two
-    people.
-    """
-    numbers: dict[str, set[str]] = {}
+    """The files of people whom Moodle calls by one name, apart; [] if Moodle gave them no numbers, or one."""
     groups: dict[str, list[tuple[Path, reader.Found]]] = {}
     for folder, one in files:
-        number, rest = reader.moodle_number(one.path)
-        numbers.setdefault(rest.lower(), set()).add(number)
+        number = reader.moodle_number(one.path)
         groups.setdefault(number, []).append((folder, dataclasses.replace(one, student=f"{one.student}_{number}")))
-    return list(groups.values()) if any(len(found) > 1 for found in numbers.values()) and "" not in groups else []
+    return list(groups.values()) if len(groups) > 1 and "" not in groups else []
+
+
+def share_a_lesson(groups: list[list[tuple[Path, reader.Found]]], course_key: bytes, settings: dict[str, Any]) -> bool:
+    """True if two of these groups of files have a notebook of the same lesson."""
+    lessons: Counter[int] = Counter()
+    for group in groups:
+        jobs = (prepare(folder, one, course_key, settings) for folder, one in group)
+        lessons.update({job["lesson"] for job in jobs if isinstance(job, dict)})
+    return any(count > 1 for count in lessons.values())
 
 
 def jobs_of(
     files: list[tuple[Path, reader.Found]], found: HandIns, course_key: bytes, settings: dict[str, Any], asked: frozenset[int]
 ) -> list[dict[str, Any]]:
-    """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name."""
+    """The jobs of one student: of several copies of a lesson the last one, by its time and then by its name.
+
+    The number that Moodle puts into names is that of a hand-in, another one for each assignment: two numbers with the same
+    lesson are two people of one name, and so are all whose names it hides.
+    """
     people = namesakes(files)
-    if people:  # two people of one name
+    if people and (files[0][1].student == "Participant" or share_a_lesson(people, course_key, settings)):
         found.divide(files[0][1].student, [group[0][1].student for group in people])
         return [job for group in people for job in jobs_of(group, found, course_key, settings, asked)]
     newest: dict[int, tuple[tuple[int, str], dict[str, Any], reader.Found]] = {}
