@@ -159,7 +159,8 @@ def floating(function: Callable[..., Array]) -> Callable[..., Array]:
     return forward
 
 
-ZEROS = {np.dtype(kind): np.dtype(kind).type(0) for kind in "?efdbhilB"}  # numpy compares slowly with a Python 0
+# numpy compares slowly with a Python 0; "l" has 32 bits in a browser
+ZEROS = {dtype: dtype.type(0) for dtype in map(np.dtype, ("?", "e", "f", "d", "i1", "i2", "i4", "i8", "B"))}
 
 
 def relu(x: Array) -> Array:
