@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import psutil
@@ -142,3 +143,14 @@ def test_the_limits_of_ci() -> None:
     assert limit <= 300 < last <= 600
     stages = re.findall(r'^stage .*pytest -m "(.*?)"', CI, re.MULTILINE)
     assert stages == ["slow and alone", "slow and not alone"], "each slow test is in one of the two"
+
+
+def test_what_says_which_pythons_are_tested_says_the_same() -> None:
+    (tested,) = re.findall(r"^for version in (.*); do$", CI, re.MULTILINE)
+    pythons = tested.split()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] == f">={pythons[0]}"
+    assert re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"])) == pythons
+    words = f"Python {', '.join(pythons[:-1])} and {pythons[-1]}"
+    for file in ("README.md", "CHANGELOG.md"):
+        assert words in (ROOT / file).read_text(encoding="utf-8"), file

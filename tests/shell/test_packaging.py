@@ -1,6 +1,5 @@
 """The wheel: what it carries, and that it works alone, with numpy only, outside the checkout."""
 
-import os
 import subprocess
 import sys
 import zipfile
@@ -18,35 +17,6 @@ print(x.grad, "site-packages" in torch.__file__)
 from minigrad.course import notebooks
 print(notebooks.is_installed(), "05_vectors" in notebooks.lessons())
 """
-
-
-def other_pythons() -> dict[str, str]:
-    """Newer Pythons on this machine: version -> program."""
-    folders = [Path("/usr/bin"), Path("/usr/local/bin"), *(Path.home() / ".pyenv" / "versions").glob("*/bin")]
-    found = {}
-    for path in sorted(path for folder in folders for path in folder.glob("python3.1?")):
-        version = path.name.removeprefix("python")
-        if version > f"{sys.version_info[0]}.{sys.version_info[1]}":
-            found[version] = str(path)
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
-def test_the_engine_under_a_newer_python_and_its_newest_numpy(version: str, tmp_path: Path) -> None:
-    program = other_pythons().get(version)
-    if program is None:
-        pytest.skip(f"optional: there is no Python {version} on this machine")
-    subprocess.run([program, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True, timeout=120)
-    python = str(tmp_path / "venv" / "bin" / "python")
-    # Without the constraints: the newest numpy is the one that a student gets.
-    free = {name: value for name, value in os.environ.items() if name not in ("PIP_CONSTRAINT", "MINIGRAD_CI")}
-    needs = ["numpy>=2.1", "pytest", "playwright", "psutil"]
-    subprocess.run([*PIP, python, "install", "-q", "--no-compile", *needs], check=True, timeout=600, env=free)
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib",
-               "-m", "not slow", "tests/engine/test_recorded.py", "tests/engine/test_own.py", "tests/library"]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, env=free, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stdout[-3000:]
 
 
 @pytest.fixture(scope="session")

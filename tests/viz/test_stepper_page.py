@@ -14,7 +14,7 @@ import pytest
 import minigrad as torch
 from minigrad import viz
 from minigrad.viz import pages
-from minigrad.viz.data import data_of
+from minigrad.viz.data import as_json, data_of
 
 from . import cases, graphs, ten
 
@@ -629,7 +629,7 @@ def test_the_state_is_a_pure_function_of_the_position(page) -> None:
             status: data.nodes.map((_, i) => S.status(end, i)),
             again: JSON.stringify(S.stateAt(7)) === JSON.stringify(S.stateAt(7)),
             texts: [js.fmt(1e-5), js.fmt(-3), js.brief({ s: [1], d: [4], r: 1, c: 1 })] };
-        }""", [source, data("scalar")])  # fmt: skip
+        }""", [source, json.loads(as_json(data("scalar")))])  # fmt: skip
     assert found["count"] == len(frames("scalar")) and found["again"] and found["texts"] == ["1e-5", "-3", "4"]
     by_name = dict(zip([n["name"] for n in data("scalar")["nodes"]], found["grads"], strict=True))
     assert by_name["a"] == -1.5 and by_name["b"] == 1
