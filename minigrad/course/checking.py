@@ -222,7 +222,7 @@ def remember(exercise: Exercise, verdict: Verdict, **more: Any) -> dict[str, Any
         mistake=verdict.mistake, **more,
     )  # fmt: skip
     if verdict.passed and not progress_store.judged():
-        welcome.write(progress_store.folder(), anew=False)
+        welcome.write(progress_store.folder())
     return noted
 
 

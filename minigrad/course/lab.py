@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
-from minigrad.course import notebooks, welcome
+from minigrad.course import notebooks, updating, welcome
 
 SETTINGS = Path(__file__).parent / "data" / "jupyter"
 
@@ -47,11 +47,12 @@ def environment(base: Mapping[str, str]) -> dict[str, str]:
     return {**base, "JUPYTER_CONFIG_PATH": os.pathsep.join([*paths, str(SETTINGS)]), "MINIGRAD_LAB": "1"}
 
 
-def lay_out(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Lessons, exercises and the welcome page in a student's folder; the files written and those found there."""
+def lay_out(folder: Path) -> tuple[list[Path], list[Path], list[str]]:
+    """Lessons, exercises and the welcome page in a student's folder; the files written, those found, and what to know."""
     written, kept = notebooks.lay_out(folder)
-    welcome.write(folder)
-    return written, kept
+    news = updating.news(folder, kept)
+    welcome.write(folder, news)
+    return written, kept, news
 
 
 def start(folder: Path, browser: bool = True, port: int | None = None, page: str = "") -> int:
@@ -66,8 +67,9 @@ def start(folder: Path, browser: bool = True, port: int | None = None, page: str
             raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    written, kept = lay_out(folder)
+    written, kept, news = lay_out(folder)
     print(f"The course is in {folder}: {len(written)} files are new, {len(kept)} were there and stay.")
+    print(*news, sep="\n", end="\n" if news else "")
     print("Stop JupyterLab with Ctrl-C. Your work stays in that folder.", flush=True)
     line, env = command(folder, browser, port, page), environment(os.environ)
     if platform.system() != "Windows":

@@ -10,7 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from minigrad.course import lessons, notebooks, progress_store, welcome
+from minigrad.course import lessons, notebooks, progress_store, updating, welcome
+from minigrad.course.exercise import EDITION
 
 __all__ = ["COURSE", "course", "file_in", "is_course", "lesson", "notebook", "opened_by", "to_open"]
 
@@ -97,6 +98,9 @@ def notebook(typed: str) -> tuple[Path, str]:
     """
     file = Path(typed).expanduser()
     if file.is_file():
+        if updating.edition_of(file) != EDITION:
+            raise ValueError(f"{file} comes from {updating.OTHER}. Your work in it stays: copy your answers into the notebooks "
+                             "that `minigrad lab` lays out.")  # fmt: skip
         return file, ""
     if typed and file.is_dir():
         raise ValueError(f"{typed} is a folder: give a lesson (05, vectors), an exercise (5.2) or a notebook")

@@ -9,6 +9,7 @@ student's own folder. `building` puts them together.
 """
 
 import ast
+import hashlib
 import json
 import os
 import platform
@@ -19,6 +20,9 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from minigrad import __version__
+from minigrad.course.exercise import EDITION
 
 Notebook = dict[str, Any]
 Cell = dict[str, Any]
@@ -385,7 +389,9 @@ def lay_out_for_nbgrader(folder: Path) -> list[Path]:
         solution = path("solutions", lesson)
         if solution.exists():
             file = folder / "source" / lesson / solution.name
-            write(strip_outputs(read(solution)), file)
+            nb = strip_outputs(read(solution))
+            nb["metadata"]["minigrad"] = stamp(nb)
+            write(nb, file)
             written.append(file)
     settings = folder / "nbgrader_config.py"
     settings.write_text(NBGRADER_CONFIG, encoding="utf-8", newline="\n")
@@ -425,20 +431,29 @@ def dated(file: Path) -> Path:
 
 
 def for_student(file: Path) -> bytes:
-    """What a student gets for a file of the course: a notebook without outputs, anything else as it is.
+    """What a student gets for a file of the course: a notebook without outputs, anything else as it is."""
+    return file.read_bytes() if file.suffix != ".ipynb" else dumps(student_copy(file)).encode()
 
-    A notebook names its kernel as JupyterLab does, which would otherwise mark it as changed when it is opened; and its
-    way back to all lessons leads to the welcome page.
+
+def student_copy(file: Path) -> Notebook:
+    """A notebook of the course as a student gets it.
+
+    It names its kernel as JupyterLab does, which would otherwise mark it as changed when it is opened; its way back to all
+    lessons leads to the welcome page; and it says which edition, version and text it was made from (`updating`).
     """
-    if file.suffix != ".ipynb":
-        return file.read_bytes()
     nb = strip_outputs(read(file))
     for cell in nb["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = cell["source"].replace("](../notebooks/README.md)", "](../Welcome.md)")
     version = {"version": platform.python_version(), "codemirror_mode": {"name": "ipython", "version": 3}}
-    nb["metadata"] = {"kernelspec": _LIVE_KERNEL, "language_info": _LIVE_LANGUAGE | version}
-    return dumps(nb).encode()
+    nb["metadata"] = {"kernelspec": _LIVE_KERNEL, "language_info": _LIVE_LANGUAGE | version, "minigrad": stamp(nb)}
+    return nb
+
+
+def stamp(nb: Notebook) -> dict[str, Any]:
+    """What a copy says about itself: edition, version, and a mark of its text."""
+    text = json.dumps([[cell["cell_type"], cell["source"]] for cell in nb["cells"]]).encode()
+    return {"edition": EDITION, "version": __version__, "text": hashlib.sha256(text).hexdigest()[:16]}
 
 
 def _create(target: Path, content: bytes) -> bool:

@@ -23,6 +23,7 @@ from .notebooks import dated
 __all__ = ["FILE", "folder", "judged", "load", "news", "note"]
 
 FILE = "minigrad-progress.json"
+FORMAT = 1  # of the file: a new one only where an older minigrad would misread it
 ROOMS = ("notebooks", "exercises", "solutions")
 COUNTS = ("hints", "rung", "tries", "tries_at_rung")
 Record = dict[str, Any]
@@ -65,13 +66,15 @@ def load(where: Path | None = None) -> dict[str, Record]:
 def read(file: Path) -> dict[str, Record]:
     """The records of a file; what is odd in a single record is left out of it.
 
-    ValueError for what is no progress, and for an edition in which the exercises had other numbers.
+    ValueError for what is no progress, for a format of the future, and for an edition with other numbers.
     """
     why = "it holds something else"
     try:
         whole = json.loads(file.read_text(encoding="utf-8-sig"))
         records = whole["exercises"]
-        if whole.get("edition", 1) != EDITION:
+        if whole.get("minigrad", 1) != FORMAT:
+            why = "it was written by a newer version of minigrad"
+        elif whole.get("edition", 1) != EDITION:
             why = "it comes from another edition of the course, in which exercises had other numbers"
         elif type(records) is dict and all(type(record) is dict for record in records.values()):
             return {id: {k: v for k, v in record.items() if plausible(k, v)} for id, record in records.items()}
@@ -128,7 +131,7 @@ def replace(where: Path, records: dict[str, Record]) -> None:
     """Write the file in one step; a file of that name that is not ours is kept beside it. OSError if that
     fails."""
     target = where / FILE
-    whole = {"minigrad": 1, "edition": EDITION, "exercises": dict(sorted(records.items()))}
+    whole = {"minigrad": FORMAT, "edition": EDITION, "exercises": dict(sorted(records.items()))}
     text = json.dumps(whole, indent=1, ensure_ascii=False)
     handle, name = tempfile.mkstemp(prefix=FILE, suffix=".tmp", dir=where)
     try:

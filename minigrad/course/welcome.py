@@ -14,6 +14,7 @@ from minigrad.course.exercise import Lesson
 __all__ = ["FILE", "page", "write"]
 
 FILE = "Welcome.md"
+QUOTE = "> "
 OURS = "<!-- minigrad writes this page anew at each start -->"
 FOOT = """
 Run a cell with Shift and Enter. A lesson has two notebooks: one to read and run, and one with exercises that check
@@ -26,23 +27,30 @@ themselves.
 """
 
 
-def write(folder: Path, anew: bool = True) -> None:
-    """Write the page into a student's folder; `anew=False` only where it is already. A full disk is not our news."""
+def write(folder: Path, news: list[str] | None = None) -> None:
+    """Write the page into a student's folder, with what is new there; a full disk is not our news.
+
+    Without `news` only where the page is already, and what was new stays on it.
+    """
     file = folder / FILE
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        there = file.exists()
-        if not (there or anew) or (there and OURS not in file.read_text(encoding="utf-8")):
+        old = file.read_text(encoding="utf-8") if file.exists() else ""
+        if (not old and news is None) or (old and OURS not in old):
             return
-        file.write_text(page(progress_store.load(folder)), encoding="utf-8", newline="\n")
+        if news is None:
+            news = [line.removeprefix(QUOTE) for line in old.splitlines() if line.startswith(QUOTE)]
+        file.write_text(page(progress_store.load(folder), news), encoding="utf-8", newline="\n")
 
 
-def page(records: dict[str, dict[str, Any]]) -> str:
-    """The text of the page for these records of progress."""
+def page(records: dict[str, dict[str, Any]], news: list[str] | None = None) -> str:
+    """The text of the page for these records of progress, and what is new in the folder."""
     known = lessons.all_lessons()
     done = {each.number: sum(bool(records.get(e.id, {}).get("passed")) for e in scored(each)) for each in known}
     solved, asked = sum(done.values()), sum(len(scored(each)) for each in known)
     here = next((each for each in known if done[each.number] < len(scored(each))), None)
     lines = [OURS, "", "# Welcome to minigrad", "", f"You have solved {solved} of {asked} exercises. {go_on(here, done)}"]
+    for sentence in news or ():
+        lines += ["", QUOTE + sentence]
     lines += ["", "| lesson | solved | minutes | what it is about |", "|---|---|---|---|"]
     for each in known:
         exercises = f"[{done[each.number]} of {len(scored(each))}](exercises/{each.slug}{notebooks.SUFFIX}.ipynb)"

@@ -522,7 +522,7 @@ def test_lab_on_windows_waits_for_the_server(folder: Path, monkeypatch: pytest.M
 def test_the_welcome_page_says_what_is_solved_and_where_to_go_on(tmp_path: Path) -> None:
     from minigrad.course import lab, welcome
 
-    written, _ = lab.lay_out(tmp_path)
+    written, *_ = lab.lay_out(tmp_path)
     file = tmp_path / "Welcome.md"
     text = file.read_text(encoding="utf-8")
     assert "0 of 3" in text and "**Begin with [00 · Start here](notebooks/00_start_here.ipynb)**." in text

@@ -22,6 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from minigrad.course import updating
+from minigrad.course.exercise import EDITION
+
 LARGEST_FILE = 64 << 20  # bytes; a notebook with many pictures has two or three million
 MOST_VALUES = 4_000_000  # strings, lists, objects and what is in them: each takes fifty bytes and more when it is read
 LARGEST_SOURCE = 1 << 20  # characters of code
@@ -74,6 +77,9 @@ def read(data: bytes) -> Submission:
         notebook, _ = json.JSONDecoder().raw_decode(data.decode(json.detect_encoding(data), "replace").lstrip())
     except (ValueError, RecursionError, MemoryError):
         return Submission((), "the file is cut off or is no notebook: it is not complete JSON", unread=True)
+    opening = next((source for _, source in _sources(notebook)), "")
+    if isinstance(notebook, dict) and updating.edition(notebook.get("metadata"), opening) != EDITION:
+        return Submission((), f"the notebook is from {updating.OTHER}", unread=True)
     cells: list[Cell] = []
     parked: list[str] = []
     size = 0
