@@ -45,10 +45,21 @@ student = "dan"
 exercise = "5.1"
 points = 0.5
 comment = "the right idea"
+[[override]]
+student = "Ned Nemo"
+lesson = 5
+points = 2
+comment = "on paper alone"
+[[override]]
+student = "Gus"
+lesson = 5
+points = 9
+comment = "nobody"
 """
 ROSTER = (
     'Folder,Student,ID,SIS User ID,SIS Login ID,Section,Email\nann,"Lovelace, Ann",11,s1,ann@x,A,a@x\n,Bob Boole,12,s2,bob,A,\n'
     "cy,Cy,13,s3,cy,B,\ndan,Dan,14,s4,dan,B,\nzed,Zed,15,s5,zed,B,\n"
+    ',"Nemo, Ned",16,s6,nemo,B,\n'
 )
 
 
@@ -64,17 +75,19 @@ def test_a_teachers_afternoon(
     command = ["grade", str(hand_ins), "--out", str(out), "--class", str(tmp_path / "class.toml"), "--jobs", "1"]
     assert cli.main(command) == 1, "cy's file could not be read"
     found = {row["Student"]: row for row in rows(out)}
-    everybody = ["Lovelace, Ann", "Bob Boole", "Cy", "Dan", "eve", "Zed"]
+    everybody = ["Lovelace, Ann", "Bob Boole", "Cy", "Dan", "eve", "Zed", "Nemo, Ned"]
     assert sorted(found) == sorted(everybody)
     points = {name: row["05_vectors"] for name, row in found.items()}
     full = sum(e.points for e in runs.known.lesson(5).exercises if not e.written)
     share = 8 / full
-    # Ann is two days late, Bob has more time, Dan's answer is corrected, Zed handed in nothing.
-    assert [float(points[n]) for n in everybody] == pytest.approx([share / 2, share, 3.5, share / 2, share, 0], abs=0.005)
+    # Ann is two days late, Bob has more time, Dan's answer is corrected, Zed handed in nothing, Ned nothing but paper.
+    assert [float(points[n]) for n in everybody] == pytest.approx([share / 2, share, 3.5, share / 2, share, 0, 2], abs=0.005)
     assert (found["Dan"]["ID"], found["Dan"]["SIS User ID"], found["Dan"]["Section"]) == ("14", "s4", "B")
     moodle = list(csv.DictReader(io.StringIO((out / "moodle.csv").read_text(encoding="utf-8"))))
-    assert sorted(line["ID number"] for line in moodle) == ["", "s1", "s2", "s3", "s4", "s5"]
+    assert sorted(line["ID number"] for line in moodle) == ["", "s1", "s2", "s3", "s4", "s5", "s6"]
     page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Not graded, 05: Cy" not in page, "there are points set by hand"
+    assert "speaks of Gus, but nobody" in page and "Ned, but" not in page
     assert "Autograd, autumn &lt;2026&gt;" in page and "Not in the class list: eve" in page and "Zed (B)" in page
     feedback = "".join(path.read_text(encoding="utf-8") for path in (out / "feedback").rglob("*.html"))
     for text in ("2 days late: 50 %", "set the points to 3.5: handed in on paper", "set the points to 0.5: the right idea"):
@@ -86,8 +99,9 @@ def test_a_teachers_afternoon(
     hand_in(hand_ins, dan=RIGHT)  # the correction survives
     os.utime(hand_ins / "dan" / "05_vectors.ipynb", (DUE.timestamp(), DUE.timestamp()))
     capsys.readouterr()
-    cli.main([*command, "--regrade", "Dan"])
+    cli.main([*command, "--regrade", "Dan", "--regrade", "Gus"])
     said = capsys.readouterr().out
+    assert "no notebook of Gus" in said and "no notebook of Dan" not in said
     assert "dan  5.1  wrong -> passed  (another notebook)" in said and "4 were graded before" not in said
     assert {row["Student"]: row["05_vectors"] for row in rows(out)}["Dan"] == points["Dan"]
     assert cli.main([*command, "--regrade", "5.1"]) == 1 and "0 verdicts moved since before" in capsys.readouterr().out

@@ -96,6 +96,8 @@ def run(options: argparse.Namespace) -> int:
             cluster[0].close()
     bar.end()
     print(summary(count, options.out))
+    for name in sorted(count.unmet):
+        print(_printable(f"There is no notebook of {name}: nothing was graded again for that."))
     if options.regrade:
         _tell(count.moved, count.first, "before", options.out / report.DIFFERENCES)
     if not count.total:
@@ -137,7 +139,8 @@ def summary(count: Count, out: Path) -> str:
     if count.aside:
         lines.insert(1, f"Left aside, for reasons that the report names: {count.aside}.")
     if count.failed:
-        lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost): run the same command again.")
+        lines.insert(1, f"{count.failed} notebooks are NOT GRADED (no points lost). The report says why."
+                        " The same command tries again.")  # fmt: skip
     return "\n".join(lines)
 
 

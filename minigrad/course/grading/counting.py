@@ -9,8 +9,8 @@ from typing import Any
 @dataclass
 class Count:
     """Files in all, taken over from an earlier run, graded now, not graded; left aside; seconds; the isolation level;
-    the name under which results of another edition are kept; after a regrade how many verdicts moved, and the first of
-    them."""
+    the name under which results of another edition are kept; after a regrade how many verdicts moved, the first of
+    them, and what was to be graded again and is not there."""
 
     total: int = 0
     kept: int = 0
@@ -22,6 +22,7 @@ class Count:
     older: str = ""
     moved: int = 0
     first: list[dict[str, Any]] = field(default_factory=list)
+    unmet: set[str] = field(default_factory=set)
 
     @property
     def done(self) -> int:

@@ -12,7 +12,7 @@ import math
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ FIELDS = {
     "extension.student": "who has more time",
     "extension.lesson": "for which lesson",
     "extension.due": "until when",
-    "override.student": "whose points are set by hand",
+    "override.student": "whose points are set by hand: the folder, or anything by which the class list knows the person",
     "override.exercise": 'in which exercise, as "5.2"',
     "override.lesson": "or in which whole lesson",
     "override.points": "the points, whatever the grader found",
@@ -130,21 +130,25 @@ class Plan:
             object.__setattr__(self, "_people", made)
         return made
 
-    def names(self, student: str) -> set[str]:
-        """All that the file may call this student."""
+    def means(self, name: str, student: str) -> bool:
+        """True if a teacher who writes this name means this student."""
         person = self.person(student)
-        return {student} | ({person.folder, person.name, person.login, person.email, person.canvas} - {""} if person else set())
+        return name == student or (person is not None and self.person(name) is person)
+
+    def strangers(self, students: Collection[str]) -> list[str]:
+        """Whom the file speaks of although nobody of the class is called so."""
+        named = {override.student for override in self.overrides} | {name for name, _ in self.extensions}
+        return sorted(name for name in named if name not in students and self.person(name) is None)
 
     def override(self, student: str, lesson: int, exercise: str) -> Override | None:
         """The correction of one exercise, or (where that is "") of a whole lesson; of several the last one."""
-        names = self.names(student) if self.overrides else ()
-        fits = [o for o in self.overrides if o.student in names and (o.lesson, o.exercise) == (lesson, exercise)]
+        fits = [o for o in self.overrides if (o.lesson, o.exercise) == (lesson, exercise) and self.means(o.student, student)]
         return fits[-1] if fits else None
 
     def days_late(self, student: str, lesson: int, nanoseconds: int, flagged: bool) -> int:
         """How many days were begun after the due date when the file was changed last; at least one for one flagged late."""
-        due = next((self.extensions[name, lesson] for name in self.names(student) if (name, lesson) in self.extensions),
-                   self.due.get(lesson)) if self.due or self.extensions else None  # fmt: skip
+        longer = (due for (name, number), due in self.extensions.items() if number == lesson and self.means(name, student))
+        due = next(longer, self.due.get(lesson))
         if due is None or not nanoseconds:
             return int(flagged)
         seconds = nanoseconds / 1e9 - due.timestamp() - 60 * self.grace

@@ -92,7 +92,7 @@ class Class:
         self.counting: frozenset[int] | None = None  # the lessons that count; all of them if None
         self.index = on_disk(
             "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds, days, copies,"
-            " notebook, likeness, published, path, time, PRIMARY KEY (student, lesson)) WITHOUT ROWID",
+            " notebook, likeness, published, path, time, why, PRIMARY KEY (student, lesson)) WITHOUT ROWID",
             "students (name TEXT PRIMARY KEY, about TEXT) WITHOUT ROWID",
             "pages (name TEXT PRIMARY KEY, student TEXT) WITHOUT ROWID",
             "shown (name TEXT PRIMARY KEY) WITHOUT ROWID",
@@ -116,15 +116,16 @@ class Class:
         student = self.expect(result["student"])
         self.index.execute("INSERT INTO pages VALUES (?, ?)", (page.lower(), student))
         self.index.execute(
-            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET points = excluded.points, out_of = excluded.out_of, graded = excluded.graded,"
             " page = excluded.page, verdicts = excluded.verdicts, isolation = excluded.isolation, seconds = excluded.seconds,"
             " days = excluded.days, copies = copies + 1, notebook = excluded.notebook, likeness = excluded.likeness,"
-            " published = excluded.published, path = excluded.path, time = excluded.time"
+            " published = excluded.published, path = excluded.path, time = excluded.time, why = excluded.why"
             " WHERE (excluded.time, excluded.path) > (time, path)",
             (student, result["lesson"], reader.canvas_id(result["path"]), result["points"], result["out_of"],
              bool(result["graded"]), page, json.dumps(verdicts), result["isolation"], result["seconds"], result["days"],
-             copies, result["notebook"], result.get("like", ""), bool(result.get("published")), result["path"], nanoseconds),
+             copies, result["notebook"], result.get("like", ""), bool(result.get("published")), result["path"], nanoseconds,
+             "" if result["graded"] else result["problem"] or next(v["lines"][0] for v in result["verdicts"] if v["lines"])),
         )  # fmt: skip
         return result
 
@@ -161,6 +162,20 @@ class Class:
             remarks.append(f"Of {copies} copies the last one was graded.")
         return result | {"verdicts": verdicts, "points": points, "out_of": out_of, "graded": graded, "days": days,
                          "remarks": remarks}  # fmt: skip
+
+    def on_paper(self) -> Iterator[dict[str, Any]]:
+        """An empty hand-in for each correction of a lesson that its student, who is in the class, did not hand in."""
+        for student, number in dict.fromkeys((o.student, o.lesson) for o in self.plan.overrides):
+            person = self.plan.person(student)
+            name = self.called[person] if person else student
+            done = self.index.execute("SELECT 1 FROM results WHERE (student, lesson) = (?, ?)", (name, number)).fetchone()
+            if not done and self.index.execute("SELECT 1 FROM students WHERE name = ?", (name,)).fetchone():
+                lesson = known.lesson(number)
+                verdicts = [{"exercise": e.id, "status": "not attempted", "points": 0.0, "out_of": e.points, "lines": []}
+                            for e in lesson.exercises if e.points]  # fmt: skip
+                yield {"student": name, "lesson": number, "path": lesson.slug, "verdicts": verdicts, "graded": True,
+                       "problem": "no notebook was handed in", "cells": [], "isolation": "", "seconds": 0.0,
+                       "notebook": ""}  # fmt: skip
 
     def expect(self, student: str, person: Person | None = None) -> str:
         """This student is one of the class, whatever was handed in. The name under which results are collected."""
@@ -237,6 +252,9 @@ class Class:
         if len(levels) > 1:
             weak = self.index.execute("SELECT DISTINCT student FROM results WHERE isolation = ?", (levels[-1],))
             yield f"Not all at the same level of isolation ({', '.join(levels)}); at {levels[-1]}: {_some(n for (n,) in weak)}"
+        reasons = self.index.execute("SELECT lesson, student, why FROM results WHERE NOT graded ORDER BY 1, 2")
+        for number, name, why in itertools.islice(reasons, _MOST_NOTES):
+            yield f"Not graded, {number:02d}: {name}: {why}"
         answered = (
             "EXISTS (SELECT 1 FROM json_each(verdicts)"
             " WHERE json_extract(value, '$[1]') NOT IN ('not attempted', 'missing', 'not graded'))"
@@ -257,6 +275,10 @@ class Class:
             pairs = self.index.execute(f"SELECT lesson, student FROM results WHERE {condition} ORDER BY lesson, student")
             for number, group in itertools.groupby(pairs, key=operator.itemgetter(0)):
                 yield f"{what}, {number:02d}: {_some(name for _, name in group)}"
+        if self.plan.overrides or self.plan.extensions:
+            students = {name for (name,) in self.index.execute("SELECT name FROM students")}
+            for name in self.plan.strangers(students):
+                yield f"The class file speaks of {name}, but nobody of the class is called so"
         if self.plan.roster:
             for (name,) in self.index.execute("SELECT name FROM students WHERE about = '' ORDER BY name"):
                 yield f"Not in the class list: {name}"
@@ -292,6 +314,9 @@ def write(folder: Path, found: Places | None = None, *, plan: Plan | None = None
         everybody.expect(student)
     for result in journal.read(folder / journal.RESULTS):
         counted = everybody.add(result, *(found.when(result["key"]) if found else (0, 1)))
+        _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
+    for result in everybody.on_paper():
+        counted = everybody.add(result)
         _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
     _remove_others(folder / FEEDBACK, everybody)
     notes = [*everybody.choose(asked), *(found.linked() if found else ()), *everybody.notes()]

@@ -179,7 +179,8 @@ def grade(
                     "megabytes": megabytes, "together": student_seconds}  # fmt: skip
         found = HandIns(folders, without=target)
         count.total = len(found)
-        numbers = {int(name.split(".")[0]) for name in regrade if re.fullmatch(r"\d{1,2}\.\d+", name)}
+        numbers = {name: int(name.split(".")[0]) for name in regrade if re.fullmatch(r"\d{1,2}\.\d+", name)}
+        count.unmet = set(regrade)
         before = target / (journals.RESULTS + ".before")
         if regrade and (target / journals.RESULTS).exists():
             shutil.copyfile(target / journals.RESULTS, before)
@@ -191,7 +192,9 @@ def grade(
                     count.total -= handed_in - len(chosen)
                     for job in chosen:
                         found.expect(job)
-                        again = {job["student"], *plan.names(job["student"])} & set(regrade) or job["lesson"] in numbers
+                        again = {what for what in regrade if plan.means(what, job["student"])}
+                        again |= {what for what, number in numbers.items() if number == job["lesson"]}
+                        count.unmet -= again
                         if journal.graded(job["key"]) and not again:
                             count.kept += 1
                         else:
