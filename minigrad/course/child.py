@@ -282,6 +282,9 @@ class Watched(Local):
     def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
         return self.timed(lambda: super(Watched, self).run(code, data, prelude, outside))
 
+    def vary(self, names: list[str]) -> None:
+        """Not here: what a change leaves behind would stay."""
+
     def timed(self, action: Callable[[], Any]) -> Any:
         """The action's result, or a timeout for it and for everything after it."""
         if self.dead:

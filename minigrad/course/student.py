@@ -39,6 +39,9 @@ class Student(Protocol):
     def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
         """The value of a program's last line; the program may ask `outside`."""
 
+    def vary(self, names: list[str]) -> Any:
+        """The next small change of these functions: [sort, line, piece], None after the last; without names, none."""
+
 
 class Local:
     """An answer in this process; values still make the trip through the wire, so that types are the same as
@@ -60,6 +63,9 @@ class Local:
     def run(self, code: str, data: dict[str, Any], prelude: str = "", outside: Outside | None = None) -> Any:
         self.server.outside = lambda asked: travelled(answered(outside, travelled(asked)))
         return travelled(self.server.run(code, travelled(data), prelude))
+
+    def vary(self, names: list[str]) -> Any:
+        return self.server.vary(names)
 
 
 class Remote:
@@ -124,6 +130,11 @@ class Remote:
             return self.ask("run", code, data, prelude)
         finally:
             self.outside = None
+
+    def vary(self, names: list[str]) -> Any:
+        slip = self.ask("vary", names)
+        good = type(slip) is list and [type(part) for part in slip] == [str, int, str] and len(slip[2]) <= 200
+        return slip if good else None
 
     def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
         """One request and its reply. After the first lost reply every answer is that Failure."""

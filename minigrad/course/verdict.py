@@ -25,6 +25,7 @@ import numpy as np
 
 from . import likeness, misconceptions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
+from .raised import explained
 from .shrinking import Patience, simpler, weight
 from .student import Local, Student
 from .wire import Failure, Tensor
@@ -32,6 +33,7 @@ from .worker import own_randomness
 
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
+SEARCH, LATEST = 1.0, 2.2  # seconds to look for the one small change that makes an answer right; not after LATEST
 LONG = 0.1  # seconds of our own processor for comparing the answers to one exercise; a wrong one after that is the last
 STATUSES = (
     "passed", "wrong", "error", "timeout", "memory", "forbidden", "missing", "not attempted", "not graded",
@@ -149,7 +151,7 @@ class Bench:
 
     def verdict(self) -> Verdict:
         """Ask everything, then speak about the first thing that is wrong."""
-        exercise = self.exercise
+        exercise, self.begun = self.exercise, time.monotonic()
         self.probes = exercise.questions(self.seed)
         self.truths = [exercise.expected(p) for p in self.probes]
         self.answers: list[Any] = []
@@ -254,8 +256,14 @@ class Bench:
             lines = [problem, noticed[1]]
         elif wrong is None:
             probe, answer, truth, *lines = self.unknown(failing, problems)
+            if isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises):
+                lines.append(explained(answer))
+            found = self.slip(failing)
+            lines += found or [self.in_general(probe, answer, truth)]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
+        # Without a word about the cause, what is right for this one question says more than that something is wrong.
+        told = probe.shown or (wrong is None and noticed is None and len([line for line in lines if line]) < 2)
         parts = {"blank": "", "hole": "A part of "}
         left = [f"{parts[state]}{name}" for name, state in self.states.items() if state in parts]
         if left and wrong is None:
@@ -269,7 +277,7 @@ class Bench:
         return self.say(
             status, *lines, says,
             call=shown_call(exercise, probe), got=shown_answer(answer),
-            expected=shown_truth(truth) if probe.shown else "",
+            expected=shown_truth(truth) if told else "",
             misconception=wrong.misconception if wrong else "", mistake=wrong.id if wrong else "",
         )  # fmt: skip
 
@@ -290,6 +298,55 @@ class Bench:
         elif re.search("times what|zero|sign", seen) and not re.search("times what|zero|sign", whole):
             seen = ""  # so in the small question only
         return *small, problem, self.always_the_same() or seen
+
+    def slip(self, failing: list[int]) -> list[str]:
+        """For each function that fails, the one place that keeps it from being right, if there is one."""
+        said, left = [], list(failing)
+        for part in parts_of(self.exercise, self.probes) or [list(range(len(self.probes)))]:
+            wrong = sorted((i for i in part if i in left), key=lambda i: weight(self.probes[i]))
+            names = [name for name in self.exercise.names if self.probes[part[0]].name in ("", name)]
+            if wrong and not any(self.states[name] in ("blank", "hole") for name in names):
+                sentence, left = self.slip_in(names, wrong + [i for i in part if i not in wrong], left)
+                said.append(sentence)
+        return [sentence for sentence in said if sentence]
+
+    def slip_in(self, names: list[str], asked: list[int], left: list[int]) -> tuple[str, list[int]]:
+        """The same for some names and their questions, the failing ones first; and what of all that fails is left then."""
+        end = min(time.monotonic() + SEARCH, self.begun + LATEST)
+        try:
+            while time.monotonic() < end:
+                slip = self.student.vary(names)
+                if slip is None:
+                    break
+                if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
+                    still = [i for i in left if i not in asked and not self.right_now(self.probes[i], self.truths[i])]
+                    return slipped(*slip), still
+            return "", left
+        finally:
+            self.student.vary([])
+
+    def in_general(self, probe: Probe, answer: Any, truth: Any) -> str:
+        """What can be said of any answer: where there is None, another text or another shape than asked for."""
+        empty = [is_nothing(a) or (isinstance(a, Failure) and a.kind == "printed") for a in self.answers]
+        if (answer is None or (isinstance(answer, Failure) and answer.kind == "printed")) and truth is not None:
+            return "" if all(empty) and isinstance(answer, Failure) else (
+                "Does the function end with a return?" if all(empty) else
+                "For this input the function ends without a return: which of its branches does it take?"
+            )  # fmt: skip
+        if isinstance(answer, str) and isinstance(truth, str):
+            texts = sorted({right for right in self.truths if isinstance(right, str)})
+            if answer in texts:
+                return f"{answer!r} is the answer for other inputs. Which of your conditions does this input meet first?"
+            return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if len(texts) < 7 else ""
+        if isinstance(truth, Raises) and isinstance(answer, Failure):
+            return f"Which statement raises {truth.type}?"
+        if isinstance(truth, Raises):
+            return "For this input there is no right value. Which condition tells that, and does it come before a return?"
+        return ""
+
+    def right_now(self, probe: Probe, truth: Any) -> bool:
+        """True if this question gets the right answer from a changed function."""
+        return not trouble(self.exercise, probe, ask(self.exercise, self.student, probe), truth)
 
     def is_whole(self, wrong: Wrong) -> bool:
         """True if this mistake explains every answer, the right ones too."""
@@ -365,7 +422,8 @@ class Bench:
         if exercise.kind == "ordering":
             return self.refuse_order(answer, got)
         if exercise.options and option(answer) not in exercise.options:
-            return self.say("wrong", f"Choose one of {', '.join(map(repr, exercise.options))}.", got=got)
+            letters = ", ".join(map(repr, exercise.options))
+            return self.say("wrong", f"Write the letter of one answer in quotation marks: one of {letters}.", got=got)
         wrong = diagnose(exercise, self.probes, [answer], [0])
         if wrong:
             return self.say(
@@ -464,6 +522,30 @@ class Bench:
             return no_question if any(trouble(exercise, candidate, right, truth) for right in given) else truth
         agreed = bool(given) and all(same(given[0], other, exercise.rtol, exercise.atol) for other in given[1:])
         return given[0] if agreed else no_question
+
+
+SLIPS = {
+    "return": "{} is computed, and not handed back. Which statement does that?",
+    "call": "{} only names a function. How is a function called?",
+    "assign": "{} compares. How is a value stored?",
+    "accumulate": "Look at {}: is the new value added, subtracted, or put in the place of the old one?",
+    "sign": "Which sign belongs to {}?",
+    "operator": "The operator in {} is another one. Which?",
+    "brackets": "In {}, what does Python compute first? Where do brackets belong?",
+    "order": "In {}, two things have changed places.",
+    "piece": "What belongs in the place of {}?",
+    "too much": "Something is too much in {}. What of it can go?",
+    "place": "{} is right, but it runs at the wrong moment. Before or after which line, and inside or outside of which block?",
+    "factor": "{} is still to be multiplied or divided. By what?",
+    "term": "Something is still to be added to {}, or subtracted from it. What?",
+    "around": "{} is nearly what is needed. What is still to be done to it?",
+    "line": "{} is too much. What does it do?",
+}  # by the sort of change
+
+
+def slipped(kind: str, line: int, piece: str) -> str:
+    """A sentence for the one small change that makes an answer right."""
+    return f"One change in line {line} of your cell makes this right. " + SLIPS.get(kind, "{}").format(piece)
 
 
 def is_nothing(answer: Any) -> bool:
@@ -761,11 +843,10 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         asked = "1 is" if wanted.size == 1 else f"{wanted.size} are"
         return f"It holds {given.size} number{'s' * (given.size != 1)}; {asked} asked for."
     if given.size != wanted.size:
-        return (
-            f"The shape {tuple(given.shape)} is not right."
-            if given.ndim
-            else "One number is not enough here."
-        )
+        if not given.ndim:
+            return f"That is one number; an array of shape {wanted.shape} is asked for."
+        asked = f"an array of shape {wanted.shape}" if wanted.ndim else "one number"
+        return f"The shape {tuple(given.shape)} is not right: {asked} is asked for."
     flat_given, flat_wanted = given.ravel(), wanted.ravel()
     close = isclose(
         flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True
@@ -775,7 +856,8 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
             return "The value is not right: it has nan in it."
         return "The value is not right." if wanted.size == 1 else "The values are not right."
     if given.shape != wanted.shape:
-        return f"The numbers are right, the shape {tuple(given.shape)} is not."
+        asked = f"the shape {wanted.shape}" if wanted.ndim else "a single number"
+        return f"The numbers are right, the shape {tuple(given.shape)} is not: {asked} is asked for."
     if wanted.dtype.kind == "b" and given.dtype.kind != "b":
         return "The values are right, but as numbers; True and False are asked for."
     if strict and isinstance(got, Tensor):

@@ -1,11 +1,11 @@
 """The student's side of a check: a server that runs what the student wrote and hands plain values back.
 
-It knows no exercise, no right answer and no verdict; it can be asked five things: `exec` cells, `look` at
-names, read a `value`, `call` a function, `run` a short program in the student's namespace. Every reply is a
+It knows no exercise, no right answer and no verdict; it can be asked six things: `exec` cells, `look` at
+names, read a `value`, `call` a function, `run` a short program in the student's namespace, `vary` a function. Every reply is a
 plain value or a `Failure`. The same loop runs in a forked child of the kernel (the check in a notebook) and
 inside the sandbox of class grading; limits on time and memory are set by whoever starts it.
 
-It imports the standard library, numpy and `wire` only.
+It imports the standard library, numpy, `wire` and `slips` only.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import re
 import struct
 import sys
 import textwrap
+import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -35,11 +36,13 @@ from typing import Any
 import numpy as np
 
 from . import wire
+from .slips import Slip, slips
 from .wire import Failure
 
 __all__ = ["Server", "predict", "serve"]
 
 MAX_PRINTED = 400
+BRIEF = 0.05  # seconds that a changed function may take: a change may make a loop endless
 ASYNC = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 PYTHONS = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 predictions: dict[str, Any] = {}
@@ -59,13 +62,16 @@ def unanswered(answer: Any, depth: int = 0) -> bool:
 
 
 class Server:
-    """The five requests, on one namespace. Each method returns a plain value or a Failure and never
+    """The six requests, on one namespace. Each method returns a plain value or a Failure and never
     raises."""
 
     def __init__(self, namespace: dict[str, Any] | None = None) -> None:
         self.namespace = fresh_namespace() if namespace is None else namespace
         self.outside: Callable[[list[Any]], Any] | None = None
         self.turn = 0
+        self.slips: Iterator[tuple[types.FunctionType, Slip]] | None = None
+        self.varied: tuple[types.FunctionType, types.CodeType] | None = None
+        self.until = 0.0
 
     # --- requests ---
 
@@ -121,6 +127,34 @@ class Server:
         finally:
             self.turn += 1  # what is freed later has nothing to say any more
 
+    def vary(self, names: list[str]) -> list[Any] | None:
+        """Change these functions and classes in the next small way: [sort of change, line, piece of code], None after the
+        last. Without names they are as they were again."""
+        if self.varied is not None:
+            self.varied[0].__code__, self.varied = self.varied[1], None
+        if not names:
+            self.slips = None
+            return None
+        if self.slips is None:
+            self.slips = ((function, slip) for function in self.functions_of(names) for slip in slips(function))
+        found = next(self.slips, None)
+        if found is None:
+            return None
+        function, slip = found
+        self.varied = function, function.__code__
+        function.__code__, self.until = slip.code, time.process_time() + BRIEF
+        return [slip.kind, slip.line, slip.piece]
+
+    def functions_of(self, names: list[str]) -> list[types.FunctionType]:
+        """What the student wrote under these names: functions, and the methods of classes."""
+        found = []
+        for name in names:
+            with contextlib.suppress(LookupError):
+                thing = self.resolve(name)
+                things = list(vars(thing).values()) if isinstance(thing, type) else [thing]
+                found += [function for function in map(plain_function, things) if function is not None]
+        return found
+
     def outside_of_this_run(self) -> Callable[..., Any]:
         """What asks the judge's side, for as long as this program runs."""
         self.turn += 1
@@ -147,7 +181,7 @@ class Server:
         shown."""
         with (randomness or own_state)(), muffled() as printed:
             try:
-                value = action()
+                value = self.briefly(action) if self.varied is not None else action()
                 wire.pack(value)
             except wire.NotPlain as error:
                 return Failure("not plain", message=str(error), printed=printed.start())
@@ -160,6 +194,21 @@ class Server:
         if value is None and printed.start():
             return Failure("printed", printed=printed.start())
         return value
+
+    def briefly(self, action: Any) -> Any:
+        """An action in a changed function, which may never end by itself."""
+
+        def trace(frame: types.FrameType, event: str, what: Any) -> Any:
+            if time.process_time() > self.until:
+                raise TimeoutError
+            return trace if frame.f_globals is self.namespace or frame.f_code.co_filename == "<program>" else None
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            return action()
+        finally:
+            sys.settrace(before)
 
     def run_cell(self, source: str, filename: str) -> None:
         """Run one cell as IPython would: magics left out, top-level await allowed."""
@@ -509,7 +558,7 @@ def serve(
             return
 
 
-DO = {name: name for name in ("exec", "look", "value", "call", "run")}  # nothing else can be asked for
+DO = {name: name for name in ("exec", "look", "value", "call", "run", "vary")}  # nothing else can be asked for
 
 
 def plain(outcome: Any) -> dict[str, Any]:

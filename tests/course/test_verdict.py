@@ -34,10 +34,10 @@ DIFFERENCES = [
     (A, A, ""),
     (A.tolist(), A, "The numbers are right, but come as a list; an array is asked for: np.array(...) makes one."),
     (A + 1, A, "The values are not right."),
-    (A.ravel(), A, "The numbers are right, the shape (6,) is not."),
+    (A.ravel(), A, "The numbers are right, the shape (6,) is not: the shape (2, 3) is asked for."),
     (A.T, A, "The values are not right."),
-    (A[0], A, "The shape (3,) is not right."),
-    (2.0, A, "One number is not enough here."),
+    (A[0], A, "The shape (3,) is not right: an array of shape (2, 3) is asked for."),
+    (2.0, A, "That is one number; an array of shape (2, 3) is asked for."),
     (None, A, "It gave None; an array is asked for."),
     ("2", 2.0, "That is a string ('2'); a number is asked for."),
     (True, 1.0, "That is a truth value (True); a number is asked for."),
@@ -46,7 +46,7 @@ DIFFERENCES = [
     (np.float32(0.1), 0.1, "The value is not right."),
     (np.float64(2), 2, ""),
     (np.array(2.0), 2.0, ""),
-    (np.array([2.0]), 2.0, "The numbers are right, the shape (1,) is not."),
+    (np.array([2.0]), 2.0, "The numbers are right, the shape (1,) is not: a single number is asked for."),
     (float("nan"), 2.0, "The value is not right: it has nan in it."),
     (float("nan"), float("nan"), ""),
     (float("inf"), 2.0, "The value is not right."),
@@ -232,7 +232,7 @@ def test_values_choices_and_predictions():
     pick = choice("99.4", "which", {"a": "yes", "b": "no"}, "b", title="c", wrong=[Wrong("a", "M25", "why?")])
     assert judge(pick, Local({"which": " B "})).passed
     assert judge(pick, Local({"which": "a"})).lines == ("why?",)
-    assert judge(pick, Local({"which": "c"})).lines == ("Choose one of 'a', 'b'.",)
+    assert judge(pick, Local({"which": "c"})).lines == ("Write the letter of one answer in quotation marks: one of 'a', 'b'.",)
     with pytest.raises(ValueError, match="no feedback for option a"):
         choice("99.4", "which", {"a": "yes", "b": "no"}, "b", title="c", wrong=[])
 

@@ -220,6 +220,9 @@ class Worker(Remote):
         except wire.WireError as error:
             return self.lost(error)
 
+    def vary(self, names: list[str]) -> None:
+        """Not here: one process serves all exercises of a notebook, and what a change leaves behind would count."""
+
     def ask(self, do: str, *args: Any, **kwargs: Any) -> Any:
         """One request and its reply; `failure` remembers the last thing that was raised."""
         reply = super().ask(do, *args, **kwargs)

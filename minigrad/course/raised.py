@@ -1,0 +1,142 @@
+"""What Python's, numpy's and the engine's own errors mean for somebody who meets them for the first time."""
+
+from __future__ import annotations
+
+import re
+
+from .wire import Failure
+
+__all__ = ["explained"]
+
+MEANS = {  # an error's type and message -> what is behind it, and a question
+    r"TypeError: .*takes .*positional arguments? but": (
+        "The number of inputs differs. Which inputs does the task name, and does each one have its place between the "
+        "brackets after def?"
+    ),
+    r"TypeError: .*missing \d+ required": (
+        "This function is called with fewer inputs than it asks for. From where does it get what is missing?"
+    ),
+    r"TypeError: .*unexpected keyword": ("The input has another name in your function than in the call."),
+    r"TypeError: unsupported operand .*(function|method)": (
+        "One of the two is a function, and not what it gives. Are brackets missing after its name?"
+    ),
+    r"TypeError: .*NoneType.*(iterable|subscriptable|unpack)": (
+        "Something that you go on with is None. A method such as reverse, sort or append changes its list and returns "
+        "nothing."
+    ),
+    r"TypeError: unsupported operand .*NoneType": (
+        "One of the two is None. Which line should have given it a value first?"
+    ),
+    r"TypeError: 'NoneType' object cannot be interpreted": (
+        "The input is None here. What does the task ask for when it is None?"
+    ),
+    r"TypeError: unsupported operand .*'(list|tuple|str)'": (
+        "One of the two is no number and no array. What is it made from?"
+    ),
+    r"TypeError: .*'(\w+)' object is not callable": (
+        "Brackets after a name call it, but this one is a value and no function."
+    ),
+    r"TypeError: must be real number, not": ("This function takes plain numbers. Which attribute holds the number?"),
+    r"TypeError: object of type 'generator'": (
+        "yield makes a generator, which gives its values one at a time. What is asked for?"
+    ),
+    r"TypeError: .*has no len\(\)|TypeError: len\(\) of unsized": (
+        "len counts what is in a list or along the first axis, and this object has neither. Is it a single one where "
+        "several are needed?"
+    ),
+    r"TypeError: '.*' object is not (reversible|subscriptable|iterable)": (
+        "This object has no order, or holds nothing that can be gone through. Which kind of object has?"
+    ),
+    r"TypeError: .*(only integer|indices must be|slice indices)": (
+        "An index has to be a whole number. What is it here?"
+    ),
+    r"TypeError: .*(only length-1|only 0-dimensional)": ("A whole array stands where one number is needed."),
+    r"AttributeError: 'NoneType' object has no attribute '(grad|zero_|sum|detach|clone|tolist|shape|reshape|item|data)'": (
+        "Something is None here: a gradient before any backward pass has reached it, or an input that was left out. "
+        "When does it have a value?"
+    ),
+    r"AttributeError: 'NoneType'": (
+        "Something is None here. Which line should have given it a value, and does that line run first?"
+    ),
+    r"AttributeError: 'function' object": (
+        "This is a function, and not what it computes. What does it compute, and from what?"
+    ),
+    r"AttributeError: '(float|int|float64|numpy.float64)' object has no attribute '(data|grad|_backward|parents)'": (
+        "This is a plain number, and a Value is needed, or the other way round: inside a rule one computes with the "
+        "numbers."
+    ),
+    r"AttributeError: '(numpy.)?(ndarray|float64)' object has no attribute '(backward|grad|detach|requires_grad)": (
+        "A numpy array keeps no graph, so it has no backward pass. The task asks you to compute the derivative "
+        "yourself."
+    ),
+    r"AttributeError: '(tuple|list)' object has no attribute '(size|ndim|shape|sum|T)'": (
+        "This is a plain tuple or list, which has a length and no such attribute. How do you count what it stands for?"
+    ),
+    r"AttributeError: module 'numpy'": ("numpy has no function of this name."),
+    r"AttributeError: ": ("Which kind of object is this, and what can it do? dir(...) lists it."),
+    r"NameError|UnboundLocalError": (
+        "Inside a function only its inputs, and what it has stored before this line, have a name."
+    ),
+    r"ZeroDivisionError": ("A divisor is 0 for this input."),
+    r"OverflowError|.*overflow": (
+        "A number has become too large for the computer: does something grow with every step?"
+    ),
+    r"IndexError: invalid index to scalar|IndexError: too many indices": (
+        "There are more indices than axes here. How many axes are left at this point?"
+    ),
+    r"IndexError: .*out of bounds|IndexError: .*out of range": (
+        "This index counts the entries of another axis, or runs too far. How long is the axis that it is used for?"
+    ),
+    r"KeyError": ("There is no entry with this key."),
+    r"ValueError: .*(matmul|dot|shapes .* not aligned)": (
+        "In a product the last axis of the left one must be as long as the first axis of the right one. Write both "
+        "shapes down: which one has to be transposed, or stand on the other side?"
+    ),
+    r"ValueError: .*(could not be broadcast|broadcast)": (
+        "Compare the shapes from the right: two lengths must be equal, or one of them 1. Which axis is missing, or has "
+        "gone too early?"
+    ),
+    r"ValueError: cannot reshape": ("reshape keeps every number. What has to happen to numbers that are too many?"),
+    r"ValueError: .*(axis|axes)": (
+        "One axis is named twice, or does not exist. On which side do the new axes stand, and how do the others count "
+        "then?"
+    ),
+    r"ValueError: The truth value of an array|RuntimeError: Boolean value of Tensor": (
+        "if asks for one truth value, and this array has several. Is it to be compared with None, or by .all() or "
+        ".any()?"
+    ),
+    r"ValueError: .*unpack": ("On the left there are more or fewer names than values on the right."),
+    r"ValueError: setting an array element": ("One place of an array holds one number. What did you put there?"),
+    r"RuntimeError: element 0 of tensors does not require grad": (
+        "backward() was called on something without a history. Which of its inputs should require a gradient, and was "
+        "it recorded or detached on the way?"
+    ),
+    r"RuntimeError: grad can be implicitly created": (
+        "backward() without an argument starts from one single number. How does one number come out of several?"
+    ),
+    r"RuntimeError: .*leaf .*in-?place": (
+        "A leaf that requires a gradient may not be changed while operations are recorded. How is recording switched "
+        "off for an update, or which tensor is no leaf?"
+    ),
+    r"RuntimeError: Trying to backward": (
+        "This graph was used up by its first backward pass. Is the loss computed anew for each?"
+    ),
+    r"RuntimeError: .*modified by an inplace": (
+        "A number that the backward pass needs was changed in place, and that is this error. Is it to be caught here, "
+        "or to be avoided?"
+    ),
+    r"RuntimeError: .*(Mismatch in shape|shape)": ("The vector for a backward pass has one number for each output."),
+    r"RecursionError": (
+        "The function calls itself, directly or through an operator such as +, with nothing smaller each time."
+    ),
+    r"AssertionError": ("assert raises an AssertionError when its condition is false."),
+    r"StopIteration": ("The iterator was at its end."),
+}
+
+
+def explained(failure: Failure) -> str:
+    """What is behind an error, in a sentence or two; "" where the message says it all."""
+    said = f"{failure.type}: {failure.message}"
+    if failure.text.startswith("raise"):
+        return "Your own line raises this. For this input, which of your conditions is true and should not be, or the reverse?"
+    return next((means for error, means in MEANS.items() if re.match(error, said)), "")

@@ -1,0 +1,347 @@
+"""Small changes to what a student wrote. The one that makes it right shows where the slip is, whatever the slip is.
+
+`slips(function)` gives versions of a function that differ in one place (an operator, a name, a sign, brackets, a
+factor, the place of a line), or in every place where the same thing is written. Nobody has to foresee the mistake.
+It imports the standard library only: it runs on the student's side.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import textwrap
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Slip", "slips"]
+
+OPERATORS: tuple[type[ast.operator], ...] = (ast.Mult, ast.Add, ast.Sub, ast.Div, ast.MatMult, ast.Pow)
+COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In,
+                                            ast.NotIn)  # fmt: skip
+RELATIVES = (("sum", "mean", "max", "min", "prod"), ("zeros", "ones"), ("zeros_like", "ones_like"), ("data", "grad"),
+             ("exp", "log"), ("tanh", "tan", "sin", "cos"), ("outer", "dot", "inner"), ("append", "extend"),
+             ("row_stack", "column_stack", "stack", "vstack", "hstack"), ("maximum", "minimum"))  # fmt: skip
+AROUND = ("{}.sum()", "{}.mean()", "{}.sum(axis=0)", "{}.sum(axis=1)", "sum({})", "{}.T", "reversed({})", "({},)", "abs({})",
+          "{}[::-1]", "{}.copy()", "list({})", "{}[:, None]", "{}.data")  # fmt: skip
+LONGEST = 60  # characters of a piece that is shown
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One small change: what sort it is, the line and the piece of code that it changes, and the changed code."""
+
+    kind: str
+    line: int
+    piece: str
+    code: types.CodeType
+
+
+@dataclass
+class Edit:
+    """Something else in one field of a node. Edits with the same key are one slip that was made in several places."""
+
+    kind: str
+    owner: ast.AST
+    field: str
+    index: int | None
+    new: Any
+    shown: ast.AST
+    key: str = ""
+
+    def put(self, thing: Any) -> Any:
+        """Put a thing there; what was there before."""
+        if self.index is None:
+            before = getattr(self.owner, self.field)
+            setattr(self.owner, self.field, thing)
+            return before
+        place = getattr(self.owner, self.field)
+        before, place[self.index] = place[self.index], thing
+        return before
+
+
+def slips(function: types.FunctionType) -> Iterator[Slip]:
+    """Its small changes, the likely ones first; nothing where its source is not to be found."""
+    try:
+        lines, start = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return
+    kinds = ast.FunctionDef | ast.Lambda
+    own = next((node for node in ast.walk(tree) if isinstance(node, kinds)
+                and getattr(node, "name", "<lambda>") == function.__name__), None)  # fmt: skip
+    if own is None:
+        return
+    if isinstance(own, ast.FunctionDef):
+        own.decorator_list = []
+    edits = sorted(edits_of(own), key=lambda edit: ORDER.index(edit.kind))
+    for group in [*([edit] for edit in edits), *together(edits)]:
+        code = compiled(tree, group, function)
+        if code is not None:
+            node = group[0].shown
+            yield Slip(group[0].kind, start + getattr(node, "lineno", 1) - 1, written(node), code)
+
+
+def together(edits: list[Edit]) -> Iterator[list[Edit]]:
+    """The same edit wherever it can be made."""
+    alike: dict[str, list[Edit]] = {}
+    for edit in edits:
+        if edit.key:
+            alike.setdefault(edit.kind + edit.key, []).append(edit)
+    yield from (group for group in alike.values() if len(group) > 1)
+
+
+def compiled(tree: ast.Module, group: list[Edit], function: types.FunctionType) -> types.CodeType | None:
+    """The changed function's code, None if it is none; the tree is left as it was."""
+    before = [edit.put(edit.new) for edit in group]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python doubts some of what is tried
+            whole = compile(ast.fix_missing_locations(tree), function.__code__.co_filename, "exec")
+    except (SyntaxError, TypeError, ValueError):
+        return None
+    finally:
+        for edit, thing in zip(reversed(group), reversed(before), strict=True):
+            edit.put(thing)
+    found = next((code for code in codes_in(whole) if code.co_name == function.__name__), None)
+    return found if found is not None and found.co_freevars == function.__code__.co_freevars else None
+
+
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code of all that is defined in a piece of code, the outer before the inner."""
+    inner = [thing for thing in code.co_consts if isinstance(thing, types.CodeType)]
+    yield from inner
+    for thing in inner:
+        yield from codes_in(thing)
+
+
+def written(node: ast.AST) -> str:
+    """The code of a node, on one line."""
+    text = ast.unparse(node).split("\n")[0]
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+# --- the edits, by what they change -------------------------------------------------------------------------
+
+ORDER = ("return", "call", "assign", "accumulate", "place", "sign", "operator", "brackets", "order", "too much", "line",
+         "piece", "factor", "term", "around")  # fmt: skip
+
+
+def edits_of(own: ast.FunctionDef | ast.Lambda) -> Iterator[Edit]:
+    """All of them."""
+    known = names_in(own)
+    body: list[ast.AST] = list(own.body) if isinstance(own.body, list) else [own]
+    nodes = [node for part in body for node in ast.walk(part)]
+    pieces = {ast.unparse(n): copy.deepcopy(n) for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
+              and isinstance(n.value, ast.Name) and n.value.id in known}  # fmt: skip
+    terms = [ast.Name(name, ast.Load()) for name in known] + list(pieces.values()) + [ast.Constant(2)]
+    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+    for owner in [own, *nodes] if isinstance(own, ast.FunctionDef) else nodes:
+        for field, value in ast.iter_fields(owner):
+            if field in ("args", "decorator_list", "returns") and owner is own:
+                continue
+            if field in ("body", "orelse") and isinstance(value, list) and value:
+                yield from of_lines(owner, field, value)
+            for index, old in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(old, ast.expr):
+                    for kind, new, key in of_expression(old, known, list(pieces.values()), id(old) in called):
+                        yield Edit(kind, owner, field, index, new, shown_for(kind, owner, old), key)
+                    if is_result(owner, field):
+                        yield from around(owner, field, index, old, terms)
+                elif isinstance(old, ast.AugAssign | ast.Assign):
+                    yield from of_assignment(owner, field, index, old)
+    given = own.args.args
+    for k in range(len(given) - 1):
+        turned = [*given[:k], given[k + 1], given[k], *given[k + 2 :]]
+        yield Edit("order", own.args, "args", None, turned, ast.Name(f"({', '.join(arg.arg for arg in given)})"))
+
+
+def names_in(own: ast.FunctionDef | ast.Lambda) -> list[str]:
+    """The names of its arguments and of its own variables."""
+    found = [arg.arg for node in ast.walk(own) if isinstance(node, ast.arguments) for arg in node.args]
+    found += [node.id for node in ast.walk(own) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    return list(dict.fromkeys(found))[:10]
+
+
+def shown_for(kind: str, owner: ast.AST, old: ast.expr) -> ast.AST:
+    """What a message shows: with too little around it, a name alone says nothing."""
+    return owner if kind == "piece" and isinstance(owner, ast.Attribute) else old
+
+
+def is_result(owner: ast.AST, field: str) -> bool:
+    """True for what is returned, stored, or looped over."""
+    values = isinstance(owner, ast.Return | ast.Assign | ast.AugAssign | ast.Tuple | ast.Lambda | ast.List)
+    inner = isinstance(owner, ast.For | ast.Call) and field in ("iter", "args")
+    return inner or (values and field in ("value", "elts", "body"))
+
+
+def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bool) -> Iterator[tuple[str, ast.expr, str]]:
+    """(kind, what could stand there instead, key)."""
+    text = ast.unparse(old)
+    match old:
+        case ast.BinOp(left, op, right):
+            for other in OPERATORS:
+                if not isinstance(op, other):
+                    yield "operator", ast.BinOp(left, other(), right), f"{type(op)} {other}"
+            if isinstance(op, ast.Sub | ast.Div | ast.MatMult | ast.Pow):
+                yield "order", ast.BinOp(right, op, left), str(type(op))
+            if isinstance(right, ast.BinOp):
+                yield "brackets", ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right), "to the left"
+            if isinstance(left, ast.BinOp):
+                yield "brackets", ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right)), "to the right"
+            yield "too much", left, f"{type(op)} {ast.unparse(right)}"
+            yield "too much", right, f"{ast.unparse(left)} {type(op)}"
+        case ast.Compare(left, [op], [right]):
+            yield from (("operator", ast.Compare(left, [other()], [right]), str(other)) for other in COMPARISONS
+                        if not isinstance(op, other))  # fmt: skip
+        case ast.BoolOp(op, values):
+            yield "operator", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values), ""
+            yield from (("too much", value, "") for value in values)
+        case ast.UnaryOp(op, operand):
+            yield "sign" if isinstance(op, ast.USub) else "too much", operand, str(type(op))
+        case ast.Name(id) if id in known:
+            yield from (("piece", ast.Name(other, old.ctx), f"{id} {other}") for other in known if other != id)
+            if isinstance(old.ctx, ast.Load):
+                yield from (("piece", piece, f"{id} {ast.unparse(piece)}") for piece in pieces)
+        case ast.Attribute(value, attr):
+            what = text if isinstance(old.ctx, ast.Load) else f"stored {attr}"
+            yield from (("piece", ast.Attribute(value, other, old.ctx), f"{what} {other}") for other in relatives(attr, pieces))
+            if isinstance(old.ctx, ast.Load):
+                yield from (("piece", piece, f"{text} {ast.unparse(piece)}") for piece in pieces if ast.unparse(piece) != text)
+                if not called:
+                    yield "too much", value, f".{attr}"
+        case ast.Constant(int() | float() as value) if type(value) is not bool:
+            for number in dict.fromkeys([value + 1, value - 1, 0, 1, 2, -value, value / 2, value / 10, value * 10]):
+                if number != value:
+                    yield "piece", ast.Constant(number), f"{value} {number}"
+            yield "piece", ast.Constant(None), f"{value} None"
+            yield from (("piece", ast.Name(name, ast.Load()), f"{value} {name}") for name in known)
+        case ast.Constant(None | True | False as value):
+            others = [other for other in (True, False, 0.0, None) if other is not value]
+            yield from (("piece", ast.Constant(other), f"{value} {other}") for other in others)
+        case ast.Call(func, args, keywords):
+            for k in range(len(args) - 1):
+                turned = [*args[:k], args[k + 1], args[k], *args[k + 2 :]]
+                yield "order", ast.Call(func, turned, keywords), ast.unparse(func)
+            for k in range(len(keywords)):
+                yield "too much", ast.Call(func, args, keywords[:k] + keywords[k + 1 :]), "keyword"
+            yield from (("too much", arg, ast.unparse(func)) for arg in args[:1])
+            yield "too much", func.value if isinstance(func, ast.Attribute) and not args else func, f"{ast.unparse(func)} call"
+            if isinstance(func, ast.Attribute) and func.attr in RELATIVES[0]:
+                more = [("axis", 0), ("axis", 1), ("keepdims", True)]
+                yield from (("around", ast.Call(func, args, [*keywords, ast.keyword(name, ast.Constant(value))]), name)
+                            for name, value in more if name not in [k.arg for k in keywords])  # fmt: skip
+        case ast.Subscript(value, index):
+            yield "too much", value, f"[{ast.unparse(index)}]"
+        case ast.Tuple(elts) | ast.List(elts) if len(elts) > 1:
+            for k in range(len(elts) - 1):
+                turned = [*elts[:k], elts[k + 1], elts[k], *elts[k + 2 :]]
+                yield "order", type(old)(turned, old.ctx), text
+        case ast.IfExp(test, body, orelse):
+            yield "order", ast.IfExp(test, orelse, body), ""
+
+
+def relatives(attribute: str, pieces: list[Any]) -> list[str]:
+    """What is easily written in the place of an attribute."""
+    near = [other for family in RELATIVES if attribute in family for other in family]
+    near += [piece.attr for piece in pieces] if attribute in [piece.attr for piece in pieces] else []
+    return [other for other in dict.fromkeys(near) if other != attribute]
+
+
+def around(owner: ast.AST, field: str, index: int | None, old: ast.expr, terms: list[Any]) -> Iterator[Edit]:
+    """What may be missing from a value that is returned, stored, or given to a function."""
+    if not isinstance(old, ast.Constant) and isinstance(owner, ast.Return | ast.AugAssign | ast.Tuple | ast.Lambda):
+        yield Edit("sign", owner, field, index, ast.UnaryOp(ast.USub(), old), old, "minus")
+    for form in AROUND:
+        new = Filled(old).visit(ast.parse(form.format("_"), mode="eval").body)
+        yield Edit("around", owner, field, index, new, old, form)
+    if not isinstance(owner, ast.Call | ast.For):
+        for term in terms:
+            for kind, op in (("factor", ast.Mult()), ("factor", ast.Div()), ("term", ast.Add()), ("term", ast.Sub())):
+                yield Edit(kind, owner, field, index, ast.BinOp(old, op, term), old, f"{type(op)} {ast.unparse(term)}")
+        for term in terms:
+            if isinstance(term, ast.Name):
+                length = ast.Call(ast.Name("len", ast.Load()), [term], [])
+                yield Edit("factor", owner, field, index, ast.BinOp(old, ast.Div(), length), old, f"/ len {term.id}")
+
+
+class Filled(ast.NodeTransformer):
+    """Puts an expression in the place of the name _."""
+
+    def __init__(self, thing: ast.expr) -> None:
+        self.thing = thing
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.thing if node.id == "_" else node
+
+
+def of_assignment(owner: ast.AST, field: str, index: int | None, old: ast.AugAssign | ast.Assign) -> Iterator[Edit]:
+    """Replaced or added; with which sign."""
+    if isinstance(old, ast.AugAssign):
+        for other in OPERATORS[:4]:
+            if not isinstance(old.op, other):
+                new = ast.AugAssign(old.target, other(), old.value)
+                yield Edit("accumulate", owner, field, index, new, old, f"{type(old.op)} {other}")
+        yield Edit("accumulate", owner, field, index, ast.Assign([old.target], old.value), old, "=")
+    elif len(old.targets) == 1 and isinstance(old.targets[0], ast.Name | ast.Attribute | ast.Subscript):
+        target: Any = old.targets[0]
+        value = old.value.operand if isinstance(old.value, ast.UnaryOp) else old.value
+        for other in (ast.Add, ast.Sub):
+            yield Edit("accumulate", owner, field, index, ast.AugAssign(target, other(), value), old, str(other))
+
+
+BLOCKS = (ast.For, ast.While, ast.If, ast.With)
+
+
+def of_lines(owner: ast.AST, field: str, lines: list[Any]) -> Iterator[Edit]:
+    """Lines left out, in another order, in or out of a loop; and what is computed but not handed back."""
+
+    def instead(kind: str, new: list[Any], shown: ast.AST) -> Edit:
+        return Edit(kind, owner, field, None, new or [ast.Pass()], shown)
+
+    last = lines[-1]
+    for k, line in enumerate(lines):
+        before, after = lines[:k], lines[k + 1 :]
+        match line:
+            case ast.Expr(ast.Attribute() | ast.Name()):
+                yield instead("call", [*before, ast.Expr(ast.Call(line.value, [], [])), *after], line)
+            case ast.Expr(ast.Compare(ast.Name() | ast.Attribute() | ast.Subscript() as target, [ast.Eq()], [value])):
+                store = ast.parse(ast.unparse(target) + " = 0").body[0]
+                yield instead("assign", [*before, ast.Assign(store.targets, value), *after], line)  # type: ignore[attr-defined]
+            case ast.Expr(ast.Call(ast.Name("print"), [value])):
+                yield instead("return", [*before, ast.Return(value), *after], line)
+        if isinstance(line, ast.Expr) and line is last:
+            yield instead("return", [*before, ast.Return(line.value)], line)
+        if isinstance(line, ast.Assign) and line is last:
+            yield instead("return", [*lines, ast.Return(ast.parse(ast.unparse(line.targets[0]), mode="eval").body)], line)
+        if isinstance(line, ast.FunctionDef) and line is last:
+            yield instead("return", [*lines, ast.Return(ast.Name(line.name, ast.Load()))], line)
+        if not isinstance(line, ast.Return | ast.FunctionDef | ast.Pass):
+            yield instead("line", before + after, line)
+        if after and not isinstance(line, ast.Return | ast.FunctionDef):
+            yield instead("place", [*before, after[0], line, *after[1:]], line)
+        if isinstance(line, BLOCKS):
+            yield from over_the_edge(instead, before, line, after)
+
+
+def over_the_edge(
+    instead: Callable[[str, list[Any], ast.AST], Edit], before: list[Any], block: Any, after: list[Any]
+) -> Iterator[Edit]:
+    """The last line of a block moved out, the next one moved in, and the same at its beginning."""
+
+    def with_body(body: list[Any]) -> Any:
+        fields = dict(ast.iter_fields(block)) | {"body": body}
+        return type(block)(**fields)
+
+    body = block.body
+    if len(body) > 1:
+        yield instead("place", [*before, with_body(body[:-1]), body[-1], *after], body[-1])
+        yield instead("place", [*before, body[0], with_body(body[1:]), *after], body[0])
+    if after:
+        yield instead("place", [*before, with_body([*body, after[0]]), *after[1:]], after[0])
+    if before:
+        yield instead("place", [*before[:-1], with_body([before[-1], *body]), *after], before[-1])
+

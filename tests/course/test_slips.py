@@ -1,0 +1,69 @@
+"""A slip that is in no catalogue is found by making one small change, and no change outlives the search."""
+
+import linecache
+import time
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.course import lessons
+from minigrad.course.child import can_fork, examine
+from minigrad.course.student import Local
+from minigrad.course.verdict import judge
+
+CENTRAL = "def central(f, x, h):\n    {}"
+ADD = """
+def add(self, other):
+    out = Value(self.data + other.data, (self, other), "+")
+    def push():
+        {}
+        {}
+    out._backward = push
+    return out
+Value.__add__ = add
+"""
+TRAIN = """
+def train(w, steps):
+    for _ in range(steps):
+        loss = (3 * w - 12) ** 2
+        loss.backward()
+        with torch.no_grad():
+            {}
+            w.grad = None
+    return w
+"""
+SAID = {
+    ("1.1", CENTRAL.format("return (f(x + 2 * h) - f(x - h)) / (2 * h)")): "What of it can go?",
+    ("1.1", CENTRAL.format("slope = (f(x + h) - f(x - h)) / (2 * h)")): "Which statement does that?",
+    ("3.1", ADD.format("self.grad -= out.grad", "other.grad -= out.grad")): "added, subtracted",
+    ("3.1", ADD.format("self.grad += out.data", "other.grad += out.data")): "What belongs in the place of out.data?",
+    ("4.3", TRAIN.format("w -= 0.1 * w.grad")): "What belongs in the place of 0.1?",
+    ("5.1", "def vjp_square(x, v):\n    return np.cumsum(2 * x * v)"): "What of it can go?",
+    ("7.3", "def dX_entry(G, W, i, k):\n    return (G @ W.T)[k, i]\n\ndef dW_entry(G, X, k, j):\n    return (X.T @ G)[j, k]"):
+        "In (j, k), two things have changed places.",
+}  # fmt: skip
+
+
+def student(id, code):
+    exercise, file = lessons.find(id), f"<cell {id}>"
+    space = {"np": np, "torch": minigrad, "__name__": "__main__", **(exercise.scaffold() if exercise.scaffold else {})}
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    exec(compile(code, file, "exec"), space)
+    return exercise, space
+
+
+@pytest.mark.parametrize(("id", "code"), list(SAID))
+def test_the_one_place_that_is_wrong_is_named(id, code):
+    exercise, space = student(id, code)
+    found = judge(exercise, Local(space))
+    assert SAID[id, code] in found.lines[-1], found
+    assert judge(exercise, Local(space)) == found  # the answer is as it was: it is judged alike
+
+
+@pytest.mark.skipif(not can_fork(), reason="no fork here")
+def test_a_change_that_makes_a_loop_endless_takes_no_longer():
+    exercise, space = student("1.1", CENTRAL.format("n = 9\n    while n > 3:\n        n -= 1\n    return n * (f(x) + h)"))
+    begun = time.process_time()
+    assert examine(exercise, space).status == "wrong"
+    assert time.process_time() - begun < 3
