@@ -17,13 +17,13 @@ import inspect
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from . import likeness, misconceptions
+from . import likeness, misconceptions, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
 from .shrinking import Patience, simpler, weight
@@ -34,6 +34,7 @@ from .worker import own_randomness
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
 SEARCH, LATEST = 1.0, 2.2  # seconds to look for the one small change that makes an answer right; not after LATEST
+SEARCHED = 0.6  # seconds of our own processor to look for a wrong solution that gives the same answers
 LONG = 0.1  # seconds of our own processor for comparing the answers to one exercise; a wrong one after that is the last
 STATUSES = (
     "passed", "wrong", "error", "timeout", "memory", "forbidden", "missing", "not attempted", "not graded",
@@ -259,6 +260,9 @@ class Bench:
             if isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises):
                 lines.append(explained(answer))
             found = self.slip(failing)
+            if not found and not any(line.startswith("Each time") for line in lines):
+                found = [line for line in [self.in_a_wrong_solution(failing)] if line]
+                lines = [lines[0], *lines[2:]] if found else lines
             lines += found or [self.in_general(probe, answer, truth)]
         elif isinstance(answer, Failure) or problem.startswith("It "):
             lines = [problem]
@@ -286,7 +290,10 @@ class Bench:
         first = failing[0]
         asked = self.probes[first], self.answers[first], self.truths[first]
         whole = observation(asked[1], asked[2], self.exercise)
-        formula = "" if "sign" in whole or "near" in whole else self.formula(first, asked)
+        formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.formula(first, asked)
+        odd = re.search(r"\[0\]|[<>]|\.max|round|int\(", formula)
+        if odd and evidence(self.exercise, self.probes, self.answers, failing) < 8:
+            formula = ""
         if formula and asked[0].kind == "run":
             return *asked, problems[first], formula
         *small, problem = self.smallest(failing, problems)
@@ -297,7 +304,76 @@ class Bench:
             seen = formula
         elif re.search("times what|zero|sign", seen) and not re.search("times what|zero|sign", whole):
             seen = ""  # so in the small question only
-        return *small, problem, self.always_the_same() or seen
+        return *small, problem, self.always_the_same() or seen or self.in_common(first, failing)
+
+    def in_common(self, first: int, failing: list[int]) -> str:
+        """What the inputs of all failing calls have, and those of no other one; "" if nothing."""
+        asked = self.probes[first]
+        if isinstance(self.answers[first], Failure):
+            return ""
+        alike = [i for i, p in enumerate(self.probes) if (p.name, p.code, p.kind) == (asked.name, asked.code, asked.kind)]
+        inputs = {i: list(inputs_of(self.exercise, self.probes[i]).values()) for i in alike}
+        if set(alike) <= set(failing):
+            return ""
+        for words, holds in IN_COMMON.items():
+            if all(any(map(holds, arrays)) == (i in failing) for i, arrays in inputs.items()):
+                return f"It goes wrong where {words}, and nowhere else."
+        return ""
+
+    def in_a_wrong_solution(self, failing: list[int]) -> str:
+        """What a small change of a solution does, if it gives the same answers: a sentence for each function, or for each part
+        of the answers; "" if none does."""
+        exercise = self.exercise
+        every = list(range(len(self.probes)))
+        parts = [part for part in parts_of(exercise, self.probes) or [every] if set(part) & set(failing)]
+        open_ = {i: sorted(part, key=lambda k: k not in failing) for i, part in enumerate(parts)
+                 if evidence(exercise, self.probes, self.answers, [k for k in part if k in failing]) > 1}  # fmt: skip
+        right = wrong_solutions.right_code(exercise.lesson, exercise.id)
+        if not open_ or not right.cells:
+            return ""
+        said: dict[int, str] = {}
+        labels = self.labels(failing)
+        several: dict[str, str] = {}
+        roots = {name.split(".")[0] for name in exercise.names}
+        given = exercise.scaffold() if exercise.scaffold else {}
+        until = time.process_time() + SEARCHED
+        for slip in wrong_solutions.slips(right, {"np": np, **given}):
+            answer = {name: slip.space[name] for name in roots | set(given) if name in slip.space}
+            for i, asked in list(open_.items()):
+                if self.behaves_like(answer, asked):
+                    said[i] = slip.says()
+                    del open_[i]
+            for label in [label for label in labels if label not in several]:
+                if self.behaves_in_part_like(answer, label, labels[label]):
+                    several[label] = slip.says()
+            if not open_ or time.process_time() > until:
+                break
+        if said or not several:
+            return " ".join(said[i] for i in sorted(said))
+        return " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in list(several.items())[:2])
+
+    def labels(self, failing: list[int]) -> dict[str, dict[int, Any]]:
+        """Each part of the answers that is wrong: what was given, by question."""
+        found: dict[str, dict[int, Any]] = {}
+        for i in failing:
+            if not isinstance(self.answers[i], Failure) and not isinstance(self.truths[i], Raises):
+                for label, given, _ in wrong_parts(self.exercise, self.probes[i], self.answers[i], self.truths[i]):
+                    found.setdefault(label, {})[i] = given
+        return {label: given for label, given in found.items() if len(found) > 1 and len(given) > 1}
+
+    def behaves_like(self, answer: dict[str, Any], asked: list[int]) -> bool:
+        """True if these answers are the student's."""
+        theirs = one_by_one(self.exercise, answer, [self.probes[i] for i in asked])
+        return all(alike(self.exercise, self.probes[i], self.answers[i], each) for i, each in zip(asked, theirs))
+
+    def behaves_in_part_like(self, answer: dict[str, Any], label: str, given: dict[int, Any]) -> bool:
+        """True if this part of the answers is the student's, wherever it is wrong."""
+        theirs = one_by_one(self.exercise, answer, [self.probes[i] for i in given])
+        for i, each in zip(given, theirs):
+            parts = {part: value for part, value, _ in wrong_parts(self.exercise, self.probes[i], each, self.truths[i])}
+            if label not in parts or not same(given[i], parts[label], self.exercise.rtol, self.exercise.atol):
+                return False
+        return True
 
     def slip(self, failing: list[int]) -> list[str]:
         """For each function that fails, the one place that keeps it from being right, if there is one."""
@@ -396,7 +472,7 @@ class Bench:
             return ""
         *asked_before, last = cases
         text, make = likeness.formula(asked_before)
-        if not text or not likeness.alike(make(last.inputs), last.given):
+        if text in ("", "right") or not likeness.alike(make(last.inputs), last.given):
             return ""
         means = ", where right is the right result" if re.search(r"\bright\b", text) else ""
         return f"Each time, what came back is {text}{means}."
@@ -546,6 +622,17 @@ SLIPS = {
 def slipped(kind: str, line: int, piece: str) -> str:
     """A sentence for the one small change that makes an answer right."""
     return f"One change in line {line} of your cell makes this right. " + SLIPS.get(kind, "{}").format(piece)
+
+
+IN_COMMON: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
+    "an input has three axes or more": lambda v: v.ndim > 2,
+    "an input has two axes or more": lambda v: v.ndim > 1,
+    "an input has no axis": lambda v: v.ndim == 0,
+    "an axis has the length 1": lambda v: 1 in v.shape,
+    "an input holds a 0": lambda v: (v == 0).any(),
+    "an input holds a negative number": lambda v: (v < 0).any(),
+    "an input holds a large number": lambda v: (np.abs(v) > 500).any(),
+}
 
 
 def is_nothing(answer: Any) -> bool:
@@ -712,7 +799,7 @@ def labels_of(probe: Probe, truth: Any) -> list[str]:
     if isinstance(shown, ast.List | ast.Tuple) and len(shown.elts) == count:
         texts = [ast.unparse(each) for each in shown.elts]
         return [text if len(text) <= 30 else word for text, word in zip(texts, words, strict=True)]
-    named = isinstance(shown, ast.Attribute | ast.Name | ast.Subscript) and len(ast.unparse(shown)) <= 30
+    named = isinstance(shown, ast.Attribute | ast.Name | ast.Subscript | ast.Call) and len(ast.unparse(shown)) <= 50
     return [ast.unparse(shown)] if count == 1 and shown is not None and named else []
 
 
@@ -1019,7 +1106,7 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
     parts = [part for part in parts_of(exercise, probes) if set(part) & set(failing)]
     named = [next((w for w in exercise.wrong if behaves_so(w, part) is not None), None) for part in parts]
     yield from filter(None, named)
-    if any(named) or evidence(exercise, probes, answers, failing) < 2:
+    if any(named) or evidence(exercise, probes, answers, failing) < 2 or all(type(answers[i]) is bool for i in failing):
         return
     for wrong in exercise.wrong:
         results = behaves_so(wrong, failing)
@@ -1134,11 +1221,18 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
         if ratio in (0.25, 0.5, 2.0, 3.0, 4.0):
             return f"It is {ratio:g} times what it should be."
     right = isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
+    digits = next((n for n in range(given.size == 1, 5) if allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12)), None)
+    if digits is not None and wanted.round(digits).any():
+        return f"It is rounded{f' to {digits} decimals' * (digits > 1)}: give back the number itself." if given.size == 1 else (
+            "The numbers are rounded: give back the numbers themselves.")
     if right.any() and given.ndim == 1 and given.size <= len(ORDINALS):
         places = [ORDINALS[i] for i in np.flatnonzero(~right)]
         which = " and the ".join(filter(None, [", the ".join(places[:-1]), places[-1]]))
-        others = "the other one is" if right.sum() == 1 else "the others are"
-        return f"The {which} number {'is' if len(places) == 1 else 'are'} not right; {others}."
+        others = "the other one is right" if right.sum() == 1 else "the others are right"
+        mirrored = allclose(given, np.where(right, wanted, -wanted))
+        how = "zero" if not given[~right].any() else "right but for the sign" if mirrored else "not right"
+        others = others.removesuffix(" right") if how == "not right" else others
+        return f"The {which} number {'is' if len(places) == 1 else 'are'} {how}; {others}."
     if right.any():
         index = ", ".join(str(int(i)) for i in np.argwhere(~right)[0])
         return f"{int(right.sum())} of {right.size} numbers are right; the first that is not is at [{index}]."
