@@ -17,7 +17,7 @@ from tests.together import together
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "notebooks"
-PAGES = [*ROOT.glob("*.md"), *HERE.rglob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *HERE.rglob("*.md")]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 GLOSSARY = (HERE / "GLOSSARY.md").read_text(encoding="utf-8")
 TEACHING = (HERE / "TEACHING.md").read_text(encoding="utf-8")

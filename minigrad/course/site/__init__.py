@@ -34,15 +34,25 @@ __all__ = ["build"]
 Living = dict[str, Any] | alive.Frames
 
 HERE = Path(__file__).parent
-LOOSE = {  # Markdown files: their pages, and the name of each in the menu
+GUIDES = {  # Markdown files: their pages, and the name of each in the menu
+    "docs/install.md": ("install.html", "Installing"),
+    "notebooks/TEACHING.md": ("teaching.html", "Teaching"),
+    "docs/grading.md": ("grading.html", "Grading a class"),
+    "docs/engine.md": ("engine.html", "How the engine works"),
+    "docs/authors.md": ("authors.html", "For authors"),
+    "docs/site.md": ("site.html", "The course on the web"),
+    "docs/upgrading.md": ("upgrading.html", "Upgrading"),
+}
+REFERENCE = {
     "notebooks/GLOSSARY.md": ("glossary.html", "Glossary"),
     "notebooks/ERRORS.md": ("errors.html", "Error messages"),
     "notebooks/reference/misconceptions.md": ("misconceptions.html", "Misconceptions"),
     "notebooks/reference/rules.md": ("rules.html", "Every rule"),
     "notebooks/reference/corner_cases.md": ("corner_cases.html", "Corner cases"),
     "docs/differences.md": ("differences.html", "Differences from PyTorch"),
-    "notebooks/TEACHING.md": ("teaching.html", "Teaching"),
 }
+LOOSE = GUIDES | REFERENCE
+IMAGES = ("notebooks/images", "docs/images")
 API = ("api.html", "API")
 HEADING = re.compile(r"(?=<h2 )")
 TERM = re.compile(r"<tr>\s*<td>(.*?)</td>")
@@ -90,7 +100,7 @@ def build(out: Path, lite: str = "", only: str = "") -> Iterator[tuple[Path, str
     known = lessons.all_lessons()
     root = notebooks.course_root()
     maker = Maker(root, lite, places(root, known))
-    for file in sorted((root / "notebooks" / "images").glob("*.svg")):
+    for file in drawings(root):
         maker.files[f"pictures/{file.name}"] = file.read_bytes()
     made: list[Page] = []
     for lesson, living in moved([lesson for lesson in known if lesson.slug.startswith(only)]):
@@ -120,9 +130,14 @@ def places(root: Path, known: list[Lesson]) -> dict[str, str]:
     for lesson in known:
         found[source_of("notebooks", lesson)] = f"lessons/{lesson.slug}.html"
         found[source_of("exercises", lesson)] = f"exercises/{lesson.slug}{notebooks.SUFFIX}.html"
-    for file in (root / "notebooks" / "images").glob("*.svg"):
-        found[f"notebooks/images/{file.name}"] = f"pictures/{file.name}"
+    for file in drawings(root):
+        found[file.relative_to(root).as_posix()] = f"pictures/{file.name}"
     return found
+
+
+def drawings(root: Path) -> list[Path]:
+    """The drawn pictures of the lessons and of the guides."""
+    return [file for folder in IMAGES for file in sorted((root / folder).glob("*.svg"))]
 
 
 def source_of(kind: str, lesson: Lesson) -> str:
@@ -348,7 +363,7 @@ def piece(name: str, /, **values: Any) -> str:
 
 def rendered(page: Page, known: list[Lesson], maker: Maker) -> bytes:
     """The whole page."""
-    menu = [(path, name) for path, name in [*LOOSE.values(), API]]
+    menu = {"Guides": [*GUIDES.values()], "Reference": [API, *REFERENCE.values()]}
 
     def to(path: str) -> str:
         return text.relative(path.partition("?")[0], page.path) + "".join(path.partition("?")[1:])
