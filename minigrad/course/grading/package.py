@@ -20,7 +20,7 @@ import numpy
 
 PREFIX = "minigrad-sandbox-"  # of its folder among the temporary files; then the process id
 PACKAGE = Path(__file__).resolve().parents[2]
-OPEN_ROOMS = ("wire.py", "worker.py")  # of `course`: they hold no answers, and the worker is made of them
+OPEN_ROOMS = ("wire.py", "worker.py", "slips.py")  # of `course`: they hold no answers, and the worker is made of them
 OPEN_WALLS = ("confine.py", "zygote.py", "cells.py")  # of `course/grading`
 DATA = ("digits.npz",)  # of `course/data`: what lessons load
 
