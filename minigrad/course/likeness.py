@@ -64,7 +64,7 @@ class Case:
 def formula(cases: Sequence[Case], enough: int = 2, by_hand: bool = False) -> tuple[str, Make]:
     """The shortest formula found that gives what came back in every case, and how to compute it; "" if there is none.
 
-    There have to be `enough` numbers: one alone proves nothing. What is computed `by_hand` is a product or a sum of names.
+    There have to be `enough` numbers: one alone proves nothing. What is computed `by_hand` is a product of names.
     """
     usable = bool(cases) and all(set(case.inputs) == set(cases[0].inputs) and np.isfinite(case.given).all() for case in cases)
     if not usable or sum(case.given.size for case in cases) < enough or not any(case.given.any() for case in cases):
@@ -85,14 +85,15 @@ def candidates(inputs: Mapping[str, Array], wanted: Any, by_hand: bool) -> Itera
     terms = [Term(name, named(name)) for name in inputs] + [Term(str(n), number(n)) for n in (1, 2)]
     bare = {term.text for term in terms}
     terms += [Term(f"(2 * {name})", done(lambda v: 2 * v, named(name))) for name in inputs if not by_hand]
-    terms += [Term(text.format(name), done(do, named(name))) for name in inputs for text, do in ALONE.items()]
+    forms = {form: do for form, do in ALONE.items() if not by_hand or form in ("{}", "{}**2")}
+    terms += [Term(text.format(name), done(do, named(name))) for name in inputs for text, do in forms.items()]
     simple = valued(terms, inputs)
     yield from ((term.text, term.make) for term, value in simple if alike(value, wanted))
     inner = [(term, value) for term, value in simple if term.text in bare or not (by_hand or term.text.startswith("-"))]
     goal = wanted if wanted.ndim else wanted.item()
     pairs: list[tuple[Term, Any]] = []
     for (a, left), (b, right) in itertools.product(inner, repeat=2):
-        for sign, do in BETWEEN.items():
+        for sign, do in {"*": operator.mul}.items() if by_hand else BETWEEN.items():
             value = None if odd(a.text, sign, b.text) else combined(do, left, right)
             if value is None:
                 continue

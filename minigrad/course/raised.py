@@ -33,6 +33,7 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
     r"TypeError: unsupported operand .*'(list|tuple|str)'": (
         "One of the two is no number and no array. What is it made from?"
     ),
+    r"TypeError: unsupported operand": ("This operator does not take these two kinds of things. What are they?"),
     r"TypeError: .*'(\w+)' object is not callable": (
         "Brackets after a name call it, but this one is a value and no function."
     ),

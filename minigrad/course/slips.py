@@ -91,7 +91,11 @@ def together(edits: list[Edit]) -> Iterator[list[Edit]]:
     for edit in edits:
         if edit.key:
             alike.setdefault(edit.kind + edit.key, []).append(edit)
-    yield from (group for group in alike.values() if len(group) > 1)
+    for group in alike.values():
+        if len(group) > 1:
+            yield group
+        if len(group) > 2:
+            yield from (group[1:], group[:-1])
 
 
 def compiled(tree: ast.Module, group: list[Edit], function: types.FunctionType) -> types.CodeType | None:
@@ -209,6 +213,8 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
         case ast.Attribute(value, attr):
             what = text if isinstance(old.ctx, ast.Load) else f"stored {attr}"
             yield from (("piece", ast.Attribute(value, other, old.ctx), f"{what} {other}") for other in relatives(attr, pieces))
+            if called:
+                yield from (("piece", ast.Name(name, ast.Load()), f"{text} {name}") for name in known)
             if isinstance(old.ctx, ast.Load):
                 yield from (("piece", piece, f"{text} {ast.unparse(piece)}") for piece in pieces if ast.unparse(piece) != text)
                 if not called:

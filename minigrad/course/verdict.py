@@ -494,6 +494,8 @@ class Bench:
         exercise = self.exercise
         got = shown_answer(answer)
         if isinstance(answer, Failure):
+            sort = "a letter" if exercise.options else sort_of(self.truths[0])
+            problem = f"That is {answer.message}; {sort} is asked for." if answer.kind == "not plain" else problem
             return self.say("wrong", problem, got=got)
         if exercise.kind == "ordering":
             return self.refuse_order(answer, got)
@@ -511,7 +513,26 @@ class Bench:
             return self.say("wrong", "The numbers are the right ones, in another order. Which comes first?", got=got)
         if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
             seen = "All numbers are wrong by the same factor."
-        return self.say("wrong", problem, seen, self.origin(answer) if plain else "", got=got)
+        origin = self.origin(answer) if plain else ""
+        place = self.in_its_place(answer, bool(origin)) if plain and "sign" not in seen else ""
+        if isinstance(answer, str) and not isinstance(self.truths[0], str):
+            place = "Quotation marks make a text of it. Write the value itself, without them."
+        return self.say("wrong", problem, seen, origin, place, got=got)
+
+    def in_its_place(self, answer: Any, explained: bool) -> str:
+        """About the first number that is wrong: whether it is nearly right, and the question that leads to it."""
+        given, wanted = as_numbers(answer), as_numbers(self.truths[0])
+        asks = self.exercise.asks
+        if given is None or wanted is None or given.shape != wanted.shape:
+            return asks[0] if len(asks) == 1 else ""
+        wrong = np.flatnonzero(~isclose(given, wanted, rtol=self.exercise.rtol, atol=self.exercise.atol).ravel())
+        n, right = float(given.ravel()[wrong[0]]), float(wanted.ravel()[wrong[0]])
+        near = "Its sign is wrong." if isclose(n, -right) and len(wrong) < wanted.size else ""
+        if not near and not explained and abs(n - right) <= 0.15 * abs(right):
+            near = f"{n:g} is not far off: compute it once more, step by step."
+        ask = asks[wrong[0] % len(asks)] if asks else ""
+        which = f"The {ORDINALS[wrong[0]]} number: " if len(asks) > 1 and wanted.ndim == 1 else ""
+        return " ".join(filter(None, [near, which + ask if ask else ""]))
 
     def origin(self, answer: Any) -> str:
         """What a written number that is not right may come from, told by the numbers of the exercise."""
@@ -528,7 +549,7 @@ class Bench:
                 return f"{n:g} is right as the {ORDINALS[place[0]]} number."
             text, _ = likeness.formula([likeness.Case(known, np.asarray(n))], enough=1, by_hand=True)
             if text and not text.isdigit():
-                return f"{n:g} is {text}."
+                return f"{n:g} is {text}. Is that what you took?"
         return ""
 
     def refuse_order(self, answer: Any, got: str) -> Verdict:
@@ -536,7 +557,11 @@ class Bench:
         order, exercise = numbers_of(answer), self.exercise
         count = len(exercise.items)
         if sorted(order) != list(range(1, count + 1)):
-            return self.say("wrong", f"Write each number from 1 to {count} once, in a list.", got=got)
+            missing = [str(n) for n in range(1, count + 1) if n not in order]
+            twice = sorted({str(n) for n in order if order.count(n) > 1})
+            seen = " ".join([f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing." * bool(missing),
+                             f"{', '.join(twice)} occurs twice." * bool(twice)]).strip()  # fmt: skip
+            return self.say("wrong", f"Write each number from 1 to {count} once, in a list.", seen if order else "", got=got)
         rule = next(b for b in exercise.before if order.index(b.first) > order.index(b.then))
         says: str = rule.says or misconceptions.feedback(rule.misconception)
         return self.say("wrong", says, got=got, misconception=rule.misconception,
@@ -818,7 +843,8 @@ def value_trouble(exercise: Exercise, answer: Any, truth: Any) -> str:
         try:
             return "" if exercise.accept(plain_value(answer)) else "That is not it."
         except Exception:  # the same
-            return f"That is {kind_of(answer)}; {sort_of(truth)} is asked for."
+            same_sort = "one of another form" if kind_of(answer) == sort_of(truth) else sort_of(truth)
+            return f"That is {kind_of(answer)}; {same_sort} is asked for."
     problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=False)
     # that nothing is there is the answer itself: not given away
     return re.sub(r"(it gave|It gave) .*; None is asked for", "the value is not right", problem)
@@ -828,6 +854,8 @@ def failed(failure: Failure) -> str:
     """A sentence for a Failure."""
     if failure.kind == "missing":
         return f"I cannot find {failure.message}. Run the cell that defines it, then check again."
+    if failure.kind == "not plain" and failure.message == "a function":
+        return "It gave a function, and no value. Is that function to be called, with brackets and an input?"
     if failure.kind == "not plain":
         return f"It gave {failure.message}, which is no plain value. Give back numbers, lists or arrays."
     if failure.type == "SystemExit":
@@ -1025,8 +1053,9 @@ def truths_among(answer: Any) -> bool:
 
 def numbers_of(answer: Any) -> list[int]:
     """A list of whole numbers out of a list, tuple, array or a string such as "3 1 2"; [] if it is none."""
-    if isinstance(answer, str):
-        answer = [int(word) for word in re.findall(r"\d{1,9}", answer[:1000])]
+    if isinstance(answer, str) or type(answer) is int:
+        words = re.findall(r"\d{1,9}", str(answer)[:1000])
+        answer = [int(word) for word in (words[0] if len(words) == 1 else words)]
     if isinstance(answer, list | tuple) and all(isinstance(n, str) and re.fullmatch(r"\d{1,9}", n) for n in answer):
         answer = [int(n) for n in answer]
     array = as_numbers(answer)

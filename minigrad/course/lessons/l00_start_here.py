@@ -14,6 +14,9 @@ from ..exercise import Exercise, Lesson, Probe, Wrong, call, choice, function, p
 EXERCISE_0_1 = value(
     "0.1", "answer", 42,
     why="The name answer now holds the number 42, and the check found it there.",
+    asks=(
+        "Compare your number with the one in the task, digit by digit. If they are the same, run the cell again.",
+    ),
     title="a first answer",
     minutes=1, rtol=0.0,
     wrong=[

@@ -193,6 +193,9 @@ EXERCISE_1_3 = value(
     "1.3", "slope_of_cube", 12, rtol=1e-4,
     knows={"x": 2},
     why="The derivative of x³ is 3x², which is 12 at x = 2.",
+    asks=(
+        "Measure: what does central(lambda x: x**3, 2, 0.001) give? Then compare your rule with that number.",
+    ),
     title="the derivative of a cube",
     minutes=4,
     wrong=[
@@ -221,6 +224,10 @@ EXERCISE_1_4 = value(
     "1.4", "partials", [66, 44], rtol=1e-4,
     knows={"x": 2, "y": 3, "(x * y + 5)": 11},
     why="Each partial derivative moves one input and holds the other one still.",
+    asks=(
+        "only x moves, and y stays 3. What does central(lambda x: (x * 3 + 5)**2, 2, 0.001) give?",
+        "only y moves, and x stays 2. Which function of y alone do you give to central?",
+    ),
     title="one derivative for each input",
     minutes=6,
     wrong=[

@@ -16,6 +16,11 @@ from ..exercise import Before, Exercise, Lesson, Wrong, ordering, prediction, va
 EXERCISE_2_1 = value(
     "2.1", "forward_values", [6, 11, 121],
     knows={"x": 2, "y": 3, "u": 6, "w": 11},
+    asks=(
+        "u = x * y, with x = 2 and y = 3.",
+        "w = u + 5. Take the u that you found.",
+        "z = w**2. Take the w that you found: how much is w times w?",
+    ),
     title="the values on the way",
     minutes=3,
     wrong=[
@@ -52,6 +57,12 @@ def starts_with(*numbers: float) -> Any:
 EXERCISE_2_2 = value(
     "2.2", "local_slopes", [22, 1, 3, 2],
     knows={"x": 2, "y": 3, "u": 6, "w": 11, "z": 121},
+    asks=(
+        "z = w**2 squares its input. What is the derivative of a square, and which number is w?",
+        "w = u + 5. When u grows by 0.001, by how much does w grow?",
+        "u = x * y. When only x grows by 0.001, by how much does u grow?",
+        "u = x * y. When only y grows by 0.001, by how much does u grow?",
+    ),
     title="one derivative for each edge",
     minutes=5,
     wrong=[
@@ -93,6 +104,12 @@ EXERCISE_2_2 = value(
 EXERCISE_2_3 = value(
     "2.3", "by_hand", [66, 44],
     knows={"x": 2, "y": 3, "u": 6, "w": 11, "z": 121},
+    asks=(
+        "the path from z to x leads through the square, the sum and the product. Which derivative has each of the three"
+        " in 2.2, and what do derivatives in a row do?",
+        "the path from z to y leads through the square, the sum and the product. Which derivative has each of the three"
+        " in 2.2, and what do derivatives in a row do?",
+    ),
     title="backward by hand",
     minutes=6,
     wrong=[
@@ -127,6 +144,10 @@ EXERCISE_2_3 = value(
 EXERCISE_2_4 = value(
     "2.4", "two_paths", 14,
     knows={"x": 3, "a": 6, "b": 4, "y": 24},
+    asks=(
+        "Compute the two paths one by one. On each, multiply: the derivative of a * b for this factor, then that of the"
+        " factor for x. What happens to the two results at x?",
+    ),
     title="two paths from one input",
     minutes=5,
     wrong=[
@@ -252,6 +273,14 @@ EXERCISE_2_6 = value(
 EXERCISE_2_7 = value(
     "2.7", "three_ways", [35, 70, 105],
     knows={"w": 3, "x": 2, "h": 6, "p": 11, "q": 12, "r": 132, "s": 138},
+    asks=(
+        "h is used by p, by q and by s. Write three contributions, each the upstream gradient times the local "
+        "derivative of that node. What happens to them at h?",
+        "h = w * x. Multiply the gradient of h by the derivative of this product with respect to w. Which number is "
+        "that?",
+        "h = w * x. Multiply the gradient of h by the derivative of this product with respect to x. Which number is "
+        "that?",
+    ),
     title="three contributions",
     minutes=7,
     wrong=[

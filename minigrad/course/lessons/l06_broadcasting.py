@@ -240,6 +240,14 @@ EXERCISE_6_2 = value(
     "6.2", "bias_grad", [7.4, 10.2, 13.0],
     knows={"G": [[0.5, 1.2, 3.0], [2.0, -1.0, 4.0], [1.4, 6.0, 2.5], [3.5, 4.0, 3.5]]},
     why="The bias is added to every row, so its gradient is the sum over the rows.",
+    asks=(
+        "b[0] was added to column 0 in all four rows. Which four numbers of the upstream gradient belong to it, with "
+        "which signs?",
+        "b[1] was added to column 1 in all four rows. Which four numbers of the upstream gradient belong to it, with "
+        "which signs?",
+        "b[2] was added to column 2 in all four rows. Which four numbers of the upstream gradient belong to it, with "
+        "which signs?",
+    ),
     title="the gradient of a bias, by hand",
     minutes=4,
     wrong=[

@@ -197,6 +197,16 @@ EXERCISE_7_2 = value(
     "7.2", "dX_square", [[4.0, -5.5], [7.5, 3.5]],
     knows={"G": [[1, -2], [4, 0.5]], "W": [[2, -1], [0.5, 3]]},
     why="dL/dX = G Wᵀ also for square matrices, where the shapes do not tell the order.",
+    asks=(
+        "X[0, 0] is multiplied by the numbers in row 0 of W, and goes into row 0 of Y. Which numbers of G and of W "
+        "belong to it, and which of them are negative?",
+        "X[0, 1] is multiplied by the numbers in row 1 of W, and goes into row 0 of Y. Which numbers of G and of W "
+        "belong to it, and which of them are negative?",
+        "X[1, 0] is multiplied by the numbers in row 0 of W, and goes into row 1 of Y. Which numbers of G and of W "
+        "belong to it, and which of them are negative?",
+        "X[1, 1] is multiplied by the numbers in row 1 of W, and goes into row 1 of Y. Which numbers of G and of W "
+        "belong to it, and which of them are negative?",
+    ),
     title="square matrices, where the shapes do not help",
     minutes=6,
     wrong=[
