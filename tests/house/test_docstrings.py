@@ -7,6 +7,7 @@ in which `torch` is minigrad. The examples of the others stand in docs/api_examp
 import doctest
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -90,6 +91,9 @@ def test_every_name_of_the_api_has_one_example() -> None:
             assert ">>> " in inspect.getdoc(thing) or names & api.examples().keys(), f"{space}.{name} has no example"
             unused -= names
     assert not unused
+    shown = {name for name, _ in api.public("minigrad")}
+    told = set(re.findall(r"`(\w+)`", api.SPACES[0][2]))
+    assert {name for name in dir(minigrad) if not inspect.ismodule(getattr(minigrad, name))} == shown | told
     assert {space for space, *_ in api.SPACES} > set(PUBLIC)
 
 

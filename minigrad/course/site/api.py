@@ -20,7 +20,12 @@ __all__ = ["examples", "page", "public"]
 
 BREAK = "\n\n"
 SPACES = (
-    ("minigrad", "Tensors and operations", "`import minigrad as torch` makes all of these `torch.` names."),
+    (
+        "minigrad", "Tensors and operations",
+        "`import minigrad as torch` makes all of these `torch.` names. The number types are `float16` (`half`), `float32` "
+        "(`float`), `float64` (`double`), `uint8`, `int8`, `int16` (`short`), `int32` (`int`), `int64` (`long`) and `bool`, "
+        "and the numbers are `pi`, `e`, `inf` and `nan`.",
+    ),
     ("minigrad.Tensor", "Tensor", "The methods of a tensor."),
     ("minigrad.autograd", "Autograd", "Gradients as functions, custom operations, and checks of gradients."),
     ("minigrad.autograd.function", "Autograd, operations of your own", "What a custom operation is made of."),
@@ -37,7 +42,7 @@ SPACES = (
     ("minigrad.cuda", "CUDA", "There is none, and a program can ask."),
     ("minigrad.viz", "Pictures", "The stepper and still pictures of a graph."),
     ("minigrad.course", "Course", "What you use in an exercise notebook."),
-)
+)  # fmt: skip
 OPENING = "Every public name has an example here. In it `torch` is minigrad, `nn` is `torch.nn`, and `F` is `nn.functional`."
 
 
@@ -72,8 +77,10 @@ def public(space: str) -> Iterator[tuple[str, Any]]:
     if space.endswith(".Tensor"):
         room = room.Tensor
     for name in sorted(dir(room), key=str.lower):
-        thing = None if name.startswith("_") else inspect.getattr_static(room, name, None) or getattr(room, name)
-        thing = thing.fget if isinstance(thing, property) else getattr(thing, "__func__", thing)
+        thing = None if name.startswith("_") else getattr(room, name, None)
+        if inspect.isclass(room) and thing is not None:
+            thing = inspect.getattr_static(room, name)
+            thing = thing.fget if isinstance(thing, property) else getattr(thing, "__func__", thing)
         ours = str(getattr(thing, "__module__", "")).startswith("minigrad")
         if ours and callable(thing) and inspect.getdoc(thing):
             yield name, thing
