@@ -20,7 +20,7 @@ from tests.house.pages import ROOT, blocks
 GUIDE = ROOT / "docs" / "authors.md"
 COPIED = ("minigrad", "notebooks", "exercises", "solutions", "tests", "docs", "pyproject.toml")
 HEAD = re.compile(r"(?:#|//|/\*|<!--) (.+?)(?: \*/| -->)?\n")
-PLACE = re.compile(r"in (\S+), (above|below|in place of) the line that begins with: (.+)")
+PLACE = re.compile(r"in (\S+), (above|below|in place of): (.+)")
 PROGRAMS = {"minigrad": ["-m", "minigrad.course.cli"], "pytest": ["-m", "pytest", "-q", "-p", "no:cacheprovider"], "python": []}
 
 
