@@ -32,6 +32,8 @@ STRICT = os.environ.get("MINIGRAD_CI") == "1"
 ABSENT = os.environ.get("MINIGRAD_ABSENT", "").split()
 PROGRAMS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "bubblewrap": ("bwrap",)}
 
+collect_ignore = [] if os.name == "posix" else ["attacks", "grading", "course/test_limits.py"]  # sandboxes and forks
+
 REFUSED = "CI provides for this test, and it was skipped: "
 
 sys.dont_write_bytecode = False

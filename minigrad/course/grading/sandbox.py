@@ -371,7 +371,8 @@ def choose(wanted: str = "auto", *, trust_students: bool = False) -> str:
             return level
         reasons.append(f"{level}: {'; '.join(found)}")
     if wanted == "auto":
-        if trust_students and not problems("process"):
+        found = problems("process")
+        if trust_students and not found:
             return "process"
-        reasons.append("process would work without being a boundary (--isolation process --trust-students)")
+        reasons.append("; ".join(found) or "process would work without being a boundary (--isolation process --trust-students)")
     raise Unavailable("\n".join(reasons))

@@ -155,7 +155,7 @@ def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, Living]]]:
         return
     from minigrad.viz import live, plots  # noqa: F401  once, before the processes divide
 
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    method = "fork" if multiprocessing.get_start_method() == "fork" else "spawn"  # macOS has a fork that it warns against
     with multiprocessing.get_context(method).Pool(min(2, os.cpu_count() or 1), maxtasksperchild=1) as pool:
         yield from zip(known, pool.imap(living_of, [lesson.slug for lesson in known]), strict=True)
 
