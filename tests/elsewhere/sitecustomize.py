@@ -10,7 +10,6 @@ import multiprocessing.context
 import os
 import platform
 import subprocess
-import sys
 import types
 from collections.abc import Callable
 from typing import Any
