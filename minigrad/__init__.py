@@ -79,7 +79,7 @@ from minigrad.tape import (
 )  # fmt: skip
 from minigrad.tensor import Tensor
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # PyTorch computes with infinities and nans in silence: so do our own calls of numpy (nobody else's are touched).
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")

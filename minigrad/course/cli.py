@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from minigrad import __version__
 from minigrad.course import lookup, notebooks
 
 Item = TypeVar("Item")
@@ -74,8 +75,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.set_defaults(run=where, command="")
     lesson = "a lesson by number or word (05, vectors), an exercise (5.2)"
-    version = metadata.version("minigrad-course")
-    parser.add_argument("--version", action="version", version=f"minigrad-course {version}")
+    parser.add_argument("--version", action="version", version=f"minigrad-course {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=argparse.ArgumentParser)
 
     def add(name: str, run: Run, does: str, example: str) -> argparse.ArgumentParser:

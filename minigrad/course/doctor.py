@@ -17,6 +17,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from minigrad import __version__
 from minigrad.course import notebooks
 
 NEEDED = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "matplotlib")
@@ -69,7 +70,7 @@ def course() -> Finding:
     """Where the lessons come from."""
     root, lessons = notebooks.course_root(), notebooks.lessons()
     kind = "installed copy" if notebooks.is_installed() else "checkout"
-    found = f"{metadata.version('minigrad-course')}, {len(lessons)} lessons, {kind} in {root}"
+    found = f"{__version__}, {len(lessons)} lessons, {kind} in {root}"
     if not lessons:
         return Finding("NO", "minigrad", found, "install again: the notebooks are missing")
     return Finding("ok", "minigrad", found)

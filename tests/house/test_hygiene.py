@@ -74,6 +74,6 @@ def test_no_file_is_large() -> None:
 
 
 def test_the_root_is_short() -> None:
-    """A reader who opens the repository sees what it is at a glance."""
-    top = {name.split("/")[0] for name in files()}
+    """A reader who opens the repository sees what it is at a glance. What a tool looks for nowhere else is there as well."""
+    top = {name.split("/")[0] for name in files()} - {"CITATION.cff", "NOTICE", ".pre-commit-config.yaml"}
     assert len(top) <= 19, sorted(top)

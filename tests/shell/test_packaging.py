@@ -1,5 +1,6 @@
 """The wheel: what it carries, and that it works alone, with numpy only, outside the checkout."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import minigrad
 
 ROOT = Path(__file__).parents[2]
 TRY = """
@@ -40,6 +43,16 @@ def test_the_wheel_carries_all_that_runs_and_nothing_else(wheel: Path) -> None:
         if file.is_file() and "__pycache__" not in file.parts:
             assert file.relative_to(ROOT).as_posix() in names
     assert not [name for name in names if name.split("/")[0] not in ("minigrad",) and ".dist-info/" not in name]
+    about = f"minigrad_course-{minigrad.__version__}.dist-info"
+    assert {f"{about}/licenses/LICENSE", f"{about}/licenses/NOTICE"} <= names
+    description = zipfile.ZipFile(wheel).read(f"{about}/METADATA").decode()
+    links = re.findall(r"\]\(([^)]*)\)", description)  # as a package index shows the README, with its pictures
+    repository = re.search(r"^Project-URL: Repository, (\S+)$", description, re.MULTILINE)
+    assert repository and len(links) >= 5
+    for link in links:
+        inside = link.removeprefix(repository[1])
+        assert re.match(r"/(raw|blob)/v[\d.]+/", inside) and (ROOT / inside.split("/", 3)[3]).exists(), link
+    assert "![" in description and "/raw/v" in description
 
 
 @pytest.mark.slow
