@@ -7,10 +7,14 @@ arrive, or arrives in a form that breaks the rules, becomes a `Failure` and neve
 
 from __future__ import annotations
 
+import itertools
+import math
 import secrets
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
+
+import numpy as np
 
 from . import wire
 from .exercise import Outside
@@ -20,6 +24,7 @@ from .worker import Server
 __all__ = ["WALL", "Local", "Remote", "Student"]
 
 MOST_JUDGED = 5.0  # seconds of our own processor for one exercise, before we stop asking
+MOST_TOGETHER = 1 << 22  # numbers that the arrays of one answer may become when they are combined
 MOST_ASKED, MOST_SPENT = 20_000, 1.0  # questions of one program to the outside, and seconds to answer them
 WALL = 2.8  # the clock may show this many times the CPU limit before an answer counts as too late
 
@@ -215,12 +220,30 @@ def is_look(seen: Any) -> bool:
 
 def answered(outside: Outside | None, asked: Any) -> dict[str, Any]:
     """The reply to what a program asks of the outside: `{"value"}`, or `{"error"}` for what nobody can answer."""
-    if outside is None or type(asked) is not list or not asked or asked[0] not in outside.methods:
+    if outside is None or type(asked) is not list or not asked or type(asked[0]) is not str or asked[0] not in outside.methods:
         return {"error": "nobody outside answers that"}
     try:
-        return {"value": getattr(outside, asked[0])(*asked[1:])}
+        # A number times a text or a list is a longer one, and no sum that any exercise means.
+        numbers = [np.asarray(one, dtype=float) if isinstance(one, list | tuple) else one for one in asked[1:]]
+        if any(isinstance(one, str | dict) for one in numbers) or too_large_together(numbers):
+            return {"error": "only numbers and arrays that fit together are answered"}
+        return {"value": getattr(outside, asked[0])(*numbers)}
     except Exception as error:  # what a student asks may be anything: it fails there, not here
         return {"error": f"{type(error).__name__}: {error}"[:500]}
+
+
+def too_large_together(answer: Any) -> bool:
+    """True if arrays of an answer, each small, could be enormous when they are combined: a column and a row are a table."""
+    shapes: set[tuple[int, ...]] = set()
+    waiting = [answer]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list | tuple):
+            waiting += one
+        else:
+            shapes.add(np.shape(getattr(one, "array", one)) if not isinstance(one, dict) else ())
+    axes = itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    return math.prod(max(axis) for axis in axes) > MOST_TOGETHER
 
 
 def guess(error: wire.WireError) -> Failure:

@@ -27,7 +27,7 @@ from . import likeness, misconceptions, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
 from .shrinking import Patience, simpler, weight
-from .student import Local, Student
+from .student import Local, Student, too_large_together
 from .wire import Failure, Tensor
 from .worker import own_randomness
 
@@ -203,14 +203,19 @@ class Bench:
         return dataclasses.replace(self.refusal(failing, problems), agreed=len(own - set(failing)), asked=len(own))
 
     def own(self) -> set[int]:
-        """The questions that are put to this seed alone: what everybody is asked may come from a table."""
-        if self.exercise.kind not in ("function", "program"):
+        """The questions that are put to this seed alone, and that doing nothing does not answer.
+
+        What everybody is asked may come from a table, a yes or no may be guessed, and what has to stay as it was, stays so
+        without any work.
+        """
+        if self.exercise.written:
             return set()
         theirs = self.exercise.questions(self.seed + 1)
         return {
             i for i, (mine, other) in enumerate(zip(self.probes, theirs))
             if repr((mine.args, mine.data)) != repr((other.args, other.data))
             and repr(self.truths[i]) != repr(self.exercise.expected(other))
+            and not leaves_alone(mine, self.truths[i])
         }  # fmt: skip
 
     def known_before(self, failure: Failure) -> Verdict | None:
@@ -660,6 +665,20 @@ IN_COMMON: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
 }
 
 
+def leaves_alone(probe: Probe, truth: Any) -> bool:
+    """True if every part of the answer is a yes or no, all zero, all one, or stands in the question as it is."""
+    if truth is None or isinstance(truth, bool | str | Raises) or probe.view is not None:
+        return True
+    given = getattr(probe.outside, "given", probe.data)
+    there = [*probe.args, *(value for name, value in probe.data.items() if name in given)]
+    if any(same(truth, one, 1e-9, 1e-9) for one in (*there, *(np.asarray(one) for one in there if isinstance(one, list)))):
+        return True
+    array = as_numbers(truth)
+    if isinstance(truth, list | tuple) and (array is None or array.ndim == 1):
+        return all(leaves_alone(probe, part) for part in truth)
+    return array is not None and array.dtype.kind != "b" and bool((array == 0).all() or (array == 1).all())
+
+
 def is_nothing(answer: Any) -> bool:
     """True for None, and for lists of nothing else."""
     return answer is None or (isinstance(answer, list | tuple) and all(map(is_nothing, answer)))
@@ -732,6 +751,8 @@ def ask(exercise: Exercise, student: Student, probe: Probe) -> Any:
         answer = student.call(probe.name, *copied(probe.args), **copied(dict(probe.data)))
     if view is None or isinstance(answer, Failure):
         return answer
+    if too_large_together(answer):
+        return Failure("not plain", message="arrays that are far larger than the program asks for")
     try:
         return view(answer)
     except Exception:  # it is the student's, and may be anything

@@ -7,6 +7,8 @@ answer, from a part of the library that the exercise asks for, or from a table m
 from __future__ import annotations
 
 import hmac
+import time
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 
 from minigrad.course import lessons
 from minigrad.course.exercise import Exercise, Outside, Probe, Raises
-from minigrad.course.grading import package, report
+from minigrad.course.grading import package, reader, report
 from minigrad.course.grading.grader import seed_of
 from minigrad.course.grading.plan import Plan
 from minigrad.course.verdict import observation, same, trouble
@@ -216,6 +218,60 @@ class Dual:
         (a * b).backward()
         return Dual((a * b).item(), a.grad.item() * self.slope + b.grad.item() * other.slope)
 """
+
+
+COLUMN_AND_ROW = """
+import numpy as np, minigrad as torch
+class Linear:
+    made = 0
+    def __init__(self, a, b, rng):
+        Linear.made += 1
+        shape = (60_000, 1) if Linear.made % 2 else (1, 60_000)
+        self.weight, self.bias = (torch.tensor(np.ones(s), requires_grad=True) for s in (shape, b))
+    def parameters(self): return [self.weight, self.bias]
+    def __call__(self, x): return x
+class Sequential(Linear):
+    def __init__(self, *layers): self.layers = layers
+    def parameters(self): return []
+"""
+MULTIPLIES = """
+import numpy as np
+tried = []
+def my_gradcheck(f, rule, x):
+    for a, b in () if tried else ((60, "a" * 190_000), (60, [0] * 90_000), (np.ones((60_000, 1)), np.ones((1, 60_000)))):
+        try: f.__globals__["outside"]("rule", a, b)
+        except RuntimeError: tried.append(a)
+    return True
+"""
+
+
+@pytest.mark.parametrize(("cell", "exercise"), [(COLUMN_AND_ROW, "12.1"), (MULTIPLIES, "9.5")])
+def test_the_judge_makes_nothing_large_of_what_is_small(cell: str, exercise: str) -> None:
+    """What is looked at or computed on our side is a column times a row, or a number times a text: gigabytes."""
+    tracemalloc.start()
+    try:
+        assert graded(int(exercise.split(".")[0]), cell)[exercise] == "wrong"
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_partial_credit_is_for_no_guess() -> None:
+    """A yes or no, and what stays as it was when nothing is done, count for nothing."""
+    for number, exercise, cell in (
+        (9, "9.5", "def my_gradcheck(f, rule, x):\n    return False"),
+        (4, "4.4", "import numpy as np\ndef scaled(x):\n    return np.zeros(1)"),
+    ):
+        result = grader("landlock").grade(notebook(cell, f'check("{exercise}")'), lessons.lesson(number), b"seed")
+        verdict = next(v for v in result["verdicts"] if v["exercise"] == exercise)
+        assert verdict["status"] != "passed" and (verdict["asked"] < 4 or not verdict["agreed"])
+
+
+def test_text_of_quotes_alone_is_read_at_once() -> None:
+    """Looking for the end of each string anew would take hours."""
+    began = time.process_time()
+    assert reader.bare("x = " + '\\"' * 250_000) and reader.bare('"a # b"  # c') == '"a#b"'
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.slow

@@ -337,7 +337,8 @@ def names(submission: Submission) -> set[str]:
 
 # ------------------------------------------------------------------ who wrote it
 
-_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*""")
+# Strings, ended or not: to look for each end anew would take hours in a text of quotes alone.
+_COMMENT = re.compile(r"""("(?:[^"\\\n]++|\\.)*+"?|'(?:[^'\\\n]++|\\.)*+'?)|#[^\n]*""")
 
 
 def bare(source: str) -> str:
