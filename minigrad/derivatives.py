@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import dtypes, kernels
-from minigrad.kernels import Windows, count, fold_rows
+from minigrad.kernels import Windows, along, count, fold_rows
 from minigrad.operation import enter, joined, operation
 from minigrad.tensor import Tensor, wrap
 
@@ -370,7 +370,7 @@ index_put = operation(
     lambda g, y, dims: pick(g, y, dims),
 )
 index_add = operation("IndexAdd", kernels.index_add, lambda g: g, None, lambda g, y, z, dims: pick(g, y, dims))
-gather = operation("Gather", kernels.gather, lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
+gather = operation("Gather", lambda x, y, dim: x[along(y, dim)], lambda g, x, y, dim: put_along(g, y, x.shape, dim), None)
 put_along = operation("ValueSelectingReductionBackward", kernels.put_along, lambda g, y, dim: gather(g, y, dim), None)
 scatter = operation(
     "ScatterBackward0", kernels.scatter,
@@ -387,9 +387,9 @@ scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, la
 # `windows` holds size, stride and so on of the windows on the input.
 
 layer_norm, batch_norm = several(
-    "NativeLayerNorm NativeBatchNorm", lambda x, y, z, dims, eps: standard(x, dims, eps) * y + z,
-    lambda g, x, y, dims, eps: standard_slope(g * y, x, dims, eps),
-    lambda g, x, dims, eps: g * standard(x, dims, eps),
+    "NativeLayerNorm NativeBatchNorm", lambda x, y, z, known: standard(x, known) * y + z,
+    lambda g, x, y, known: standard_slope(g * y, x, known),
+    lambda g, x, known: g * standard(x, known),
     lambda g: g,
 )
 conv2d = operation(
@@ -449,19 +449,24 @@ def column(x: Any) -> Any:
     return x[:, None] if x.ndim else x
 
 
-def standard(x: Any, dims: Shape, eps: float) -> Any:
-    """x with mean 0 and variance 1 over these dimensions."""
-    x = x - mean_dims(x, dims, True)
-    return x * rsqrt(mean_dims(x * x, dims, True) + eps)
+def moments(x: Any, dims: Shape, eps: float) -> tuple[Any, ...]:
+    """dims, eps, the mean of x over dims, and 1 / sqrt(variance + eps): what `standard` has to know."""
+    mean = mean_dims(x, dims, True)
+    centred = x - mean
+    return dims, eps, mean, rsqrt(mean_dims(centred * centred, dims, True) + eps)
 
 
-def standard_slope(g: Any, x: Any, dims: Shape, eps: float) -> Any:
+def standard(x: Any, known: Any) -> Any:
+    """x with mean 0 and variance 1.  The moments of an array are known; those of a Tensor have to be recorded."""
+    _, _, mean, scale = moments(x, *known[:2]) if isinstance(x, Tensor) else known
+    return (x - mean) * scale
+
+
+def standard_slope(g: Any, x: Any, known: Any) -> Any:
     """The gradient of `standard`: x also changes the mean and the scale."""
-    x = x - mean_dims(x, dims, True)
-    scale = rsqrt(mean_dims(x * x, dims, True) + eps)
-    out = x * scale
-    along = out * mean_dims(g * out, dims, True)
-    return (g - mean_dims(g, dims, True) - along) * scale
+    dims, _, mean, scale = moments(x, *known[:2]) if isinstance(x, Tensor) else known
+    out = (x - mean) * scale
+    return (g - mean_dims(g, dims, True) - out * mean_dims(g * out, dims, True)) * scale
 
 
 def conv_input(g: Any, x_shape: Shape, y: Any, windows: Windows, groups: int) -> Any:

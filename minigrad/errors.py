@@ -378,7 +378,7 @@ def outside(frame: FrameType) -> FrameType:
     """The innermost frame from here on that is not the engine's own."""
     while frame.f_back is not None:
         file = frame.f_code.co_filename
-        if file in outsiders or (file not in insiders and not is_ours(file)):
+        if file not in insiders and (file in outsiders or not is_ours(file)):
             break
         frame = frame.f_back
     return frame

@@ -159,25 +159,32 @@ def floating(function: Callable[..., Array]) -> Callable[..., Array]:
     return forward
 
 
-# numpy compares slowly with a Python 0; "l" has 32 bits in a browser
-ZEROS = {dtype: dtype.type(0) for dtype in map(np.dtype, ("?", "e", "f", "d", "i1", "i2", "i4", "i8", "B"))}
+# 0-d arrays, because numpy compares slowly with a Python 0; "l" has 32 bits in a browser
+ZEROS = {np.dtype(kind): np.zeros((), kind) for kind in ("?", "e", "f", "d", "i1", "i2", "i4", "i8", "B")}
 
 
 def relu(x: Array) -> Array:
-    return np.maximum(ZEROS[x.dtype], x)
+    if not x.ndim:
+        return x.dtype.type(0) if x < 0 else x[()]
+    return np.maximum(ZEROS[x.dtype], x) if x.size < 1000 or x.dtype.kind != "f" else x.clip(0, math.inf)
 
 
 def where(condition: Array, x: Any, y: Any) -> Array:
-    if type(y) is float and y == 0.0 and x.shape == condition.shape and x.dtype.itemsize in BITS:
-        return (x.view(BITS[x.dtype.itemsize]) * condition).view(
-            x.dtype
-        )  # four times as fast; x * condition has inf * 0
-    if type(y) is float and isinstance(x, np.generic) and isinstance(condition, np.bool_):
-        return x if condition else x.dtype.type(y)
+    # "g where ..., and 0 elsewhere" ends many rules; these ways take half the time of np.where and less.
+    if type(y) is float and y == 0.0 and x.shape == condition.shape and x.dtype in BITS:
+        if isinstance(x, np.generic):
+            return x if condition else x.dtype.type(0)
+        if x.size < 1000:
+            out = np.zeros(x.shape, x.dtype)
+            np.putmask(out, condition, x)
+            return out
+        # inf * 0 is nan, but the bits of inf are a number like any other
+        bits = BITS[x.dtype]
+        return (x.view(bits) * condition.astype(bits)).view(x.dtype)
     return np.where(condition, x, y)[()]
 
 
-BITS = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+BITS = {np.dtype(f"f{n}"): np.dtype(f"i{n}") for n in (4, 8)}
 
 
 # ------------------------------------------------------------ activations
@@ -225,7 +232,9 @@ def upright(function: Callable[..., Array]) -> Callable[..., Array]:
 
 @upright
 def softmax(x: Array, dims: Shape) -> Array:
-    y = np.exp(x - largest(x, dims, None, None, True))
+    # The largest of each short row takes longer than the rest; of moderate numbers no power overflows without it.
+    moderate = x.size > 1000 and x.dtype in BITS and largest(np.absolute(x), None) < 40
+    y = np.exp(x if moderate else x - largest(x, dims, None, None, True))
     y /= total(y, dims, None, None, True)
     return y
 
@@ -337,10 +346,6 @@ def along(index: Array, dim: int) -> tuple[Any, ...]:
     grid = own_places(index.shape)
     grid[dim : dim + 1] = [index]  # the index itself, for a single number
     return tuple(grid)
-
-
-def gather(x: Array, index: Array, dim: int) -> Array:
-    return x[along(index, dim)]
 
 
 def put_along(g: Array, index: Array, shape: Shape, dim: int) -> Array:

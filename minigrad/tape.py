@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import warnings
 import weakref
 from _thread import _local, get_ident
@@ -369,16 +370,18 @@ def walk(roots: Roots, retain_graph: bool = False) -> None:
         for parent, rule, values in zip(node.parents, rules, saved):
             if parent is None or rule is None:
                 continue
-            new = rule(g, values[0]) if len(values) == 1 else rule(g, *values)  # without *, it is faster
+            # rule(g, *values), but without the star it is faster
+            new = rule(g) if not values else rule(g, values[0]) if len(values) == 1 else rule(g, *values)
             if new is None:
                 continue
             if new.shape != parent.shape or new.dtype is not parent.dtype:
                 new = fit(new, parent, node)
-            fresh = new is not g and new.base is None  # an array that nothing else refers to
             if parent.seq not in arrived:
                 heappush(heap, parent.seq)
-                new = new if fresh or parent.parents else new.copy()  # it becomes a leaf's .grad
-            elif fresh:
+                # a leaf's .grad has to be an array that nothing else refers to
+                if not parent.parents and (new is g or new.base is not None):
+                    new = new.copy()
+            elif new is not g and new.base is None:
                 new += arrived[parent.seq][1]
             else:
                 new = new + arrived[parent.seq][1]
@@ -399,14 +402,13 @@ def contributions(node: Node, g: Any, create_graph: bool = False, needed: Any = 
         return node.contributions(g, create_graph)  # type: ignore[attr-defined,no-any-return]
     if node.saved is None or node.seq > last_write:
         check_saved(node)
-    saved: Any = node.saved
-    if node.rules is None:  # set by saved_tensors_hooks, which packed what the rules take
-        saved = unpacked(saved)
-    if create_graph and node.operation and any(saved):
-        saved = lift(node, saved)
-    for rule, parent, values in zip(rules, node.parents, saved):
+    # saved_tensors_hooks, which packed what the rules take, has set node.rules to None
+    saved: Any = unpacked(node.saved or ()) if node.rules is None else node.saved
+    for i, (rule, parent, values) in enumerate(zip(rules, node.parents, saved)):
         new = None
         if rule is not None and parent is not None and (needed is None or parent in needed):
+            if values and create_graph and node.operation:
+                values = lift(node, node.operation.arguments[i], values)
             new = rule(g, *values)
             if new is not None and fit is not None:
                 array = new._data if create_graph else new
@@ -423,20 +425,17 @@ def unpacked(saved: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(values and tuple(found.get(id(v), v) for v in values) for values in saved)
 
 
-def lift(node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Saved arrays as Tensors with the nodes they came from: rules that run on these are recorded themselves."""
-    row = node.operation
-    origins = dict(zip((*row.inputs, "out"), (*node.parents, node)))
-    counters = dict(zip(row.versioned(*map(bool, node.parents)), (node.versions or ())[::2]))
-
-    def lifted(name: str, value: Any) -> Any:
-        if name not in origins or not hasattr(value, "dtype"):
-            return value
-        tensor = wrap(value, origins[name])
-        tensor._counter = counters.get(name, tensor._counter)
-        return tensor
-
-    return tuple(values and tuple(map(lifted, taken, values)) for taken, values in zip(row.arguments, saved))
+def lift(node: Node, names: Sequence[str], values: Sequence[Any]) -> list[Any]:
+    """What one rule takes, with saved arrays as Tensors with the nodes they came from: the rule is then recorded itself."""
+    row, lifted = node.operation, []
+    checked = row.versioned(*map(bool, node.parents))
+    for name, value in zip(names, values):
+        if (name == "out" or name in row.inputs) and hasattr(value, "dtype"):
+            value = wrap(value, node if name == "out" else node.parents[INPUTS.index(name)])
+            if name in checked and node.versions is not None:
+                value._counter = node.versions[2 * checked.index(name)]
+        lifted.append(value)
+    return lifted
 
 
 def fit(g: Any, node: Node, child: Node | None = None) -> Any:
@@ -502,6 +501,7 @@ class Walk:
     """
 
     fit = staticmethod(fit)
+    join = staticmethod(operator.add)  # what happens to two contributions to one node
     started = staticmethod(started)
 
     def __init__(
@@ -519,47 +519,41 @@ class Walk:
         __tracebackhide__ = True
         heap: list[float] = []
         arrived: dict[float, tuple[Node, Any]] = {}
-        arrivals = self.roots
-        while arrivals or heap:
+        needed, due, arrivals = self.needed, self.due, iter(self.roots)
+        while True:
             for node, g in arrivals:
-                key = self.due.get(node, node.seq)
+                if node is None or g is None or (needed is not None and node not in needed):
+                    continue
+                key = due.get(node, node.seq) if due else node.seq
                 if key in arrived:
-                    arrived[key] = node, self.join(arrived[key][1], g)
+                    g = self.join(arrived[key][1], g)
                 else:
                     heappush(heap, key)
-                    arrived[key] = node, g
-            node, g = arrived.pop(heappop(heap))
-            arrivals = self.visit(node, g)
+                arrived[key] = node, g
+            if not heap:
+                return
+            arrivals = self.visit(*arrived.pop(heappop(heap)))
 
-    def join(self, old: Any, new: Any) -> Any:
-        """The sum of two contributions to one node."""
-        return old + new
-
-    def visit(self, node: Node, g: Any) -> list[tuple[Node, Any]]:
-        """The contributions of a node whose gradient is complete; a leaf's is accumulated."""
+    def visit(self, node: Node, g: Any) -> Iterator[Any]:
+        """Each parent of a node whose gradient is complete, with its contribution; a leaf's gradient is accumulated."""
         __tracebackhide__ = True
-        needed, targets = self.needed, self.targets
+        needed, targets, parents = self.needed, self.targets, node.parents
         # Does a path to a target lead through a parent?  If not, no rule has to run.
-        runs = needed is None or not needed.isdisjoint(node.parents)
+        runs = needed is None or not needed.isdisjoint(parents)
         if node.hooks is not None:
             if targets is not None and node in targets and runs:
                 targets[node] = g  # before the hooks, as in PyTorch
             g = self.hooked(node, g)
         if targets is not None and node in targets and targets[node] is None:
             targets[node] = g
-        if not node.parents and targets is None:
+        if not parents and targets is None:
             self.accumulate(node, g)
-        if not node.parents or not runs:
-            return []
-        pairs = zip(node.parents, self.contributions(node, g))
-        found = [(p, c) for p, c in pairs if c is not None and p is not None and (needed is None or p in needed)]
-        self.free(node)
-        return found
-
-    def free(self, node: Node) -> None:
-        """Free what a node saved, unless the graph is to be retained."""
+        if not parents or not runs:
+            return iter(())
+        found = zip(parents, self.contributions(node, g))
         if not self.retain_graph and node.versions is not None:
             node.saved = None
+        return found
 
     def contributions(self, node: Node, g: Any) -> Sequence[Any]:
         """What a node contributes to each parent, in the parent's shape and dtype, with its hooks applied."""
@@ -610,7 +604,7 @@ def towards(targets: dict[Node, Any], roots: set[Node]) -> set[Node]:
     """The nodes from which a path leads to a target."""
     nodes = ancestors(roots, max(target.seq for target in targets))
     found = nodes & targets.keys()
-    for node in sorted(nodes, key=lambda node: node.seq, reverse=True):  # the oldest first
+    for node in sorted(nodes, key=operator.attrgetter("seq"), reverse=True):  # the oldest first
         if not found.isdisjoint(node.parents):
             found.add(node)
     return found

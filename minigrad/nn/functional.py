@@ -163,7 +163,7 @@ def layer_norm(
         )
     _check_types(input, weight, bias)
     dims = tuple(range(first, input.ndim))
-    return table.layer_norm(input, _or(weight, 1.0), _or(bias, 0.0), dims, eps)
+    return table.layer_norm(input, _or(weight, 1.0), _or(bias, 0.0), table.moments(input._data, dims, eps))
 
 
 @public
@@ -199,7 +199,7 @@ def batch_norm(
     if running_mean is not None and running_var is not None:
         _move(running_mean, x.mean(dims), momentum)
         _move(running_var, x.var(dims, ddof=1), momentum)
-    return table.batch_norm(input, y, z, dims, eps)
+    return table.batch_norm(input, y, z, table.moments(x, dims, eps))
 
 
 def _move(running: Tensor, towards: Any, momentum: float) -> None:

@@ -241,11 +241,12 @@ def compared(ufunc: Any) -> Any:
     """A method that asks numpy's function of two operands, such as `x < y`."""
 
     def compare(self: Tensor, other: Any) -> Any:
+        a = self._data
+        if type(other) in (int, float) and a.dtype.kind == "f":  # a number beside floats is one of them
+            return wrap(ufunc(a, other))
         if not isinstance(other, OPERAND):
             return NotImplemented
-        a, b = self._data, other._data if isinstance(other, Tensor) else plain(other)
-        if a.dtype.kind != "f" or hasattr(b, "dtype"):  # a number beside floats is one of them
-            a, b = dtypes.promote(a, b)
+        a, b = dtypes.promote(a, other._data if isinstance(other, Tensor) else plain(other))
         try:
             return wrap(ufunc(a, b))
         except ValueError as error:

@@ -185,7 +185,9 @@ def _picked(name: str, row: Any, x: Tensor, dim: int, places: Array, keepdim: bo
     return return_type(name)(values, indices)
 
 
-def _extreme(name: str, row: Any, find: Any, x: Tensor, dim: int, keepdim: bool) -> Any:
+def _extreme(name: str, whole: Any, row: Any, find: Any, x: Tensor, dim: int | None, keepdim: bool) -> Any:
+    if dim is None:
+        return whole(x)
     dim = check_dim(dim, x.ndim)
     places = np.expand_dims(find(some(name, IndexError, x, dim), dim), dim).astype(np.int64, copy=False)
     return _picked(name, row, x, dim, places, keepdim)
@@ -212,10 +214,8 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
         return elementwise.maximum(input, other)
-    if dim is None:
-        some("max", RuntimeError, input)
-        return table.max_all(input)
-    return _extreme("max", table.max_dim, np.argmax, input, dim, keepdim)
+    some("max", RuntimeError, input, dim)
+    return _extreme("max", table.max_all, table.max_dim, np.argmax, input, dim, keepdim)
 
 
 @public
@@ -224,18 +224,14 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
     other = dim if isinstance(dim, Tensor) else other
     if other is not None:
         return elementwise.minimum(input, other)
-    if dim is None:
-        some("min", RuntimeError, input)
-        return table.min_all(input)
-    return _extreme("min", table.min_dim, np.argmin, input, dim, keepdim)
+    some("min", RuntimeError, input, dim)
+    return _extreme("min", table.min_all, table.min_dim, np.argmin, input, dim, keepdim)
 
 
 @public
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median, of an even number of elements the lower one; with `dim`, values and indices."""
-    if dim is None:
-        return table.median_all(input)
-    return _extreme("median", table.median_dim, median_places, input, dim, keepdim)
+    return _extreme("median", table.median_all, table.median_dim, median_places, input, dim, keepdim)
 
 
 @public

@@ -85,7 +85,8 @@ class OrderedWalk(Walk):
                 self.targets[node] = arrived.get(node)
             elif self.targets is None and not node.parents and node in arrived:
                 self.accumulate(node, arrived[node])
-            self.free(node)
+            if not self.retain_graph and node.versions is not None:
+                node.saved = None
 
 
 class HastyWalk(OrderedWalk):
