@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
     run: Run = options.run
+    name = f"minigrad {options.command}".strip()
     try:
         code = run(options)
         sys.stdout.flush()  # so that a reader who has left is noticed here
@@ -54,14 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (WrongUse, ValueError) as error:
-        print(f"minigrad {options.command}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 2
     except OSError as error:  # a file that is not there, may not be read, or has no room
         where = f"{error.filename}: " if error.filename else ""
-        print(f"minigrad {options.command}: {where}{error.strerror or error}", file=sys.stderr)
+        print(f"{name}: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        print(f"minigrad {options.command}: {missing(error)}", file=sys.stderr)
+        print(f"{name}: {missing(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
@@ -166,11 +167,12 @@ def port(text: str) -> int:
 
 def where(options: argparse.Namespace) -> int:
     """Without a command: which course this is, how far it is solved, and what is next."""
+    from minigrad.course import progress_store
     from minigrad.course.terminal import next_steps
 
     folder = lookup.course()
     if folder is None or not lookup.is_course(folder):  # a checkout's own exercises are nobody's course
-        print(f"There is no course in {Path.cwd()} yet.\n\n  minigrad lab         makes one here and opens it")
+        print(f"There is no course in {progress_store.here()} yet.\n\n  minigrad lab         makes one here and opens it")
     else:
         print(next_steps(folder))
     print("  minigrad --help      shows every command")
@@ -241,10 +243,14 @@ def reset(options: argparse.Namespace) -> int:
         raise WrongUse(f"a notebook is reset as a whole, with all its exercises: minigrad reset {lesson[:2]}")
     kind = "notebooks" if file.resolve().parent.name == "notebooks" else "exercises"
     fresh = notebooks.for_student(notebooks.path(kind, lesson))
-    kept = notebooks.dated(file)
-    if file.exists():
-        file.rename(kept)
-    file.write_bytes(fresh)
+    kept, part = notebooks.dated(file), file.with_name(f".{file.name}.part")
+    try:
+        part.write_bytes(fresh)  # first, so that a full disk takes nothing away
+        if file.exists():
+            file.rename(kept)
+        part.rename(file)
+    finally:
+        part.unlink(missing_ok=True)
     yours = f" Yours is kept as {kept.name}. JupyterLab shows the copy when you open it anew." if kept.exists() else ""
     print(f"A fresh copy is in {file}.{yours}")
     return 0

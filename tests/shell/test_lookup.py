@@ -1,5 +1,6 @@
 """What a student may type instead of a notebook's path, from any place in or above the course."""
 
+import errno
 import re
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,10 @@ def test_one_exercise_alone_is_judged(above: Path, capsys: pytest.CaptureFixture
     assert "0.1a is a question of the lesson" in capsys.readouterr().err
 
 
+def no_room(path: Path, content: bytes) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+
 @together("place", PLACES)
 def test_reset_keeps_what_was_there_and_names_it(
     place: str, above: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -104,6 +109,11 @@ def test_reset_keeps_what_was_there_and_names_it(
     assert named and b"my own code" in mine(above).with_name(named[1]).read_bytes()
     assert cli.main(["reset", "5.1"]) == 2
     assert "minigrad reset 05" in capsys.readouterr().err
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_bytes", no_room)
+        before = sorted(mine(above).parent.iterdir())
+        assert cli.main(["reset", "5"]) == 2 and "No space" in capsys.readouterr().err
+        assert sorted(mine(above).parent.iterdir()) == before
     mine(above).unlink()
     assert cli.main(["check", "5"]) == 2 and "minigrad reset 05" in capsys.readouterr().err
     assert cli.main(["reset", "5"]) == 0 and "kept" not in capsys.readouterr().out
