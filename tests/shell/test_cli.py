@@ -502,6 +502,7 @@ def test_the_command_line_of_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_lab_gives_its_place_to_the_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from minigrad.course import lab
 
+    monkeypatch.setattr("platform.system", lambda: "Linux")
     called: list[Any] = []
     monkeypatch.setattr("os.execve", lambda *arguments: called.append(arguments))
     monkeypatch.setattr("subprocess.run", lambda *arguments, **more: subprocess.CompletedProcess(arguments, 3))
