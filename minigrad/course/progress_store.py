@@ -164,7 +164,7 @@ def is_ours(file: Path) -> bool:
 def locked(where: Path) -> Iterator[None]:
     """One writer at a time, where the system has locks on files."""
     try:
-        import fcntl
+        from fcntl import LOCK_EX, flock
 
         handle = os.open(where, os.O_RDONLY)
     except (ImportError, OSError):
@@ -172,7 +172,7 @@ def locked(where: Path) -> Iterator[None]:
         return
     try:
         with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            flock(handle, LOCK_EX)
         yield
     finally:
         os.close(handle)

@@ -1,5 +1,6 @@
 """The course as web pages: built from the stored notebooks, and read in a browser without any network."""
 
+import hashlib
 import json
 import re
 import statistics
@@ -54,7 +55,9 @@ def test_a_page_can_judge_every_prediction_of_the_lessons() -> None:
         if exercise.kind == "prediction" and not exercise.points:
             asked = questions.question(exercise)
             assert json.loads(json.dumps(asked, allow_nan=False))["id"] == exercise.id
-            assert exercise.options or all(words in asked["words"] for words in [exercise.right] if isinstance(words, str))
+            assert exercise.options or all(
+                words in asked["words"] for words in [exercise.right] if isinstance(words, str)
+            )
 
 
 # The whole site, in a browser without any network -----------------------------------------------------------
@@ -136,7 +139,9 @@ def test_every_page_works_without_a_network(whole: Path, chromium: Any) -> None:
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
-    page.on("console", lambda said: wrong.append(f"{page.url}: {said.text}") if said.type in ("error", "warning") else None)
+    page.on(
+        "console", lambda said: wrong.append(f"{page.url}: {said.text}") if said.type in ("error", "warning") else None
+    )
     page.on("request", lambda asked: asked.url.startswith(("file:", "data:", "blob:")) or wrong.append(asked.url))
     for file in sorted(whole.rglob("*.html")):
         page.goto(file.as_uri())
@@ -203,6 +208,30 @@ def test_a_jupyterlite_site_holds_the_notebooks_and_the_wheels(tmp_path: Path) -
     assert wheels == {"minigrad_course", *(name.replace("-", "_") for name in lite.IMPORTED)}
 
 
+def test_a_wheel_of_numpy_beside_the_core_of_pyodide_is_enough(tmp_path: Path) -> None:
+    pytest.importorskip("jupyterlite_core")
+    from minigrad.course.site import lite
+
+    files = {"numpy": "numpy-1-cp3-w.whl", "sqlite3": "sqlite3-1-cp3-w.whl", "matplotlib": "matplotlib-1-cp3-w.whl"}
+    lock = {name: {"name": name, "file_name": file, "sha256": "", "depends": []} for name, file in files.items()}
+    lock["ipython"] = {"name": "ipython", "file_name": "i-1-py3-none-any.whl", "sha256": "", "depends": ["sqlite3"]}
+    core = tmp_path / "core"
+    core.mkdir()
+    with pytest.raises(ValueError, match=r"holds no Pyodide: it needs pyodide\.mjs"):
+        lite.complete(core, tmp_path / "empty", tmp_path)
+    (core / "pyodide.mjs").touch()
+    (core / "i-1-py3-none-any.whl").touch()
+    (core / "pyodide-lock.json").write_text(json.dumps({"info": {"python": "3.14.2"}, "packages": lock}))
+    with pytest.raises(ValueError, match=r"no wheel of numpy: put numpy-1-cp3-w\.whl there, or another one"):
+        lite.complete(core, tmp_path / "without", tmp_path)
+    (core / "numpy-2.2.5-cp313-cp313-wasm32.whl").write_bytes(b"a wheel")
+    figures = lite.complete(core, tmp_path / "with", tmp_path)
+    packages = json.loads((tmp_path / "with" / "pyodide-lock.json").read_text())["packages"]
+    assert not figures and sorted(packages) == ["ipython", "numpy"] and packages["ipython"]["depends"] == []
+    assert packages["numpy"]["file_name"] == "numpy-2.2.5-cp313-cp313-wasm32.whl"
+    assert packages["numpy"]["sha256"] == hashlib.sha256(b"a wheel").hexdigest()
+
+
 def endless(x: Any, v: Any) -> Any:
     while True:
         x = x + v
@@ -210,12 +239,13 @@ def endless(x: Any, v: Any) -> Any:
 
 @pytest.fixture
 def as_in_a_browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A platform that can neither fork nor start a thread, with a fresh folder for the progress."""
+    """A platform that can neither fork, nor start a thread, nor lock a file, with a fresh folder for the progress."""
 
     def refuses(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr("fcntl.flock")
     monkeypatch.setattr(child, "can_fork", lambda: False)
     monkeypatch.setattr(child, "WAIT", 0.3)
     monkeypatch.setattr(threading.Thread, "start", refuses)
