@@ -27,7 +27,10 @@ from minigrad.course.grading.index import on_disk
 PACKAGE = Path(__file__).resolve().parents[2]
 RESULTS, SETTINGS, LOCK = "results.jsonl", "run.json", "run.lock"
 # What a verdict depends on besides the lesson: judge, worker, reader. The engine counts where students use it.
-_JUDGE = ("exercise", "verdict", "raised", "likeness", "student", "wire", "worker", "slips", "misconceptions", "updating")
+_JUDGE = (
+    "exercise", "verdict", "raised", "likeness", "slips", "wrong_solutions", "student", "wire", "worker", "misconceptions",
+    "updating",
+)  # fmt: skip
 _GRADING = ("reader", "cells", "package", "grader", "sandbox", "zygote", "confine")
 _SYNC_SECONDS = 1.0
 
