@@ -88,8 +88,8 @@ class Formula(str):
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to the student's code; made by `call(...)` or `run(...)`, refined by `.of`, `.show` and
-    `.expect`."""
+    """One question to the student's code; made by `call(...)` or `run(...)`, refined by `.of`, `.show`, `.on`
+    and `.expect`."""
 
     kind: str  # "call", "run" or "value"
     name: str = ""
@@ -98,6 +98,7 @@ class Probe:
     code: str = ""
     expected: Any = UNKNOWN
     shown: bool = False
+    about: str = ""
     view: Callable[[Any], Any] | None = None
     outside: Callable[..., Outside] | None = None
 
@@ -114,6 +115,10 @@ class Probe:
         """The same question with its answer stated here instead of by the oracle; `Raises(...)` for an
         error."""
         return dataclasses.replace(self, expected=value)
+
+    def on(self, about: str) -> Probe:
+        """The same question, with a sentence on what it asks for: the card says it where no mistake is known."""
+        return dataclasses.replace(self, about=about)
 
     def asking(self, outside: Callable[..., Outside]) -> Probe:
         """The same program, without its data: `outside(**data)` holds it, and the prelude's objects ask there."""

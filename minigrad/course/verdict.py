@@ -17,13 +17,13 @@ import inspect
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from . import likeness, misconceptions, wrong_solutions
+from . import common, likeness, misconceptions, wrong_solutions
 from .exercise import Exercise, Probe, Raises, Wrong, copied
 from .raised import explained
 from .shrinking import Patience, simpler, weight
@@ -264,7 +264,11 @@ class Bench:
             probe, answer, truth, *lines = self.unknown(failing, problems)
             if isinstance(answer, Failure) and answer.kind == "raised" and not isinstance(truth, Raises):
                 lines.append(explained(answer))
-            found = self.slip(failing)
+            alone = all(self.probes[i].about for i in failing)  # where more fails, it is not for what this program asks for
+            told_of = [line for line in (probe.about if alone else "", self.in_programs(failing)) if line][:1]
+            if told_of:
+                lines = [lines[0], *(line for line in lines[1:] if not line.startswith(("Every number is ", "It is ")))]
+            found = self.slip(failing) + told_of
             if not found and not any(line.startswith("Each time") for line in lines):
                 found = [line for line in [self.in_a_wrong_solution(failing)] if line]
                 lines = [lines[0], *lines[2:]] if found else lines
@@ -318,12 +322,20 @@ class Bench:
             return ""
         alike = [i for i, p in enumerate(self.probes) if (p.name, p.code, p.kind) == (asked.name, asked.code, asked.kind)]
         inputs = {i: list(inputs_of(self.exercise, self.probes[i]).values()) for i in alike}
-        if set(alike) <= set(failing):
+        return common.in_inputs(inputs, failing)
+
+    def in_programs(self, failing: list[int]) -> str:
+        """What the programs that fail do, and no others."""
+        programs = [(i, probe) for i, probe in enumerate(self.probes) if probe.kind == "run"]
+        places = {i: place for place, (i, _) in enumerate(programs)}
+        if set(failing) - set(places):
             return ""
-        for words, holds in IN_COMMON.items():
-            if all(any(map(holds, arrays)) == (i in failing) for i, arrays in inputs.items()):
-                return f"It goes wrong where {words}, and nowhere else."
-        return ""
+        errors = [places[i] for i in places if isinstance(self.truths[i], Raises)]
+        said = common.in_programs([(probe.code, probe.data) for _, probe in programs], [places[i] for i in failing], errors)
+        labels = {label for i in failing for label, *_ in wrong_parts(
+                  self.exercise, self.probes[i], self.answers[i], self.truths[i])} if "`" in said else set()  # fmt: skip
+        where = " Look at its rule." if all(label.endswith(".grad") for label in labels) and labels else ""
+        return said + where
 
     def in_a_wrong_solution(self, failing: list[int]) -> str:
         """What a small change of a solution does, if it gives the same answers: a sentence for each function, or for each part
@@ -514,6 +526,7 @@ class Bench:
             )
         plain = exercise.kind == "value" and exercise.accept is None
         seen = observation(answer, self.truths[0], exercise) if plain else ""
+        seen = "" if "but for the sign" in seen else seen  # said with the question that leads to the number
         if plain and in_another_order(exercise, answer):
             return self.say("wrong", "The numbers are the right ones, in another order. Which comes first?", got=got)
         if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
@@ -587,7 +600,8 @@ class Bench:
             "forbidden": ("Your code tried something that is not allowed here.", failure.message),
             "protocol": ("No plain value came back from your code.", failure.message),
         }[failure.kind]  # fmt: skip
-        return self.say(FATAL[failure.kind], *lines, call=shown_call(exercise, probe) if probe else "")
+        about = probe.about if probe else ""
+        return self.say(FATAL[failure.kind], *lines, about, call=shown_call(exercise, probe) if probe else "")
 
     # --- the smallest failing call ---
 
@@ -652,17 +666,6 @@ SLIPS = {
 def slipped(kind: str, line: int, piece: str) -> str:
     """A sentence for the one small change that makes an answer right."""
     return f"One change in line {line} of your cell makes this right. " + SLIPS.get(kind, "{}").format(piece)
-
-
-IN_COMMON: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {
-    "an input has three axes or more": lambda v: v.ndim > 2,
-    "an input has two axes or more": lambda v: v.ndim > 1,
-    "an input has no axis": lambda v: v.ndim == 0,
-    "an axis has the length 1": lambda v: 1 in v.shape,
-    "an input holds a 0": lambda v: (v == 0).any(),
-    "an input holds a negative number": lambda v: (v < 0).any(),
-    "an input holds a large number": lambda v: (np.abs(v) > 500).any(),
-}
 
 
 def leaves_alone(probe: Probe, truth: Any) -> bool:
@@ -1010,7 +1013,8 @@ def same(a: Any, b: Any, rtol: float, atol: float) -> bool:
             return False
         if a.kind == "changed":
             return a.message == b.message and same(a.value, b.value, rtol, atol)
-        return a.kind == "printed" or a.type == "RecursionError" or without_addresses(a.message) == without_addresses(b.message)
+        any_message = a.kind == "printed" or a.type in ("RecursionError", "KeyError")  # a key may be an address
+        return any_message or without_addresses(a.message) == without_addresses(b.message)
     if type(a) is type(b) and type(a) in (list, tuple):
         return len(a) == len(b) and all(same(x, y, rtol, atol) for x, y in zip(a, b, strict=True))
     if type(a) is dict and type(b) is dict:

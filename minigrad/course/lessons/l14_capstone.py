@@ -439,7 +439,8 @@ def elementwise(rng: np.random.Generator, unary: dict[str, Any], binary: dict[st
                 [f(x, z), fitted(v * left(x, z), x.shape), fitted(v * right(x, z), z.shape)])  # fmt: skip
     yield run(ONE.format("x.tanh()") + "y.backward(v)\nx.grad", x=x, v=1e7 * v).expect(1e7 * v / np.cosh(x) ** 2)
     kink = np.array([-1.5, 0.0, 2.0])
-    yield run(ONE.format("x.relu()") + "y.backward(v)\nx.grad", x=kink, v=v[0]).expect(v[0] * [0, 0, 1])
+    yield run(ONE.format("x.relu()") + "y.backward(v)\nx.grad", x=kink, v=v[0]).on(
+        "One entry is exactly 0. Which derivative has relu there?").expect(v[0] * [0, 0, 1])  # fmt: skip
 
 
 def probes_14_3(rng: np.random.Generator) -> Iterator[Probe]:
@@ -1585,8 +1586,11 @@ def each(view: Callable[[Any], bool]) -> Callable[[Any], list[bool]]:
 def in_place(rng: np.random.Generator) -> Iterator[Probe]:
     """For each operation that saves something: its input, its result and its detached input are changed."""
     x, k, v = np.abs(numbers(rng, 3)), numbers(rng, 3), numbers(rng, 3)
+    about = "Once y, once the result of {}, and once `y.detach()` is changed before backward. " \
+            "Where False stands, the gradient is wrong and no error says so."
     for text, slope in SAVING.items():
-        yield run(GUARD.format("range(3)", text), x=x, k=k, v=v).seen_as(each(fits(v * slope(x, k)))).expect([True] * 3)
+        asked = run(GUARD.format("range(3)", text), x=x, k=k, v=v).on(about.format(f"`{text}`"))
+        yield asked.seen_as(each(fits(v * slope(x, k)))).expect([True] * 3)
     a, b, u = numbers(rng, 2, 3), numbers(rng, 3, 2), numbers(rng, 2, 2)
     for text, left, right, answer in (("y @ k", a, b, u @ b.T), ("k @ y", b, a, a.T @ u)):
         yield run(GUARD.format("[0]", text), x=left, k=right, v=u).seen_as(each(fits(answer))).expect([True])
@@ -1610,8 +1614,8 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(SEVEN + "y.backward()\n[float(a.grad), float(b.grad)]").expect([25.0, 19.0])
     yield run(SEVEN + "y.backward(retain_graph=True)\ny.backward()\n[float(a.grad), float(b.grad)]").expect([50.0, 38.0])
     chain = "x = Tensor(0.5, requires_grad=True)\ny = x\nfor _ in range(1500):\n    y = y + 1.0\ny.backward()\nfloat(x.grad)"
-    yield run(chain).expect(1.0)
-    yield run(chain.replace("1500", "40").replace("y + 1.0", "y + y")).expect(2.0**40)
+    yield run(chain).on(LONG_CHAIN).expect(1.0)
+    yield run(chain.replace("1500", "40").replace("y + 1.0", "y + y")).on(MANY_PATHS).expect(2.0**40)
     yield run("x = Tensor(3.0, requires_grad=True)\nfor _ in range(2):\n    (x * x).backward()\nfloat(x.grad)").expect(12.0)
     short_cut = "x = Tensor(3.0, requires_grad=True)\np = x * 2.0\nq = p * 5.0\n(p + q).backward()\nfloat(x.grad)"
     yield run(short_cut).expect(12.0)
@@ -1619,10 +1623,12 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run(two).expect(11.0)
     yield run("x, k = Tensor(3.0, requires_grad=True), Tensor(4.0)\n(x * k).backward()\n[float(x.grad), k.grad]"
               ).expect([4.0, None])  # fmt: skip
-    yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad", x=x).expect(None)
+    yield run(ONE.format("x * 2.0") + "y.sum().backward()\ny.grad", x=x).on(
+        "y was computed, so its gradient is only passed on. Which tensors store theirs in `grad`?").expect(None)  # fmt: skip
     box, thin, deep = numbers(rng, 2, 2, 3), numbers(rng, 2, 1), numbers(rng, 2, 2, 3)
     yield run(PAIR.format("x * z") + "y.backward(v)\nz.grad", x=box, z=thin, v=deep).expect(fitted(deep * box, (2, 1)))
-    yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").expect(np.array([[6.0]]))
+    yield run("x = Tensor([[3.0]], requires_grad=True)\n(x * x).backward()\nx.grad").on(
+        "The pass begins with a gradient in the shape of the output, here (1, 1).").expect(np.array([[6.0]]))  # fmt: skip
     yield run("x = Tensor([3, 4], requires_grad=True)\n(x * 0.5).backward([1.0, 3.0])\n[x.data, x.grad]").expect(
         [np.array([3.0, 4.0]), np.array([0.5, 1.5])])  # fmt: skip
     yield run("x = Tensor(np.array([3, 4]))\nx.add_(0.5)\nx.data").expect(np.array([3.5, 4.5]))
@@ -1637,18 +1643,28 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
     yield run("Tensor(x) + Tensor(v)", x=x, v=np.ones(4)).expect(Raises("ValueError", "add"))
     # changes in place
     yield from in_place(rng)
-    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").expect(Raises("RuntimeError", "place"))
+    yield run("Tensor(3.0, requires_grad=True).add_(1.0)").on(
+        "This is a leaf that requires a gradient: add_ must not change it outside of `my_no_grad`."
+    ).expect(Raises("RuntimeError", "place"))
     yield run("x = Tensor(x, requires_grad=True)\ny = x * 1.0\ny.add_(1.0)\n(y * y).sum().backward()\nx.grad", x=x).expect(
         2 * (x + 1)
     )
     yield run("y = Tensor(x, requires_grad=True) * 1.0\nd = y.detach()\nd.add_(1.0)\ny.data", x=x).expect(x + 1)
     # what may not change, and what is not recorded
     yield run("v = np.array([2.0, 3.0])\nx = Tensor([1.0, 1.0], requires_grad=True)\n(x * 1.0 + x).backward(v)\nv"
-              ).expect(np.array([2.0, 3.0]))  # fmt: skip
+              ).on("The array that the caller gave to backward has changed. What is added to it in place?").expect(
+              np.array([2.0, 3.0]))  # fmt: skip
     yield run("a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)\n"
-              "(a + b).sum().backward()\na.grad += 10\nb.grad").expect(np.array([1.0, 1.0]))  # fmt: skip
-    yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").expect(3.0)
-    yield run("Tensor(3.0, requires_grad=True).detach().requires_grad").expect(False)
+              "(a + b).sum().backward()\na.grad += 10\nb.grad").on("Both gradients are one and the same array here, so a "
+              "change of one changes the other. Which line stores an array that something else holds, too?").expect(
+              np.array([1.0, 1.0]))  # fmt: skip
+    yield run("x = Tensor(3.0, requires_grad=True)\n(x.detach() * x).backward()\nfloat(x.grad)").on(
+        "Of these two operands, the second one alone requires a gradient. Does the product require one?"
+    ).expect(3.0)
+    yield run("Tensor(3.0, requires_grad=True).detach().requires_grad").on(
+        "What was detached requires no gradient and has no history.").expect(False)  # fmt: skip
+    yield run("(Tensor(3.0) * Tensor(2.0)).requires_grad").on(
+        "None of these operands requires a gradient. Does their product require one?").expect(False)  # fmt: skip
     yield run("x = Tensor(3.0, requires_grad=True)\nwith no_grad():\n    y = x * x\ny.requires_grad").expect(False)
     yield run("with no_grad():\n    with no_grad():\n        pass\n    y = Tensor(3.0, requires_grad=True) * 2.0\n"
               "y.requires_grad").expect(False)  # fmt: skip
@@ -1658,6 +1674,14 @@ def requirements(rng: np.random.Generator) -> Iterator[Probe]:
               ).expect(8.0)  # fmt: skip
 
 
+LONG_CHAIN = (
+    "This chain of 1,500 operations is longer than Python's limit for functions that call each other. A loop with a list has "
+    "no such limit."
+)
+MANY_PATHS = (
+    "These 40 sums are connected by 2**40 paths. If your pass follows each path by itself, it never ends. How often may each "
+    "tensor be visited?"
+)
 WATCH = "t.versions != [p.version[0] for p in t.parents]"
 FREES = "        if not retain_graph:\n            t.rules = None\n"
 
@@ -1677,6 +1701,11 @@ EXERCISE_14_9 = program(
               "passed its gradient on after the first contribution.", name="nearest first"),
         Wrong(mine(("g if t.grad is None else t.grad + g", "g")), "M01", "A second backward replaces the gradient. It should "
               "be added.", name="replaces grad"),
+        Wrong(mine(("-t.number", "t.number")), "M20", "The pass comes to a tensor for which there is no upstream gradient yet. "
+              "At which end of the graph does it have to begin, and who comes before whom?", name="no gradient yet"),
+        Wrong(mine(("np.ones(root.data.shape) if", "np.zeros(root.data.shape) if")), "M25", "The pass begins with zeros where "
+              "no gradient was given, so all gradients are zero. What is the derivative of an output with respect to itself?",
+              name="zeros at the start"),
         Wrong(mine((FREES, "")), "M10", "A second backward through the same graph does not raise an error. What should the "
               "first pass have freed?", name="never frees"),
         Wrong(mine(("        if not retain_graph:\n", "        if True:\n")), "M10", "retain_graph=True has no effect.",
@@ -1699,9 +1728,9 @@ EXERCISE_14_9 = program(
         Wrong(mine(("out.data, out.version = self.data, self.version", "out.data = self.data")), "M15", "A change through "
               "`y.detach()` changes y itself, but it is not counted as a change of y. Both need the same counter.",
               name="own counter"),
-        Wrong(mine(("out.data, out.version = self.data, self.version", "out.data = self.data.copy()")), "M12", "`detach` "
-              "made a copy. In PyTorch the detached tensor uses the same memory, so a change of one is a change of the other.",
-              name="detach copies"),
+        Wrong(mine(("out.data, out.version = self.data, self.version", "out.data = self.data.copy()")), "M12", "A change "
+              "through `y.detach()` does not reach y. In PyTorch both use the same memory: `detach` makes no copy, and `add_` "
+              "writes into the array that is there.", name="detach copies"),
         Wrong(mine(("        out = MyTensor(0.0)\n", "        out = MyTensor(0.0, self.requires_grad)\n")), "M12", "What was "
               "detached requires a gradient again, as a new leaf.", name="detached leaf"),
         Wrong(mine(("        out = MyTensor(0.0)\n        out.data, out.version = self.data, self.version\n        return "
