@@ -146,12 +146,11 @@ def test_lab_opens_the_lesson_in_the_course_that_is_there(
     place: str, above: Path, opened: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(above / place)
-    opened.clear()
-    for typed in ([], ["07"], ["matmul"], ["7.2"], [str(mine(above))]):
-        assert cli.main(["lab", "--no-browser", *typed]) == 0
-    pages = ["Welcome.md", *["notebooks/07_matmul.ipynb"] * 2, "exercises/07_matmul_exercises.ipynb",
-             "exercises/05_vectors_exercises.ipynb"]  # fmt: skip
-    assert opened == [(str(above / COURSE), page) for page in pages]
+    pages = {"": "Welcome.md", "07": "notebooks/07_matmul.ipynb", "7.2": "exercises/07_matmul_exercises.ipynb",
+             str(mine(above)): "exercises/05_vectors_exercises.ipynb"}  # fmt: skip
+    for typed in pages if place == "." else ["07"]:
+        assert cli.main(["lab", "--no-browser", *filter(None, [typed])]) == 0
+        assert opened.pop() == (str(above / COURSE), pages[typed])
     assert not (above / COURSE / COURSE).exists()
 
 
