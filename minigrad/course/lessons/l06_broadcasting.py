@@ -603,12 +603,14 @@ PREDICTION_6_1A = prediction(
 )  # fmt: skip
 
 PREDICTION_6_2A = prediction(
-    "6.2a", "a", points=0,
-    title="the shape of w.grad",
-    options={"a": "(1,), the shape of w", "b": "(3, 1), the shape of w * x", "c": "(), the shape of the loss"},
+    "6.2a", "b", points=0,
+    title="what one row contributes",
+    options={
+        "a": "g to both", "b": "g * x to w.grad, and g to b.grad", "c": "g * w to w.grad, and g * b to b.grad"
+    },
     wrong=[
-        Wrong("b", "M28", "w is used three times, and three contributions arrive. What does the chain rule do with them?"),
-        Wrong("c", "M27", "The loss has the shape (). A gradient has one partial derivative for each entry of the *input*."),
+        Wrong("a", "M22", "Change b by 1: by how much does w * x + b change in this row? And if you change w by 1?"),
+        Wrong("c", "M04", "The factor is the derivative of w * x + b with respect to w. Is that w itself?"),
     ],
 )  # fmt: skip
 
