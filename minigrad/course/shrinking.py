@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -25,10 +26,10 @@ SECONDS = 0.5  # and the time for it, where a question takes long
 
 
 class Patience:
-    """How much longer to go on."""
+    """How much longer to go on; by number alone if it is not `timed`."""
 
-    def __init__(self) -> None:
-        self.asked, self.end = 0, time.monotonic() + SECONDS
+    def __init__(self, timed: bool = True) -> None:
+        self.asked, self.end = 0, time.monotonic() + (SECONDS if timed else math.inf)
 
     def left(self) -> bool:
         """Counts one question; False when it is one too many, or the time is up."""

@@ -84,12 +84,16 @@ class Verdict:
         return cls(**(record | {"lines": tuple(record["lines"])}))
 
 
-def judge(exercise: Exercise, student: Student, seed: int = 0) -> Verdict:
-    """Put the probes of this seed to the student. Never raises for anything the student does."""
+def judge(exercise: Exercise, student: Student, seed: int = 0, tries: int = 0) -> Verdict:
+    """Put the probes of this seed to the student. Never raises for anything the student does.
+
+    What explains a mistake is searched for as long as a student waits, or with so many `tries`: then a busy machine says
+    the same as any other.
+    """
     if exercise.one_of:
-        found = [judge(part, student, seed) for part in exercise.one_of]
+        found = [judge(part, student, seed, tries) for part in exercise.one_of]
         return min(found, key=lambda v: (not v.passed, v.status == "missing", v.status == "not attempted"))
-    bench = Bench(exercise, student, seed)
+    bench = Bench(exercise, student, seed, tries)
     with np.errstate(all="ignore"), engine_randomness(), own_randomness():
         return bench.look() or bench.verdict()
 
@@ -101,6 +105,11 @@ class Bench:
     exercise: Exercise
     student: Student
     seed: int
+    tries: int = 0
+
+    def goes_on(self, tried: int, late: bool) -> bool:
+        """Whether to try one more explanation."""
+        return tried < self.tries if self.tries else not late
 
     def say(self, status: str, *lines: str, **more: Any) -> Verdict:
         """A verdict of this exercise."""
@@ -354,7 +363,7 @@ class Bench:
         roots = {name.split(".")[0] for name in exercise.names}
         given = exercise.scaffold() if exercise.scaffold else {}
         until = time.process_time() + SEARCHED
-        for slip in wrong_solutions.slips(right, {"np": np, **given}):
+        for tried, slip in enumerate(wrong_solutions.slips(right, {"np": np, **given}), 1):
             answer = {name: slip.space[name] for name in roots | set(given) if name in slip.space}
             for i, asked in list(open_.items()):
                 if self.behaves_like(answer, asked):
@@ -363,7 +372,7 @@ class Bench:
             for label in [label for label in labels if label not in several]:
                 if self.behaves_in_part_like(answer, label, labels[label]):
                     several[label] = slip.says()
-            if not open_ or time.process_time() > until:
+            if not open_ or not self.goes_on(tried, time.process_time() > until):
                 break
         if said or not several:
             return " ".join(said[i] for i in sorted(said))
@@ -407,10 +416,9 @@ class Bench:
         """The same for some names and their questions, the failing ones first; and what of all that fails is left then."""
         end = min(time.monotonic() + SEARCH, self.begun + LATEST)
         try:
-            while time.monotonic() < end:
-                slip = self.student.vary(names)
-                if slip is None:
-                    break
+            tried = 0
+            while self.goes_on(tried, time.monotonic() >= end) and (slip := self.student.vary(names)) is not None:
+                tried += 1
                 if all(self.right_now(self.probes[i], self.truths[i]) for i in asked):
                     still = [i for i in left if i not in asked and not self.right_now(self.probes[i], self.truths[i])]
                     return slipped(*slip), still
@@ -450,7 +458,7 @@ class Bench:
 
     def remembers(self) -> tuple[int, str] | None:
         """Which question gets another answer the second time, and a sentence about it; None if there is none."""
-        patience = Patience()
+        patience = Patience(timed=not self.tries)
         for i, (probe, answer) in enumerate(zip(self.probes, self.answers, strict=True)):
             if not patience.left():
                 return None
@@ -611,7 +619,7 @@ class Bench:
         best = (self.probes[at], self.answers[at], self.truths[at], problems[at])
         if isinstance(best[2], Raises):
             return best
-        patience, improved = Patience(), True
+        patience, improved = Patience(timed=not self.tries), True
         while improved:
             improved = False
             for candidate in simpler(best[0]):

@@ -34,6 +34,7 @@ NOTEBOOK_SECONDS = 60.0  # for all of one notebook, asleep or computing
 CELLS_SECONDS = 10.0  # of processor time for running a notebook's cells once
 MOST_TOLD = 20  # cells that did not run through; who has more has read enough
 MOST_LEFT_OUT = 2  # cells that never end; who has more of them is not waited for
+TRIES = 60  # explanations of a mistake that is in no list
 NOT_GRADED = "not graded"
 _ANOTHER = "none of this lesson's exercises is in the file: hand in the notebook from the folder exercises"
 
@@ -196,7 +197,7 @@ class Session:
             worker.failure = None
             # The verdict speaks of the limits that were really set.
             limited = dataclasses.replace(exercise, seconds=seconds, memory=memory >> 20)
-            judged = judge(limited, worker, seed)
+            judged = judge(limited, worker, seed, TRIES)
         except OutOfTime:
             lines = (f"Stopped: all exercises of this notebook together may take {self.allowance:g} s, and they took more.",)
             return record(Verdict(exercise.id, "timeout", 0.0, exercise.points, lines, seed=seed))
