@@ -34,6 +34,7 @@ class Card:
     foot: str = ""
     table: tuple[tuple[str, ...], ...] = ()  # the first row is the head
     link: tuple[str, str] = ("", "")  # where it goes on: words and address
+    believed: str = ""  # the id of the misconception that a paragraph ends with: there it links to its page
     folded: bool = False  # a stored one shows its title, and the rest only on a click
 
     def text(self) -> str:
@@ -69,7 +70,7 @@ class Card:
                 f'<p style="margin:0.2em 0 0 0">{html.escape(name)}</p>'
                 f'<pre style="margin:0 0 0.2em 1.2em;white-space:pre-wrap">{html.escape(code)}</pre>'
             )
-        out += [f'<p style="margin:0.4em 0">{html.escape(paragraph)}</p>' for paragraph in self.paragraphs]
+        out += [f'<p style="margin:0.4em 0">{linked(paragraph, self.believed)}</p>' for paragraph in self.paragraphs]
         out += html_table(self.table)
         if self.link[0]:
             words, address = map(html.escape, self.link)
@@ -89,6 +90,16 @@ class Card:
         if os.environ.get("MINIGRAD_DISPLAY") == "static":
             return {"text/plain": self.text(), **({"text/html": self.fold()} if self.folded else {})}
         return {"text/plain": self.text(), "text/html": self.html()}
+
+
+def linked(paragraph: str, believed: str) -> str:
+    """The paragraph in HTML; where it names this misconception, a link to its words."""
+    text, found = html.escape(paragraph), misconceptions.CATALOGUE.get(believed)
+    if found is None:
+        return text
+    address = f"../notebooks/reference/misconceptions.md#{found.id}-{found.name.replace(' ', '-')}"
+    words = html.escape(f"{found.id}, {found.name}")
+    return text.replace(f"({words})", f'(<a href="{html.escape(address)}" target="_blank">{words}</a>)')
 
 
 def aligned(table: Iterable[tuple[str, ...]]) -> list[str]:
@@ -147,7 +158,8 @@ def verdict_card(title: str, verdict: Verdict, hint: str = "", note: str = "") -
     if verdict.status in ("passed", "not attempted", "missing"):
         code = []
     paragraphs = [*lines, *([f"Next: {hint}"] if hint else [])]
-    return Card(f"{verdict.exercise} {title}", heading(verdict), tuple(code), tuple(paragraphs), note)
+    believed = verdict.misconception
+    return Card(f"{verdict.exercise} {title}", heading(verdict), tuple(code), tuple(paragraphs), note, believed=believed)
 
 
 def show(card: Card) -> None:

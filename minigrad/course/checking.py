@@ -312,7 +312,8 @@ def prediction_card(exercise: Exercise, verdict: Verdict, first: str, now: str) 
     else:
         says = verdict.lines[-1] if verdict.mistake else "Something else happens. Run on and compare."
         lines.append(says + named(verdict))
-    card = Card(f"{exercise.id} {exercise.title}", "passed" if verdict.passed else "not yet", (), tuple(lines))
+    state, believed = "passed" if verdict.passed else "not yet", verdict.misconception
+    card = Card(f"{exercise.id} {exercise.title}", state, (), tuple(lines), believed=believed)
     return going_on(card, exercise) if verdict.passed and exercise.points else card
 
 

@@ -540,7 +540,8 @@ class Bench:
         if seen.startswith("Every number is ") and "times" in seen and not re.match("Every number is (0.5|2) times", seen):
             seen = "All numbers are wrong by the same factor."
         origin = self.origin(answer) if plain else ""
-        place = self.in_its_place(answer, bool(origin)) if plain and "sign" not in seen else ""
+        told = bool(origin) or "sign" in seen
+        place = "" if not plain or re.search("wrong sign|Only its sign", seen) else self.in_its_place(answer, told)
         if isinstance(answer, str) and not isinstance(self.truths[0], str):
             place = "Quotation marks make a text of it. Write the value itself, without them."
         return self.say("wrong", problem, seen, origin, place, got=got)
@@ -553,7 +554,7 @@ class Bench:
             return asks[0] if len(asks) == 1 else ""
         wrong = np.flatnonzero(~isclose(given, wanted, rtol=self.exercise.rtol, atol=self.exercise.atol).ravel())
         n, right = float(given.ravel()[wrong[0]]), float(wanted.ravel()[wrong[0]])
-        near = "Its sign is wrong." if isclose(n, -right) and len(wrong) < wanted.size else ""
+        near = "Its sign is wrong." if isclose(n, -right) and not explained else ""
         if not near and not explained and abs(n - right) <= 0.15 * abs(right):
             near = f"{n:g} is not far off: compute it once more, step by step."
         ask = asks[wrong[0] % len(asks)] if asks else ""
@@ -842,6 +843,10 @@ def wrong_parts(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> It
         yield labels[0], answer, truth
 
 
+ODD = {
+    "nan": "This comes from 0 / 0, from inf - inf, from the logarithm or the root of a negative number, or from None.",
+    "inf": "A number has become too large, as exp of a large one does, or something was divided by 0.",
+}
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
@@ -999,8 +1004,10 @@ def number_difference(got: Any, truth: Any, rtol: float, atol: float, strict: bo
         flat_given.astype(float), flat_wanted.astype(float), rtol=rtol, atol=atol, equal_nan=True
     )
     if not close.all():
-        if np.isnan(flat_given.astype(float)).any() and not np.isnan(flat_wanted.astype(float)).any():
-            return "The value is not right: it has nan in it."
+        for odd, cause in ODD.items():
+            test = getattr(np, f"is{odd}")
+            if test(flat_given.astype(float)).any() and not test(flat_wanted.astype(float)).any():
+                return f"The value is not right: it has {odd} in it. {cause}"
         return "The value is not right." if wanted.size == 1 else "The values are not right."
     if given.shape != wanted.shape:
         asked = f"the shape {wanted.shape}" if wanted.ndim else "a single number"

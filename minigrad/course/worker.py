@@ -5,7 +5,7 @@ names, read a `value`, `call` a function, `run` a short program in the student's
 plain value or a `Failure`. The same loop runs in a forked child of the kernel (the check in a notebook) and
 inside the sandbox of class grading; limits on time and memory are set by whoever starts it.
 
-It imports the standard library, numpy and `wire` only; to vary a function, `slips`.
+It imports the standard library, numpy, `wire` and `slips` only.
 """
 
 from __future__ import annotations
@@ -31,15 +31,13 @@ import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import wire
+from .slips import Slip, slips
 from .wire import Failure
-
-if TYPE_CHECKING:
-    from .slips import Slip
 
 __all__ = ["Server", "predict", "serve"]
 
@@ -138,8 +136,6 @@ class Server:
             self.slips = None
             return None
         if self.slips is None:
-            from .slips import slips  # the sandbox has no use for it, and does not hold it
-
             self.slips = ((function, slip) for function in self.functions_of(names) for slip in slips(function))
         found = next(self.slips, None)
         if found is None:

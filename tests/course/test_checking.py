@@ -103,6 +103,14 @@ def test_a_known_mistake_prints_call_got_and_why(capsys):
     assert "-12" not in out, "the right answer is not shown"
 
 
+def test_the_number_of_a_misconception_links_to_its_words():
+    found = lessons.find("5.1")
+    card = checking.card_of(found, judge(found, Local({"vjp_square": wrong})), {})
+    address, anchor = re.search(r'href="\.\./(notebooks/reference/[a-z]+\.md)#([^"]+)"[^>]*>M26, ', card.html()).groups()
+    page = (notebooks.course_root() / address).read_text(encoding="utf-8")
+    assert "#" + anchor in ["#" + line[3:].replace(" ", "-") for line in page.split("\n") if line.startswith("## ")]
+
+
 def test_the_same_text_every_time(capsys):
     assert checked(wrong, capsys) == checked(wrong, capsys)
 

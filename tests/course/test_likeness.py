@@ -1,7 +1,7 @@
 """Mistakes that are in no catalogue: the card names the part that is wrong, and the formula that gives it."""
 
-import ast
-import builtins
+import contextlib
+import io
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from minigrad.course import lessons, notebooks
 from minigrad.course.student import Local
 from minigrad.course.verdict import judge, shown_call
+from tests.course.test_mutants import limited, namespace
 
 CENTRAL = "def central(f, x, h):\n    return "
 SAID = {
@@ -21,7 +22,7 @@ SAID = {
     ("2.3", "by_hand = [66, 66.0]"): "66 is right for x.",  # its own words go first
     ("2.3", "by_hand = [88, 44]"): "The first number is not right; the other one is.",
     ("6.2", "bias_grad = [0.5, 1.2, 3.0]"): "Your numbers are G[0].",
-    ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "Its sign is wrong. The third number: b[2] was added to column 2",
+    ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "the others are right. The third number: b[2] was added",
     ("2.4", "two_paths = 13"): "13 is not far off: compute it once more, step by step. Compute the two paths one by one.",
     ("2.5", "moves = [5, 2, 2, 4, 6, 1]"): "3 is missing. 2 occurs twice.",
     ("4.1", "def gradient_state(t):\n    if t.grad:\n        return 'arrived'"): "ends without a return",
@@ -66,26 +67,17 @@ def test_each_function_of_an_exercise_gets_its_own_words():
     assert alone[0].mistake == together.mistake and alone[0].lines[-1] in together.lines
 
 
-def names(code, binding=False):
-    """The names that a program uses, or those that it binds."""
-    found = set()
-    for node in ast.walk(ast.parse(code)):
-        bound = [getattr(node, "name", None), getattr(node, "arg", None), getattr(node, "asname", None)]
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) is not binding:
-            found.add(node.id)
-        elif binding:
-            found |= {str(name).split(".")[0] for name in bound if name}
-    return found
-
-
 @pytest.mark.parametrize("lesson", lessons.all_lessons(), ids=lambda each: each.slug)
 def test_the_program_on_a_card_runs_in_the_notebook(lesson):
+    """With the names of the notebook alone: it may fail at a blank, but it lacks nothing."""
     file = notebooks.path("exercises", lesson.slug)
-    cells = notebooks.code_cells(notebooks.read(file)) if file.exists() else []
-    there = names("\n".join(cells), binding=True) | set(dir(builtins)) | {"np"}
-    for exercise in lesson.exercises:
-        for part in exercise.one_of or (exercise,):
-            shown = [shown_call(part, probe) for probe in part.questions(0) if probe.kind == "run"]
-            for code in shown if part.points else ():
-                lacking = names(code) - names(code, binding=True) - there
-                assert not lacking, (exercise.id, lacking, code)
+    there = namespace(notebooks.code_cells(notebooks.read(file)) if file.exists() else [])
+    for part in [part for exercise in lesson.exercises if exercise.points for part in exercise.one_of or (exercise,)]:
+        for code in [shown_call(part, probe) for probe in part.questions(0) if probe.kind == "run"]:
+            try:
+                with contextlib.redirect_stdout(io.StringIO()), limited(5):
+                    exec(code, dict(there))
+            except NameError as error:
+                pytest.fail(f"{part.id}: {error}\n{code}")
+            except Exception:
+                continue  # the blank itself

@@ -25,7 +25,7 @@ from minigrad.course.exercise import (
     value,
 )
 from minigrad.course.student import Local
-from minigrad.course.verdict import Verdict, difference, judge, shown_call, simpler, spelled, typed
+from minigrad.course.verdict import ODD, Verdict, difference, judge, shown_call, simpler, spelled, typed
 from minigrad.course.wire import Failure, Tensor
 
 A = np.array([[1.5, 2.5, -3.0], [0.5, 4.0, 2.0]])
@@ -47,9 +47,9 @@ DIFFERENCES = [
     (np.float64(2), 2, ""),
     (np.array(2.0), 2.0, ""),
     (np.array([2.0]), 2.0, "The numbers are right, the shape (1,) is not: a single number is asked for."),
-    (float("nan"), 2.0, "The value is not right: it has nan in it."),
+    (float("nan"), 2.0, f"The value is not right: it has nan in it. {ODD['nan']}"),
     (float("nan"), float("nan"), ""),
-    (float("inf"), 2.0, "The value is not right."),
+    (float("inf"), 2.0, f"The value is not right: it has inf in it. {ODD['inf']}"),
     ((A, 1.0), (A, 1.0), ""),
     ([A, 1.0], (A, 1.0), ""),
     ((A, 2.0), (A, 1.0), "The second value: the value is not right."),

@@ -442,8 +442,8 @@ EXERCISE_4_3 = program(
               "clear the gradient before you used it, or did you change another tensor?"),
         Wrong(training(replacing, "replacing"), "M19", "You replaced the value of w by the change alone. A step "
               "should start from the old value. Which operator does that?"),
-        Wrong(train_all_unrecorded, "M12", "The loss is computed under no_grad, so it has no graph. Which lines "
-              "belong in the block, and which do not?"),
+        Wrong(train_all_unrecorded, "M12", "The loss has no graph: it is computed under no_grad, or from a w that "
+              "requires no gradient. Which of the two is it, and which line does that?"),
     ],
     alternatives=[training(in_place, "in_place"), training(through_data, "through_data"), training(by_method, "by_method"),
                   train_clearing_first],
@@ -1254,7 +1254,7 @@ PREDICTION_4_5A = prediction(
     wrong=[
         Wrong(3, "M17", "3 is the derivative. But the second pass was computed with a new tensor: is that one a leaf?"),
         Wrong(6, "M17", "6 is the sum of two passes. The first tensor holds its 3: does the name w still mean this tensor?"),
-        Wrong(0, "M05", "Nothing sets the gradient to 0 here. Which tensor does the name w mean after the third line?"),
+        Wrong(0, "M17", "Nothing sets the gradient to 0 here. Which tensor does the name w mean after the third line?"),
     ],
 )  # fmt: skip
 

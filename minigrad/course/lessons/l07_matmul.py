@@ -565,7 +565,7 @@ PREDICTION_7_3A = prediction(
         Wrong(11, "M23", "11 is 1 + 10, the upstream gradients alone. By what do you multiply each of them?"),
         Wrong(14, "M42", "14 is 1 * 4 + 10 * 1. The price W[1, 0] goes into Y[0, 0]. Which entry of G is the upstream "
               "gradient of Y[0, 0]?"),
-        Wrong(82, "M43", "82 is 41 times the value of X[0, 1]. The derivative of 2 * 3 with respect to 2 is 3. Which "
+        Wrong(82, "M43", "82 has the value of X[0, 1] as a factor. The derivative of 2 * 3 with respect to 2 is 3. Which "
               "factor is too many?"),
         Wrong(40, "M22", "40 is the contribution through Y[0, 1]. Which other entry of Y uses X[0, 1]?"),
         Wrong(1, "M22", "1 is the contribution through Y[0, 0]. Which other entry of Y uses X[0, 1]?"),
