@@ -13,14 +13,15 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from . import forms, lessons, locks, misconceptions, progress_store, welcome, wire, worker
+from . import forms, lessons, locks, misconceptions, progress_store, updating, welcome, wire, worker
 from .card import Card, heading, hush_blanks, in_notebook, named, verdict_card
 from .card import show as show_card
 from .child import examine
-from .exercise import Exercise
+from .exercise import EDITION, Exercise
 from .student import Local
 from .verdict import Verdict, judge, shown_answer
 
@@ -49,10 +50,22 @@ def check(exercise: str, *more: str) -> None:
         KeyError: there is no such exercise.
         NotPassed: only when `MINIGRAD_CHECK=raise` is set or nbgrader runs the notebook.
     """
+    if of_another_edition():
+        return
     namespace = names_of(sys._getframe(1))
     found = [asked_for(e, namespace) for e in (exercise, *more)]
     verdicts = [check_one(e, namespace) for e in found]
     refuse([v for v in verdicts if not v.passed])
+
+
+def of_another_edition() -> bool:
+    """Whether the notebook that runs has the numbers of another edition, which is then said; its path is Jupyter's to tell."""
+    name = os.environ.get("JPY_SESSION_NAME", "")
+    if progress_store.judged() or not name or updating.edition_of(Path(name)) == EDITION:
+        return False
+    words = f"It comes from {updating.OTHER}, so its checks would not fit. Copy your answers into today's notebooks."
+    show(Card("This notebook is not checked", paragraphs=(words,)))
+    return True
 
 
 def check_one(exercise: Exercise, namespace: dict[str, Any]) -> Verdict:
@@ -94,7 +107,8 @@ def hint(exercise: str) -> None:
     Raises:
         KeyError: there is no such exercise.
     """
-    show(hint_card(asked_for(exercise, names_of(sys._getframe(1)))))
+    if not of_another_edition():
+        show(hint_card(asked_for(exercise, names_of(sys._getframe(1)))))
 
 
 def hint_card(found: Exercise) -> Card:
@@ -131,6 +145,8 @@ def predict(exercise: str, answer: Any = ...) -> None:
         NotPassed: in an exercise notebook, as `check`.
         KeyError: there is no such prediction.
     """
+    if of_another_edition():
+        return
     found = lessons.find(exercise)
     reading = found.points == 0 or progress_store.here().name == "notebooks"
     if worker.unanswered(answer):

@@ -24,18 +24,18 @@ FIRST = re.compile(
 )
 
 
-def edition(metadata: Any, opening: str) -> int:
-    """The edition that a notebook belongs to, from its metadata or the text of its first cell; today's if nothing says."""
+def edition(metadata: Any, texts: Iterable[str]) -> int:
+    """The edition that a notebook belongs to, from its metadata or the texts of its cells; today's if nothing says."""
     stamp = metadata.get("minigrad") if isinstance(metadata, dict) else None
     said = stamp.get("edition") if isinstance(stamp, dict) else None
-    return said if type(said) is int else 1 if FIRST.match(opening) else EDITION
+    return said if type(said) is int else 1 if any(map(FIRST.match, texts)) else EDITION
 
 
 def edition_of(file: Path) -> int:
     """The edition of a notebook's file; today's for what cannot be read."""
     with contextlib.suppress(OSError, ValueError):
         nb = notebooks.read(file)
-        return edition(nb.get("metadata"), nb["cells"][0]["source"] if nb["cells"] else "")
+        return edition(nb.get("metadata"), [cell["source"] for cell in nb["cells"]])
     return EDITION
 
 

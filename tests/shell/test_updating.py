@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import minigrad
-from minigrad.course import cli, lab, notebooks, progress_store, updating
+from minigrad.course import checking, cli, lab, notebooks, progress_store, updating
 from minigrad.course.exercise import EDITION
 
 FIRST = Path(__file__).parents[1] / "data" / "first_edition"
@@ -85,6 +85,20 @@ def test_a_folder_of_an_older_version(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "05_vectors" in lab.lay_out(tmp_path)[-1][0], "a newer edition's, beside an older minigrad"
 
 
+def test_an_open_notebook_of_the_first_edition_is_not_checked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Jupyter tells a kernel the path of its notebook."""
+    monkeypatch.setenv("JPY_SESSION_NAME", str(folder / "exercises" / "11_clinic.ipynb"))
+    for ask in (lambda: checking.check("11.1"), lambda: checking.hint("11.1"), lambda: checking.predict("11.1a", 3)):
+        ask()
+        assert "another edition" in " ".join((said := capsys.readouterr().out).split()) and "11.1" not in said
+    assert (folder / progress_store.FILE).read_bytes() == (FIRST / "progress.json").read_bytes()
+    monkeypatch.setenv("JPY_SESSION_NAME", str(folder / "exercises" / "05_vectors.ipynb"))
+    checking.hint("5.1")
+    assert "5.1" in capsys.readouterr().out
+
+
 def test_progress_in_a_format_of_the_future_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MINIGRAD_CHECK", raising=False)
     monkeypatch.chdir(tmp_path)
@@ -99,5 +113,5 @@ def test_progress_in_a_format_of_the_future_is_kept(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("metadata", [None, [], {"minigrad": 3}, {"minigrad": {"edition": "1"}}, {"minigrad": {}}])
 def test_odd_metadata_are_todays(metadata: Any) -> None:
-    assert updating.edition(metadata, "# 11 · Softmax and cross-entropy: exercises") == EDITION
-    assert updating.edition(metadata, "# 11 · The training-loop clinic: exercises") == 1
+    assert updating.edition(metadata, ["# 11 · Softmax and cross-entropy: exercises"]) == EDITION
+    assert updating.edition(metadata, ["my notes", "# 11 · The training-loop clinic: exercises"]) == 1
