@@ -133,7 +133,7 @@ class Probe:
 def call(*args: Any, **kwargs: Any) -> Probe:
     """Call the exercise's function with these arguments (plain numbers, strings, tuples, lists, dicts, numpy
     arrays)."""
-    return Probe("call", args=args, data=kwargs)
+    return Probe("call", args=tuple(map(wide, args)), data={name: wide(given) for name, given in kwargs.items()})
 
 
 def run(code: str, **data: Any) -> Probe:
@@ -142,7 +142,12 @@ def run(code: str, **data: Any) -> Probe:
 
     The student sees the program in the message, so write it as a reader would like it.
     """
-    return Probe("run", code=code.strip("\n"), data=data)
+    return Probe("run", code=code.strip("\n"), data={name: wide(given) for name, given in data.items()})
+
+
+def wide(given: Any) -> Any:
+    """numpy's integers as they are elsewhere: in a browser they have 32 bits, and no loss takes such targets."""
+    return given.astype(np.int64) if isinstance(given, np.ndarray) and given.dtype == np.int32 else given
 
 
 # The prelude of an exercise whose rule is to be written by hand: inside `engine_off()` no library differentiates.

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
+from minigrad import viz
 from minigrad.course import check, child, hint, lessons, notebooks, predict, progress_store, site, worker
+from minigrad.course.exercise import call, run
 from minigrad.course.site import alive, questions, text
 
 
@@ -265,3 +268,18 @@ def test_checks_hints_and_predictions_need_neither_fork_nor_threads(capsys: pyte
     hint("5.1")
     predict("5.0", [4, 6])
     assert "hint 1" in (out := capsys.readouterr().out) and "Locked in: [4, 6]" in out
+
+
+def test_exercises_and_figures_as_in_a_browser_with_numpy_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = np.array([0, 2], np.int32)  # numpy's integers have 32 bits there
+    assert run("y", labels=labels).data["labels"].dtype == call(labels).args[0].dtype == np.int64
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "minigrad.viz.plots", raising=False)
+    monkeypatch.delattr(viz, "plots", raising=False)
+    with pytest.raises(ModuleNotFoundError):
+        _ = viz.plots
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    viz.plots.slope(None, at=1.0)
+    assert "plots.slope draws nothing here" in capsys.readouterr().out

@@ -180,7 +180,7 @@ EXERCISE_11_1 = function(
 def by_engine(name: str, z: Array, targets: Array, g: float = 1.0) -> Any:
     """Loss and gradient from the engine's own cross-entropy, in float64."""
     scores = torch.tensor(z, requires_grad=True)
-    loss = torch.nn.functional.cross_entropy(scores, torch.tensor(targets))
+    loss = torch.nn.functional.cross_entropy(scores, torch.tensor(targets, dtype=torch.int64))
     if name == "cross_entropy":
         return loss.item()
     (loss * g).backward()
