@@ -275,7 +275,7 @@ def test_exercises_and_figures_as_in_a_browser_with_numpy_alone(
 ) -> None:
     labels = np.array([0, 2], np.int32)  # numpy's integers have 32 bits there
     assert run("y", labels=labels).data["labels"].dtype == call(labels).args[0].dtype == np.int64
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     monkeypatch.delitem(sys.modules, "minigrad.viz.plots", raising=False)
     monkeypatch.delattr(viz, "plots", raising=False)
     with pytest.raises(ModuleNotFoundError):
