@@ -51,7 +51,7 @@ def test_results_and_hand_ins_of_another_edition_are_set_aside(
     assert cli.main(grade) == 1
     said = capsys.readouterr().out
     (kept,) = out.glob("results.2*.jsonl")
-    assert "1 notebooks graded" in said and "1 notebooks are NOT GRADED (no points lost)" in said and kept.name in said
+    assert "1 notebooks graded" in said and "2 notebooks are NOT GRADED (no points lost)" in said and kept.name in said
     assert kept.read_bytes() == (old / "results.jsonl").read_bytes()
     results = [json.loads(line) for line in (out / "results.jsonl").read_text().splitlines()]
     assert [(r["lesson"], r["graded"], r["edition"]) for r in results] == [(4, False, EDITION), (5, True, EDITION)]

@@ -213,17 +213,19 @@ def test_of_several_copies_the_last_counts(tmp_path: Path, level: str) -> None:
 def test_a_download_from_canvas_goes_back_to_canvas(tmp_path: Path, level: str) -> None:
     (tmp_path / "in").mkdir()
     for name in ("adalovelace_4711_90001_05_vectors.ipynb", "adalovelace_4711_90002_05_vectors-1.ipynb",
-                 "boolegeorge_LATE_12_90003_05_vectors.ipynb", "mine_alone.ipynb"):  # fmt: skip
+                 "boolegeorge_LATE_12_90003_05_vectors.ipynb", "cy_13_90004_..\\..\\y.ipynb", "mine_alone.ipynb"):  # fmt: skip
         (tmp_path / "in" / name).write_bytes(notebook(RIGHT, 'check("5.1")'))
     runs.grade(tmp_path / "in", out=tmp_path / "out", executor=one_thread(), plan=Plan(feedback="canvas"))
     back = {path.stem: zipfile.ZipFile(path).namelist() for path in (tmp_path / "out" / "hand_back").iterdir()}
     # Canvas reads the person's number and the file's, the first two that stand between underscores.
     assert back == {"mine_alone": ["mine_alone.html"], "canvas-05_vectors": [
-        "adalovelace_4711_90002_05_vectors-1.html", "boolegeorge_LATE_12_90003_05_vectors.html"]}  # fmt: skip
+        "adalovelace_4711_90002_05_vectors-1.html", "boolegeorge_LATE_12_90003_05_vectors.html",
+        "cy_13_90004_.._.._y.html"]}  # fmt: skip
     fixed = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert [*rows(tmp_path / "out")[0]] == [*fixed, "05_vectors", "Total (Final Points)"]
     assert [(row["Student"], row["ID"], row["SIS Login ID"], row[report.TOTAL]) for row in rows(tmp_path / "out")] == [
-        ("adalovelace_4711", "4711", "", "1"), ("boolegeorge_12", "12", "", "1"), ("mine_alone", "", "mine_alone", "1"),
+        ("adalovelace_4711", "4711", "", "1"), ("boolegeorge_12", "12", "", "1"),
+        ("cy_13", "13", "", "1"), ("mine_alone", "", "mine_alone", "1"),
     ]  # fmt: skip
 
 
@@ -267,11 +269,11 @@ def test_a_stray_file_is_named_and_stops_nobody(tmp_path: Path, level: str) -> N
     (hand_ins / "cy" / "homework.ipynb").touch()
     for again in (0, 1):
         count = runs.grade(hand_ins, out=out, executor=one_thread())
-        assert (count.total, count.kept) == (1, again)
+        assert (count.total, count.kept, count.failed) == (1, again, 1)
         text = (out / "report.html").read_text()
         assert "holiday.ipynb: belongs to no lesson" in text and "bob: nothing in the folder" in text
-        assert "cy/homework.ipynb: the file is empty" in text
-        assert [(row["Student"], row[report.TOTAL]) for row in rows(out)] == [("ann", "1"), ("bob", "0"), ("cy", "0")]
+        assert "cy/homework.ipynb: not graded: the file is empty" in text, "what could not be read is no zero"
+        assert [(row["05_vectors"], row[report.TOTAL]) for row in rows(out)] == [("1", "1"), ("0", "0"), ("", "")]
 
 
 def test_hostile_names_are_tame_everywhere(tmp_path: Path, level: str) -> None:

@@ -66,6 +66,7 @@ class Row:
     student: str
     person: Person
     results: dict[int, Counted] = field(default_factory=dict)
+    unread: bool = False  # there is a file of which nobody knows what is in it: what is missing may be there
 
     @property
     def called(self) -> str:
@@ -74,7 +75,7 @@ class Row:
 
     @property
     def complete(self) -> bool:
-        return all(result.graded for result in self.results.values())
+        return not self.unread and all(result.graded for result in self.results.values())
 
     def total(self, plan: Plan) -> float:
         """The sum of the points; with weights, a percentage."""
@@ -89,6 +90,7 @@ class Class:
 
     def __init__(self, plan: Plan | None = None) -> None:
         self.plan = plan or Plan()
+        self.unread: set[str] = set()
         self.counting: frozenset[int] | None = None  # the lessons that count; all of them if None
         self.index = on_disk(
             "results (student TEXT, lesson, canvas, points, out_of, graded, page, verdicts, isolation, seconds, days, copies,"
@@ -212,7 +214,7 @@ class Class:
             " FROM students LEFT JOIN results ON student = name ORDER BY name, lesson"
         )
         for (student, about), lines in itertools.groupby(found, key=operator.itemgetter(0, 1)):
-            row = Row(student, Person(**json.loads(about)) if about else Person())
+            row = Row(student, Person(**json.loads(about)) if about else Person(), unread=student in self.unread)
             for _, _, lesson, canvas, points, out_of, graded, page, verdicts, days in lines:
                 if lesson is None or (self.counting is not None and lesson not in self.counting):
                     continue
@@ -306,6 +308,9 @@ class Places(Protocol):
     def linked(self) -> Iterator[str]:
         """Files under several names."""
 
+    def unread(self) -> Iterator[str]:
+        """Students with a file of which not even the lesson is known."""
+
 
 def write(folder: Path, found: Places | None = None, *, plan: Plan | None = None, asked: frozenset[int] = frozenset()) -> None:
     """Write every page and table of a report folder from its journal; who is known from `found` may have no result."""
@@ -315,6 +320,7 @@ def write(folder: Path, found: Places | None = None, *, plan: Plan | None = None
     for result in journal.read(folder / journal.RESULTS):
         counted = everybody.add(result, *(found.when(result["key"]) if found else (0, 1)))
         _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
+    everybody.unread = {everybody.expect(student) for student in found.unread()} if found else set()
     for result in everybody.on_paper():
         counted = everybody.add(result)
         _write(folder / FEEDBACK / counted["page"], [feedback_page(counted)])
@@ -347,6 +353,7 @@ def hand_back(folder: Path, everybody: Class) -> None:
             inside = f"{reader.moodle_folder(path)}/{inside}"
         else:
             one = reader.tame(student)
+        inside = re.sub(r'[\\:*?"<>|\x00-\x1f]', "_", inside)  # to some systems a backslash is a folder
         info = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
         with zipfile.ZipFile(target / f"{one}.zip", "a", zipfile.ZIP_DEFLATED) as file:
             file.writestr(info, (folder / FEEDBACK / page).read_bytes(), zipfile.ZIP_DEFLATED)
@@ -398,7 +405,7 @@ def grades(everybody: Class) -> Iterator[str]:
     yield _line([*fixed, *(known.lesson(number).slug for number in numbers), TOTAL])
     for row in everybody:
         person, name = row.person, everybody.name(row)
-        cells = [_points(row.results.get(number)) for number in numbers]
+        cells = [_points(row, number) for number in numbers]
         login = person.login or ("" if person.canvas or person.sis else name)
         about = [reader.spreadsheet(text) for text in (person.canvas, person.sis, login, person.group)]
         yield _line([name, *about, *cells, _number(row.total(plan)) if row.complete else ""])
@@ -411,7 +418,7 @@ def moodle(everybody: Class) -> Iterator[str]:
                  *(known.lesson(number).slug for number in numbers), "Total"])  # fmt: skip
     for row in everybody:
         about = (row.person.moodle, row.person.name or row.student, row.person.sis, row.person.email)
-        cells = [_points(row.results.get(number)) for number in numbers]
+        cells = [_points(row, number) for number in numbers]
         total = _number(row.total(plan)) if row.complete else ""
         yield _line([*map(reader.spreadsheet, about), *cells, total])
 
@@ -435,9 +442,10 @@ def _practice(exercise: str) -> bool:
     return known.find(exercise).written
 
 
-def _points(result: Counted | None) -> str:
+def _points(row: Row, number: int) -> str:
+    result = row.results.get(number)
     if result is None:
-        return "0"
+        return "" if row.unread else "0"
     return _number(result.points) if result.graded else ""
 
 

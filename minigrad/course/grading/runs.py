@@ -211,6 +211,7 @@ def grade(
                         progress(count)
             journal.settle(found.expected())
             count.aside = found.aside()
+            count.failed += sum(1 for _ in found.unread())
             count.seconds = time.monotonic() - started
             report.write(target, found, plan=plan, asked=asked)
         if regrade:
@@ -234,6 +235,7 @@ class HandIns:
             "keys (place INTEGER PRIMARY KEY, key TEXT UNIQUE, time, copies)",
             "strays (student BLOB, file, text TEXT)",
             "names (file TEXT, student BLOB, path BLOB)",
+            "unread (student BLOB)",
         )
         for number, folder in enumerate(folders):
             for one in reader.find(folder, without=without):
@@ -300,10 +302,16 @@ class HandIns:
         """A file that cannot be graded."""
         line = (os.fsencode(one.student), bool(one.path), f"{readable(one.path or one.student)}: {why}")
         self._index.execute("INSERT INTO strays VALUES (?, ?, ?)", line)
+        if isinstance(why, Unread):
+            self._index.execute("INSERT INTO unread VALUES (?)", (os.fsencode(one.student),))
 
     def aside(self) -> int:
         """How many those are."""
         return int(self._index.execute("SELECT count(*) FROM strays").fetchone()[0])
+
+    def unread(self) -> Iterator[str]:
+        """The student of each file of which nobody knows the lesson, because it could not be read."""
+        return (readable(os.fsdecode(name)) for (name,) in self._index.execute("SELECT student FROM unread"))
 
     def strays(self) -> Iterator[str]:
         """Those files, each with the reason, sorted; of one student no more than a person reads."""
@@ -379,6 +387,10 @@ def jobs_of(
     return [job for _, job, _ in newest.values()]
 
 
+class Unread(str):
+    """Why nobody knows what is in a file, nor of which lesson it is."""
+
+
 def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict[str, Any]) -> dict[str, Any] | str:
     """A job for one notebook, or why there is none."""
     try:
@@ -387,6 +399,8 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
     except OSError as error:
         data, submission = b"", reader.Submission((), f"the file could not be read ({error.strerror or error})", unread=True)
     number = lesson_of(submission, found.path)
+    if number is None and submission.unread:
+        return Unread(f"not graded: {submission.problem}, and its name tells no lesson")
     if number is None:
         return submission.problem or "belongs to no lesson of this course"
     notebook, pack, course = (
