@@ -400,7 +400,7 @@ def prepare(folder: Path, found: reader.Found, course_key: bytes, settings: dict
         data, submission = b"", reader.Submission((), f"the file could not be read ({error.strerror or error})", unread=True)
     number = lesson_of(submission, found.path)
     if number is None and submission.unread:
-        return Unread(f"not graded: {submission.problem}, and its name tells no lesson")
+        return Unread(f"{submission.problem} (not graded, which is no zero)")
     if number is None:
         return submission.problem or "belongs to no lesson of this course"
     notebook, pack, course = (
