@@ -94,7 +94,7 @@ def features(code: str, data: Mapping[str, Any]) -> list[str]:
             found.append("`-x`")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr not in PLAIN:
             given = ", ".join([*(["..."] if node.args else []), *(f"{k.arg}=..." for k in node.keywords)])
-            if ast.unparse(node.func.value) != "np":
+            if node.func.attr.islower() and ast.unparse(node.func.value) not in ("np", "torch", "nn", "F", "rng"):
                 found += ["a sum or a mean"] * (node.func.attr in ("sum", "mean"))
                 found += [f"`.{node.func.attr}`", f"`.{node.func.attr}({given})`"]
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and len(node.value.id) == 1:

@@ -36,7 +36,7 @@ ORDERS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 }  # fmt: skip
 OTHER_NAMES = {
     "sum": ("mean", "max"), "mean": ("sum",), "max": ("min", "sum", "mean"), "min": ("max",), "argmax": ("argmin", "max"),
-    "maximum": ("minimum", "add"), "minimum": ("maximum",), "exp": ("log",), "log": ("exp", "log1p", "log2"),
+    "maximum": ("minimum", "add"), "minimum": ("maximum",), "exp": ("log",), "log": ("exp", "log1p", "log2", "log10"),
     "sin": ("cos",), "cos": ("sin",), "cosh": ("sinh",), "tanh": ("sin",), "sqrt": ("square",), "size": ("ndim",),
     "zeros": ("ones",), "zeros_like": ("ones_like",), "ones": ("zeros",), "ones_like": ("zeros_like",),
     "log_softmax": ("softmax",),
@@ -63,6 +63,7 @@ class Right:
 
     before: str  # what stands before it in its notebook
     cells: tuple[str, ...]  # in which it was written
+    helpers: tuple[str, ...] = ()  # in which functions were written for an earlier exercise that it calls
 
 
 @functools.lru_cache(maxsize=4)
@@ -71,12 +72,15 @@ def right_code(lesson: int, id: str) -> Right:
     name = next((each for each in notebooks.lessons() if each.startswith(f"{lesson:02d}_")), "none")
     file = notebooks.path("solutions", name)
     before: list[str] = []
+    earlier: list[str] = []
     written: list[str] = []
     for cell in notebooks.code_cells(notebooks.read(file)) if file.exists() else ():
         if re.search(r"^check\(", cell, re.MULTILINE):
             if f'check("{id}")' in cell:
-                return Right("\n".join(before), tuple(written))
-            before += [each for each in written if re.match(r"(class|def) ", each)]
+                words = set(re.findall(r"\w+", "".join(written)))
+                helpers = [each for each in earlier if set(re.findall(r"^def (\w+)", each, re.MULTILINE)) & words]
+                return Right("\n".join([*before, *earlier]), tuple(written), tuple(helpers) if len(helpers) < 3 else ())
+            earlier += [each for each in written if re.match(r"(class|def) ", each)]
             written = []
         elif "BEGIN SOLUTION" in cell:
             written.append(cell)
@@ -107,13 +111,15 @@ def open_lines(cell: str) -> set[int]:
 
 def slips(right: Right, given: Mapping[str, Any]) -> Iterator[Slip]:
     """Each small change of a solution: first in one place, then in all places of the same kind. `given` is what it may use."""
-    body = [(statement, open_lines(cell)) for cell in right.cells for statement in ast.parse(cell).body]
+    cells = [*right.helpers, *right.cells]
+    body = [(statement, open_lines(cell)) for cell in cells for statement in ast.parse(cell).body]
+    own = sum(len(ast.parse(cell).body) for cell in right.helpers)
     for statement, _ in body:
         watched(statement)
     codes = [compile(right.before, "<before a right answer>", "exec"), *(compiled(statement) for statement, _ in body)]
     tree = [statement for statement, _ in body]
     together: dict[str, list[tuple[int, Change, Any]]] = {}
-    for number, (statement, lines) in enumerate(body):
+    for number, (statement, lines) in [*enumerate(body)][own:] + [*enumerate(body)][:own]:  # its own mistakes first
         for kind, change, place in changes(statement):
             if getattr(change[0][0], "lineno", min(lines)) not in lines and not blocks(change, lines):
                 continue
@@ -310,6 +316,8 @@ def of_call(node: ast.Call, text: str) -> Iterator[tuple[str, Any]]:
             yield f"without {function.attr}", function.value
     if len(node.args) >= 1:
         yield f"without {ast.unparse(function)}", node.args[0]
+        if isinstance(node.args[0], ast.Call) and node.args[0].args:
+            yield f"without both {ast.unparse(function)}", node.args[0].args[0]
     if isinstance(function, ast.Name) and function.id == "range" and len(node.args) == 1:
         (end,) = node.args
         for sign in (ast.Add(), ast.Sub()):

@@ -513,6 +513,12 @@ def unshuffled_labels(images: Any, labels: Any, seed: Any) -> Any:
     return x, labels[: len(x)], x2, labels[len(x) :]
 
 
+def by_another_generator(images: Any, labels: Any, seed: Any) -> Any:
+    order = np.random.RandomState(seed).permutation(len(images))
+    x, y, cut = images.reshape(len(images), -1)[order] / 16, labels[order], len(images) * 4 // 5
+    return x[:cut], y[:cut], x[cut:], y[cut:]
+
+
 def in_file_order(images: Any, labels: Any, seed: Any) -> Any:
     x, cut = images.reshape(len(images), -1) / 16, len(images) * 4 // 5
     return x[:cut], labels[:cut], x[cut:], labels[cut:]
@@ -536,6 +542,8 @@ EXERCISE_12_3 = function(
     wrong=[
         Wrong(held_out(unshuffled_labels), "", "The images were shuffled and the labels were not: every image has "
               "the label of another image, so the net cannot learn anything better than chance.", name="labels left behind"),
+        Wrong(held_out(by_another_generator), "M40", "This is another permutation. `np.random.seed` and `default_rng` are two "
+              "generators: the same seed gives other numbers. Which of them does the exercise name?", name="old generator"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (a, b, a[: len(c)], b[: len(d)]))), "M53", "The test part is a "
               "piece of the training part, so it measures what was memorised.", name="tests on training"),
         Wrong(held_out(with_parts(lambda a, b, c, d: (16 * a, b, 16 * c, d))), "", "The pixels still run from 0 to 16. "

@@ -537,13 +537,20 @@ def narrow(weights: Any) -> list[bool]:
     return [bool(np.sqrt((w.array.astype(float) ** 2).mean()) < 0.4) for w in weights]
 
 
+EACH = (
+    "True stands for each of w1, b1, w2 and b2 that gets a gradient. A tensor that was computed from others is no leaf, and "
+    "its gradient is not stored. When does a tensor have to require a gradient: before it is divided, or after?"
+)
+
+
 def probes_13_6(rng: np.random.Generator) -> Iterator[Probe]:
     x = (numbers(rng, 6, 5) / 4).astype(np.float32)
     labels = np.array([0, 2, 2, 1, 0, 2])
     yield run(SIZES).expect([[5, 4], [4], [4, 3], [3]])
-    yield run(ASKED).seen_as(lambda parts: [p.requires_grad for p in parts]).expect([True] * 4)
-    yield run(LEAVES).seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
-    yield run(GRADIENTS, x=x, labels=labels).seen_as(which_learn(x, labels)).expect([True] * 4)
+    yield run(ASKED).on(EACH).seen_as(lambda parts: [p.requires_grad for p in parts]).expect([True] * 4)
+    leaves = run(LEAVES).on(EACH)
+    yield leaves.seen_as(lambda grads: [g is not None and bool((g.array == 3).all()) for g in grads]).expect([True] * 4)
+    yield run(GRADIENTS, x=x, labels=labels).on(EACH).seen_as(which_learn(x, labels)).expect([True] * 4)
     yield run(TWINS).seen_as(different_columns).expect(4)
     yield run(SPREAD).seen_as(spread).expect([True, True])
     yield run(SPREAD).seen_as(narrow).expect([True, True])
