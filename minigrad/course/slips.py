@@ -210,6 +210,8 @@ def of_expression(old: ast.expr, known: list[str], pieces: list[Any], called: bo
             yield from (("piece", ast.Name(other, old.ctx), f"{id} {other}") for other in known if other != id)
             if isinstance(old.ctx, ast.Load):
                 yield from (("piece", piece, f"{id} {ast.unparse(piece)}") for piece in pieces)
+        case ast.Name(id) if called:
+            yield from (("piece", ast.Name(other, old.ctx), f"{id} {other}") for other in relatives(id, []))
         case ast.Attribute(value, attr):
             what = text if isinstance(old.ctx, ast.Load) else f"stored {attr}"
             yield from (("piece", ast.Attribute(value, other, old.ctx), f"{what} {other}") for other in relatives(attr, pieces))

@@ -33,7 +33,7 @@ from .worker import own_randomness
 
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
-SEARCH, LATEST = 1.0, 2.2  # seconds to look for the one small change that makes an answer right; not after LATEST
+SEARCH, LATEST = 0.8, 1.6  # seconds to look for the one small change that makes an answer right; not after LATEST
 SEARCHED = 0.6  # seconds of our own processor to look for a wrong solution that gives the same answers
 LONG = 0.1  # seconds of our own processor for comparing the answers to one exercise; a wrong one after that is the last
 STATUSES = (
@@ -391,7 +391,12 @@ class Bench:
     def behaves_like(self, answer: dict[str, Any], asked: list[int]) -> bool:
         """True if these answers are the student's."""
         theirs = one_by_one(self.exercise, answer, [self.probes[i] for i in asked])
-        return all(alike(self.exercise, self.probes[i], self.answers[i], each) for i, each in zip(asked, theirs))
+        for number, (i, each) in enumerate(zip(asked, theirs)):
+            if not alike(self.exercise, self.probes[i], self.answers[i], each):
+                return False
+            if not number and not trouble(self.exercise, self.probes[i], each, self.truths[i]):
+                return False  # the change has no effect, and only the type of the student's answer is wrong
+        return True
 
     def behaves_in_part_like(self, answer: dict[str, Any], label: str, given: dict[int, Any]) -> bool:
         """True if this part of the answers is the student's, wherever it is wrong."""
@@ -555,7 +560,7 @@ class Bench:
         wrong = np.flatnonzero(~isclose(given, wanted, rtol=self.exercise.rtol, atol=self.exercise.atol).ravel())
         n, right = float(given.ravel()[wrong[0]]), float(wanted.ravel()[wrong[0]])
         near = "Its sign is wrong." if isclose(n, -right) and not explained else ""
-        if not near and not explained and abs(n - right) <= 0.15 * abs(right):
+        if not near and not explained and self.exercise.knows and abs(n - right) <= 0.15 * abs(right):
             near = f"{n:g} is not far off: compute it once more, step by step."
         ask = asks[wrong[0] % len(asks)] if asks else ""
         which = f"The {ORDINALS[wrong[0]]} number: " if len(asks) > 1 and wanted.ndim == 1 else ""
@@ -1441,6 +1446,8 @@ def sort_of(truth: Any) -> str:
         return "True or False"
     if isinstance(truth, str):
         return "a string"
+    if type(truth) is list and truth and all(type(pair) is tuple and len(pair) == 2 for pair in truth):
+        return "a list of pairs"
     if type(truth) in (list, tuple):
         return f"a {type(truth).__name__}" + " of numbers" * (as_numbers(truth) is not None and len(truth) > 0)
     return kind_of(truth)

@@ -22,7 +22,7 @@ SAID = {
     ("2.3", "by_hand = [66, 66.0]"): "66 is right for x.",  # its own words go first
     ("2.3", "by_hand = [88, 44]"): "The first number is not right; the other one is.",
     ("6.2", "bias_grad = [0.5, 1.2, 3.0]"): "Your numbers are G[0].",
-    ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "the others are right. The third number: b[2] was added",
+    ("6.2", "bias_grad = [7.4, 10.2, -13.0]"): "The third number: b[2] was added to column 2",
     ("2.4", "two_paths = 13"): "13 is not far off: compute it once more, step by step. Compute the two paths one by one.",
     ("2.5", "moves = [5, 2, 2, 4, 6, 1]"): "3 is missing. 2 occurs twice.",
     ("4.1", "def gradient_state(t):\n    if t.grad:\n        return 'arrived'"): "ends without a return",
