@@ -310,7 +310,7 @@ class Bench:
         asked = self.probes[first], self.answers[first], self.truths[first]
         whole = observation(asked[1], asked[2], self.exercise)
         formula = "" if re.search("wrong sign|its sign|near|rounded", whole) else self.formula(first, asked)
-        odd = re.search(r"\[0\]|[<>]|\.max|round|int\(", formula)
+        odd = re.search(r"\[0\]|[<>]|\.max|round|int\(|right\S* [-+] | [-+] right", formula)
         if odd and evidence(self.exercise, self.probes, self.answers, failing) < 8:
             formula = ""
         if formula and asked[0].kind == "run":
@@ -376,7 +376,7 @@ class Bench:
             if not open_ or not self.goes_on(tried, time.process_time() > until):
                 break
         if said or not several:
-            return " ".join(said[i] for i in sorted(said))
+            return " ".join(dict.fromkeys(said[i] for i in sorted(said)))
         return " ".join(f"{label}: {text[0].lower()}{text[1:]}" for label, text in list(several.items())[:2])
 
     def labels(self, failing: list[int]) -> dict[str, dict[int, Any]]:
@@ -385,6 +385,9 @@ class Bench:
         for i in failing:
             if not isinstance(self.answers[i], Failure) and not isinstance(self.truths[i], Raises):
                 for label, given, _ in wrong_parts(self.exercise, self.probes[i], self.answers[i], self.truths[i]):
+                    numbers = as_numbers(given)
+                    if numbers is None or not numbers.any():
+                        continue  # that nothing came has many reasons
                     found.setdefault(label, {})[i] = given
         return {label: given for label, given in found.items() if len(found) > 1 and len(given) > 1}
 
@@ -444,7 +447,7 @@ class Bench:
             texts = sorted({right for right in self.truths if isinstance(right, str)})
             if answer in texts:
                 return f"{answer!r} is the answer for other inputs. Which of your conditions does this input meet first?"
-            return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if len(texts) < 7 else ""
+            return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if 0 < len(texts) < 7 else ""
         if isinstance(truth, Raises) and isinstance(answer, Failure):
             return f"Which statement raises {truth.type}?"
         if isinstance(truth, Raises):
@@ -1297,8 +1300,8 @@ def observation(answer: Any, truth: Any, exercise: Exercise) -> str:
         if ratio in (0.25, 0.5, 2.0, 3.0, 4.0):
             return f"It is {ratio:g} times what it should be."
     right = isclose(given, wanted, rtol=exercise.rtol, atol=exercise.atol)
-    places = range(3 * (given.size == 1), 5)  # one number alone may be round by chance
-    digits = next((n for n in places if allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12)), None)
+    counted = range(3 * (given.size == 1), 5)  # one number alone may be round by chance
+    digits = next((n for n in counted if allclose(given, wanted.round(n), rtol=1e-12, atol=1e-12)), None)
     if digits is not None and wanted.round(digits).any():
         return f"It is rounded{f' to {digits} decimals' * (digits > 1)}: give back the number itself." if given.size == 1 else (
             "The numbers are rounded: give back the numbers themselves.")

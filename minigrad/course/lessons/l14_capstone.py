@@ -260,7 +260,8 @@ def probes_14_1(rng: np.random.Generator) -> Iterator[Probe]:
     constant = "y = Tensor(a) * Tensor(b)\n[y.requires_grad, len(y.parents)]"
     yield run(constant, **given).expect([False, 0])
     yield run("a, b = Tensor(a), Tensor(b, requires_grad=True)\n[(a * b).requires_grad, (b * a).requires_grad]", **given
-              ).expect([True, True])  # fmt: skip
+              ).on("One of the two operands requires a gradient. Does the product require one?").expect(
+              [True, True])  # fmt: skip
     yield run(CUBE + "y.data", a=a).expect(a**3)
     yield run(CUBE + f"[y.op, *{RULES}]", a=a, g=g).expect(["cube", g * 3 * a**2])
     yield run(TWO + "y = a * b + a\n[a.data, b.data]", **given).expect([a, b])
