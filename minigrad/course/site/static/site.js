@@ -178,6 +178,7 @@ for (const form of all(".question")) {
 		}
 		memory.answers[asked.id] = { value, right: lock(value) };
 		remember();
+		says.scrollIntoView({ block: "nearest" });
 	});
 	const before = memory.answers[asked.id];
 	if (before) lock(before.value);
