@@ -25,6 +25,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in NAMES[:4]:  # a second lesson: the class over the term
         cells = ("def unbroadcast(g, shape):\n    return g", 'check("6.1")')
         (folder / "in" / name / "06.ipynb").write_bytes(notebook(*cells))
+        (folder / "in" / name / "02.ipynb").write_bytes(notebook("forward_values = [6, 11, 121]", 'check("2.1")'))  # practice
     runs.grade(folder / "in", out=folder / "out", jobs=1)
     return folder / "out"
 
@@ -78,7 +79,7 @@ def test_the_report_sorts_filters_and_leads_to_every_page(page: Any, out: Path) 
     page.get_by_role("button", name="Show all").click()
     assert len(page.evaluate(names)) == len(NAMES) + 1 and not page.locator("#all").is_visible()
     links = page.evaluate("[...document.querySelectorAll('#students a')].map(a => a.href)")
-    assert len(links) == len(NAMES) + 4
+    assert len(links) == len(NAMES) + 8
     for link in links:
         page.goto(link)
         assert page.locator("section.item").count() > 0
