@@ -1237,6 +1237,13 @@ def clears_parents_only(self: Any) -> None:
         v._backward()
 
 
+def asks_its_parents(self: Any) -> None:
+    self.grad = 1.0
+    self._backward()
+    for parent in self.parents:
+        parent.backward()
+
+
 def naive_recursion(self: Any) -> None:
     def visit(v: Any) -> None:
         v._backward()
@@ -1338,6 +1345,8 @@ EXERCISE_3_5 = program(
               "inputs ran before any gradient had arrived. At which end of the list does a backward pass begin?"),
         Wrong(naive_recursion, "M20", "29 and 22: c passed its gradient on before all values that use c had added to it, "
               "and later once more. Do you use the order of exercise 3.4?"),
+        Wrong(asks_its_parents, "M21", "You call backward on each parent, and backward sets the gradient of its value to 1: "
+              "the contributions that had arrived there are lost. Which value alone starts from 1?"),
         Wrong(only_the_last_node, "M21", "Only the root has run. Its parents got their contributions, but did not pass "
               "them on. Which other values have to run?"),
         Wrong(walker(order=lambda root: level_by_level(root)[::-1], name="level_by_level"), "M20", "You went level by "
