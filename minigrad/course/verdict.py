@@ -447,7 +447,7 @@ class Bench:
             texts = sorted({right for right in self.truths if isinstance(right, str)})
             if answer in texts:
                 return f"{answer!r} is the answer for other inputs. Which of your conditions does this input meet first?"
-            return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if 0 < len(texts) < 7 else ""
+            return f"The answers are {', '.join(map(repr, texts))}, letter by letter." if 1 < len(texts) < 7 else ""
         if isinstance(truth, Raises) and isinstance(answer, Failure):
             return f"Which statement raises {truth.type}?"
         if isinstance(truth, Raises):
@@ -1355,7 +1355,7 @@ class Plain(ast.NodeTransformer):
             return ast.BinOp(node.args[0], ast.Add() if name == "plus" else ast.Mult(), node.args[1])
         if name == "by_rules_alone":
             return ast.Call(ast.Attribute(node.args[0], "backward", ast.Load()), node.args[1:], [])
-        return node.args[0] if name == "blamed" else node
+        return node.args[0] if name == "faulty_line" else node
 
 
 @functools.lru_cache(maxsize=64)

@@ -69,6 +69,7 @@ class Server:
         self.namespace = fresh_namespace() if namespace is None else namespace
         self.outside: Callable[[list[Any]], Any] | None = None
         self.turn = 0
+        self.cells = 0
         self.slips: Iterator[tuple[types.FunctionType, Slip]] | None = None
         self.varied: tuple[types.FunctionType, types.CodeType] | None = None
         self.until = 0.0
@@ -79,8 +80,9 @@ class Server:
         """Run cells in order; one that raises does not stop the later ones. One entry a cell: its Failure or
         None."""
         results: list[Failure | None] = []
-        for number, cell in enumerate(cells, 1):
-            run = functools.partial(self.run_cell, cell, f"<cell {number}>")
+        for cell in cells:
+            self.cells += 1  # each has a name of its own, because that is how its source is found again
+            run = functools.partial(self.run_cell, cell, f"<cell {self.cells}>")
             outcome = self.guarded(run, contextlib.nullcontext)  # what one cell seeds, the next one draws from
             failed = isinstance(outcome, Failure) and outcome.kind not in ("printed", "not plain")
             results.append(outcome if failed else None)

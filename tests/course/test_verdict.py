@@ -529,3 +529,19 @@ def test_wrong_answers_have_names_that_stay():
         ids = [wrong.id for wrong in exercise.wrong]
         assert len(set(ids)) == len(ids), (exercise.id, ids)
         assert not any("0x" in id for id in ids), (exercise.id, ids)
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_the_clinic_tells_no_letter(number):
+    """What is no letter, and what is the wrong one, is refused without the letter that is asked for."""
+    exercise = lessons.find(f"13.{number}")
+    letter, cure = exercise.names
+    right = exercise.alternatives[0][letter].lower()
+    for blamed in ("z", 4, None, *(wrong.answer[letter] for wrong in exercise.wrong)):
+        if blamed == right:
+            continue
+        found = judge(exercise, Local({letter: blamed, cure: exercise.alternatives[0][cure]}))
+        assert found.status in ("wrong", "error")
+        said = " ".join((*found.lines, found.got, found.expected)).replace("a, b, c, d", "")
+        assert f"'{right}'" not in said, said
+        assert f"{letter} = {right!r}" not in said

@@ -25,6 +25,14 @@ PRELUDE = (
     "import numpy as np\nimport minigrad as torch\nimport minigrad.nn as nn\n"
     "import minigrad.nn.functional as F\nfrom minigrad.autograd import Function"
 )
+FOUND = "the faulty line"  # what the check compares: an explanation may show it, and it gives no letter away
+FAULTY_LINE = """
+def faulty_line(line):
+    letter = str(line).strip().lower()
+    if letter not in {letters}:
+        raise ValueError(f"{{line!r}} is not one of the letters " + ", ".join({letters}))
+    return {found!r} if letter in {right} else letter
+"""
 LOWER = "You lowered the learning rate. The steps are smaller, but the fault is still there. Look at the gradients instead."
 LONGER = "You train for more steps, so there are more losses than were asked for. What is wrong with a single step?"
 SAME = "The losses are exactly those of the patient, so your change has no effect on the gradients. "
@@ -50,14 +58,15 @@ def patient(
     misconception, what to say, name, a word shared with those that behave alike). Where two lines have changed places,
     either may be blamed: the other one is the culprit's `partner`."""
     letter, cure = f"culprit_{number}", name or f"cure_{number}"
+    letters = sorted({*innocent, culprit, *partner})
 
     def asked(rng: np.random.Generator) -> Iterator[Probe]:
-        yield run(f"blamed({letter})").expect(culprit)
+        yield run(f"faulty_line({letter})").expect(FOUND)
         yield from probes(rng)
 
     return program(
         f"13.{number}", (letter, cure), title=title, minutes=minutes, probes=asked,
-        prelude=f"{PRELUDE}\nblamed = lambda line: {culprit!r} if str(line).strip().lower() == {partner!r} else line",
+        prelude=PRELUDE + FAULTY_LINE.format(letters=letters, right=[culprit, *partner], found=FOUND),
         wrong=[
             *(Wrong({letter: l, cure: cures[0]}, "M54", says, name=f"blames {l}") for l, says in innocent.items()),
             *(Wrong({letter: culprit, cure: c}, id, says, name=n, alike=alike) for c, id, says, n, alike in wrong),
