@@ -832,6 +832,19 @@ def asks(f: str, rule: str, answer: str = "", kind: type[Pair] = Pair, **data: A
 
 
 def probes_9_5(rng: np.random.Generator) -> Iterator[Probe]:
+    for probe in pairs_9_5(rng):
+        yield probe.on(ABOUT[probe.expected]) if type(probe.expected) is bool else probe
+
+
+ABOUT = {
+    True: "This rule is right, and your check refuses it. Print for each entry what the rule gives and what you measure: where "
+          "do they differ?",
+    False: "This rule is wrong, and your check accepts it. For which entry and which upstream gradient do the rule and the "
+           "measurement differ, and does your check compare them there?",
+}  # fmt: skip
+
+
+def pairs_9_5(rng: np.random.Generator) -> Iterator[Probe]:
     x, table = numbers(rng, 4), numbers(rng, 2, 3)
     yield asks("x**3", "g * 3 * x**2", x=np.array([1.0, 2.0, -0.5])).expect(True)
     yield asks("x**3", "3 * x**2", x=x).expect(False).show()
