@@ -1182,8 +1182,8 @@ def diagnoses(exercise: Exercise, probes: list[Probe], answers: list[Any], faili
         return
     parts = [part for part in parts_of(exercise, probes) if set(part) & set(failing)]
     named = [next((w for w in exercise.wrong if behaves_so(w, part) is not None), None) for part in parts]
-    if exercise.kind == "program" and not all(named):
-        named = []  # what is asked of one method depends on the others
+    if exercise.kind == "program" and not all(named):  # what is asked of one method depends on the others
+        named = [w for w in named if w and sum(behaves_so(w, [i]) is not None for i in failing) >= 0.7 * len(failing)]
     yield from filter(None, named)
     if any(named) or evidence(exercise, probes, answers, failing) < 2 or all(type(answers[i]) is bool for i in failing):
         return
