@@ -34,6 +34,7 @@ from .worker import own_randomness
 __all__ = ["Verdict", "diagnose", "judge", "outcomes", "same"]
 
 SEARCH, LATEST = 0.8, 1.6  # seconds to look for the one small change that makes an answer right; not after LATEST
+LAST = 2.7  # seconds after which a student waits for no more words
 SEARCHED = 0.6  # seconds of our own processor to look for a wrong solution that gives the same answers
 LONG = 0.1  # seconds of our own processor for comparing the answers to one exercise; a wrong one after that is the last
 STATUSES = (
@@ -373,7 +374,8 @@ class Bench:
             for label in [label for label in labels if label not in several]:
                 if self.behaves_in_part_like(answer, label, labels[label]):
                     several[label] = slip.says()
-            if not open_ or not self.goes_on(tried, time.process_time() > until):
+            late = time.process_time() > until or time.monotonic() > self.begun + LAST
+            if not open_ or not self.goes_on(tried, late):
                 break
         if said or not several:
             return " ".join(dict.fromkeys(said[i] for i in sorted(said)))
