@@ -159,7 +159,7 @@ class FunctionCtx:
 
 def restored(node: FunctionNode, tensor: Any, output: int | None, counter: list[Any], version: int) -> Tensor:
     """A saved tensor as backward gets it, from its `saved_entry`.  RuntimeError if it was changed in place since."""
-    if hasattr(tensor, "unpack"):
+    if not isinstance(tensor, Tensor | np.ndarray | np.generic):  # packed by saved_tensors_hooks
         tensor = wrap(tensor.value(), tensor.node)
     if counter[0] != version:
         raise changed(node, tensor, output, counter, version)
