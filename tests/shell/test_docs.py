@@ -31,6 +31,7 @@ NOT_RUN = {
     r"minigrad lab": "serves until it is stopped; tests/browser opens it",
     r"minigrad doctor": "tests/shell/test_cli.py runs it",
     r"minigrad build --site": "tests/shell/test_site.py builds the site, and JupyterLite",
+    r"git pull": "needs a network",
     r"git grep": "writes into the checkout; tests/house/test_release.py holds what they change",
     r"minigrad build --lesson 05": "writes into the checkout; tests/shell/test_authors.py runs it in a copy",
 }
