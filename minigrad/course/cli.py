@@ -243,6 +243,9 @@ def reset(options: argparse.Namespace) -> int:
         raise WrongUse(f"a notebook is reset as a whole, with all its exercises: minigrad reset {lesson[:2]}")
     kind = "notebooks" if file.resolve().parent.name == "notebooks" else "exercises"
     fresh = notebooks.for_student(notebooks.path(kind, lesson))
+    if file.exists() and file.read_bytes() == fresh:
+        print(f"{file} is as it was handed out; there is nothing to do.")
+        return 0
     kept, part = notebooks.dated(file), file.with_name(f".{file.name}.part")
     try:
         part.write_bytes(fresh)  # first, so that a full disk takes nothing away

@@ -24,7 +24,7 @@ IDLE = {"lesson", "exercise", "exercises", "solution", "ipynb"}  # words that te
 
 def lesson(typed: str) -> tuple[str, str]:
     """The lesson that these words name, and the exercise if they are its id: "7.2" -> ("07_matmul", "7.2")."""
-    id = re.fullmatch(r"0*(\d+)\.(\w+)", typed.strip())
+    id = re.fullmatch(r"0*(\d+)[.,](\w+)", typed.strip())  # many keyboards have a comma on the number pad
     if id:
         slug = numbered(id[1])
         known = [exercise.id for exercise in lessons.lesson(int(id[1])).exercises]
@@ -32,6 +32,8 @@ def lesson(typed: str) -> tuple[str, str]:
             scored = ", ".join(e.id for e in lessons.lesson(int(id[1])).exercises if e.points)
             raise ValueError(f"there is no exercise {id[1]}.{id[2]}; lesson {slug[:2]} has {scored}")
         return slug, f"{id[1]}.{id[2]}"
+    if typed.strip().startswith("-"):
+        raise ValueError(f"there is no lesson {typed.strip()}")
     asked = [word for word in words(typed) if word not in IDLE]
     if len(asked) == 1 and asked[0].isdecimal():
         return numbered(asked[0]), ""
@@ -80,7 +82,7 @@ def suggestion(asked: list[str]) -> str:
     for word in asked:
         for near in difflib.get_close_matches(word, known, n=1, cutoff=0.7):
             return f"Did you mean {near} ({spoken(known[near])})?"
-    return f"There are: {', '.join(map(spoken, notebooks.lessons()))}."
+    return "\n  ".join(["The lessons are:", *map(spoken, notebooks.lessons())])
 
 
 def spoken(slug: str) -> str:
@@ -190,5 +192,5 @@ def needed() -> Path:
     """The student's course; ValueError where there is none."""
     folder = course()
     if folder is None:
-        raise ValueError(f"there is no course in {progress_store.here()}. `minigrad lab` makes one; if you have one: cd to it.")
+        raise ValueError(f"there is no course in {progress_store.here()}. `minigrad lab` makes one, or go into yours with cd.")
     return folder

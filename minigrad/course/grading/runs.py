@@ -162,7 +162,7 @@ def grade(
     folders = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     for folder in folders:
         if not folder.is_dir():
-            raise ValueError(f"{folder} is not a folder")
+            raise ValueError(f"{folder} is a file, not a folder" if folder.exists() else f"there is no folder {folder}")
     target = Path(out)
     plan = plan or Plan()
     asked = frozenset(lessons) or frozenset(plan.lessons)
