@@ -211,6 +211,7 @@ def test_a_jupyterlite_site_holds_the_notebooks_and_the_wheels(tmp_path: Path) -
     assert wheels == {"minigrad_course", *(name.replace("-", "_") for name in lite.IMPORTED)}
 
 
+@pytest.mark.slow  # JupyterLite comes with the extra `slow`
 def test_a_wheel_of_numpy_beside_the_core_of_pyodide_is_enough(tmp_path: Path) -> None:
     pytest.importorskip("jupyterlite_core")
     from minigrad.course.site import lite
