@@ -98,7 +98,7 @@ def test_a_few_thousand_frames() -> None:
 
 
 @pytest.mark.slow
-def test_a_million_frames() -> None:
+def test_three_hundred_thousand_frames() -> None:
     bombard(20_000, 0)
     tracemalloc.start()
     try:
@@ -110,9 +110,9 @@ def test_a_million_frames() -> None:
     finally:
         tracemalloc.stop()
     started = time.monotonic()
-    for seed in range(100):
+    for seed in range(30):
         bombard(10_000, 100 + seed)
-    assert time.monotonic() - started < 900
+    assert time.monotonic() - started < 300
 
 
 class Forger(Remote):

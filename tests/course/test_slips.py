@@ -56,9 +56,9 @@ def student(id, code):
 @pytest.mark.parametrize(("id", "code"), list(SAID))
 def test_the_one_place_that_is_wrong_is_named(id, code):
     exercise, space = student(id, code)
-    found = judge(exercise, Local(space))
+    found = judge(exercise, Local(space), tries=1000)  # by number: a busy machine finds it too
     assert SAID[id, code] in found.lines[-1], found
-    assert judge(exercise, Local(space)) == found  # the answer is as it was: it is judged alike
+    assert judge(exercise, Local(space), tries=1000) == found  # the answer is as it was: it is judged alike
 
 
 @pytest.mark.skipif(not can_fork(), reason="no fork here")

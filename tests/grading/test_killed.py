@@ -19,7 +19,7 @@ from minigrad.course.grading import journal
 from tests.grading.classroom import notebook
 
 STUDENTS = 120
-KILLS = 12
+KILLS = 6
 ANSWERS = ("2 * x * v", "2 * x", "x * v", "v * x**2", "x / 0", "open('/etc/passwd')")
 
 
@@ -60,7 +60,7 @@ def finished(out: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_dozen_kills_lose_nothing(hand_ins: Path, tmp_path: Path) -> None:
+def test_kills_at_random_moments_lose_nothing(hand_ins: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(b"0123456789abcdef")
     assert start(hand_ins, tmp_path / "whole", key).wait(300) == 1

@@ -100,11 +100,12 @@ def test_every_command_in_a_folder_with_spaces_and_umlauts(place: Place) -> None
     place.run("reset", exercises)
     assert len(list(exercises.parent.glob(f"{LESSON}_exercises*"))) == 2, "the old one is there under a dated name"
 
-    before = {file: file.read_bytes() for kind in ("exercises", "solutions", "notebooks") for file in (ROOT / kind).glob("05*")}
-    del place.env["PYTHONWARNDEFAULTENCODING"]  # the outputs of the lesson would show the warnings of other packages
-    place.run("build", "--lesson", "05")  # its checks run in a kernel, as in the lab
-    for file, content in before.items():
-        assert (place.checkout / file.relative_to(ROOT)).read_bytes() == content, file
+    if place.system != "Darwin":  # where PyTorch, if it is here, looks for libraries of that system
+        before = {f: f.read_bytes() for kind in ("exercises", "solutions", "notebooks") for f in (ROOT / kind).glob("05*")}
+        del place.env["PYTHONWARNDEFAULTENCODING"]  # the outputs of the lesson would show the warnings of other packages
+        place.run("build", "--lesson", "05")  # its checks run in a kernel, as in the lab
+        for file, content in before.items():
+            assert (place.checkout / file.relative_to(ROOT)).read_bytes() == content, file
 
     handed_in = place.home / "Abgaben" / "Jörg Groß"
     handed_in.mkdir(parents=True)

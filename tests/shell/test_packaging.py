@@ -50,7 +50,7 @@ def test_the_wheel_carries_all_that_runs_and_nothing_else(wheel: Path) -> None:
     repository = re.search(r"^Project-URL: Repository, (\S+)$", description, re.MULTILINE)
     assert repository and len(links) >= 5
     for link in links:
-        inside = link.removeprefix(repository[1])
+        inside = link.removeprefix(repository[1]).partition("#")[0]
         assert re.match(r"/(raw|blob)/v[\d.]+/", inside) and (ROOT / inside.split("/", 3)[3]).exists(), link
     assert "![" in description and "/raw/v" in description
 
