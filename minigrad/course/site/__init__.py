@@ -157,7 +157,9 @@ def moved(known: list[Lesson]) -> Iterator[tuple[Lesson, dict[str, Living]]]:
 
     method = "fork" if multiprocessing.get_start_method() == "fork" else "spawn"  # macOS has a fork that it warns against
     with multiprocessing.get_context(method).Pool(min(2, os.cpu_count() or 1), maxtasksperchild=1) as pool:
-        yield from zip(known, pool.imap(living_of, [lesson.slug for lesson in known]), strict=True)
+        # All before the first page is made: a process that is forked in the middle of an import waits for it for ever.
+        found = pool.map(living_of, [lesson.slug for lesson in known], chunksize=1)
+    yield from zip(known, found, strict=True)
 
 
 def living_of(slug: str) -> dict[str, Living]:
