@@ -387,9 +387,9 @@ scatter_add = operation("ScatterAdd", kernels.scatter_add, lambda g: g, None, la
 # `windows` holds size, stride and so on of the windows on the input.
 
 layer_norm, batch_norm = several(
-    "NativeLayerNorm NativeBatchNorm", lambda x, y, z, known: standard(x, known) * y + z,
-    lambda g, x, y, known: standard_slope(g * y, x, known),
-    lambda g, x, known: g * standard(x, known),
+    "NativeLayerNorm NativeBatchNorm", lambda x, y, z, stats: standard(x, stats) * y + z,
+    lambda g, x, y, stats: standard_slope(g * y, x, stats),
+    lambda g, x, stats: g * standard(x, stats),
     lambda g: g,
 )
 conv2d = operation(
@@ -456,15 +456,15 @@ def moments(x: Any, dims: Shape, eps: float) -> tuple[Any, ...]:
     return dims, eps, mean, rsqrt(mean_dims(centred * centred, dims, True) + eps)
 
 
-def standard(x: Any, known: Any) -> Any:
+def standard(x: Any, stats: Any) -> Any:
     """x with mean 0 and variance 1.  The moments of an array are known; those of a Tensor have to be recorded."""
-    _, _, mean, scale = moments(x, *known[:2]) if isinstance(x, Tensor) else known
+    _, _, mean, scale = moments(x, *stats[:2]) if isinstance(x, Tensor) else stats
     return (x - mean) * scale
 
 
-def standard_slope(g: Any, x: Any, known: Any) -> Any:
+def standard_slope(g: Any, x: Any, stats: Any) -> Any:
     """The gradient of `standard`: x also changes the mean and the scale."""
-    dims, _, mean, scale = moments(x, *known[:2]) if isinstance(x, Tensor) else known
+    dims, _, mean, scale = moments(x, *stats[:2]) if isinstance(x, Tensor) else stats
     out = (x - mean) * scale
     return (g - mean_dims(g, dims, True) - out * mean_dims(g * out, dims, True)) * scale
 

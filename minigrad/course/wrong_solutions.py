@@ -430,6 +430,15 @@ def of_loop(loop: ast.For, before: list[ast.stmt], after: list[ast.stmt], now: A
 # --- words --------------------------------------------------------------------------------------------------
 
 
+OF_A_LINE = {
+    "!first round": "a loop that ends after its first round: {}. Does something leave it?",
+    "!from the second round": "a loop that leaves out its first round: {}.",
+    "!without the last round": "a loop that leaves out its last round: {}.",
+    "!in the loop": "code that does this in each round of its loop: {}. Does it belong there?",
+    "!after the loop": "code that does this only once, after its loop: {}.",
+}
+
+
 def sentence(kind: str, places: list[Any]) -> str:
     """What code with these changes does. The changes are in the tree while this is asked."""
     place = places[0]
@@ -442,16 +451,8 @@ def sentence(kind: str, places: list[Any]) -> str:
         return f"Your answers are those of code with these lines in this order: {lines}. Which values does the second one use?"
     if kind == "!order":
         return f"Your answers are those of code in which {head(place[1])} comes before {head(place[0])}."
-    if kind == "!first round":
-        return f"Your answers are those of a loop that ends after its first round: {head(place)}. Does something leave it?"
-    if kind == "!from the second round":
-        return f"Your answers are those of a loop that leaves out its first round: {head(place)}."
-    if kind == "!without the last round":
-        return f"Your answers are those of a loop that leaves out its last round: {head(place)}."
-    if kind == "!in the loop":
-        return f"Your answers are those of code that does this in each round of its loop: {head(place)}. Does it belong there?"
-    if kind == "!after the loop":
-        return f"Your answers are those of code that does this only once, after its loop: {head(place)}."
+    if kind in OF_A_LINE:
+        return f"Your answers are those of {OF_A_LINE[kind].format(head(place))}"
     every = list(dict.fromkeys(head(place) for place in places))
     if len(every) > 1:
         return f"Your answers are those of code with these lines: {', '.join(every[:3])}. Compare them with yours."
