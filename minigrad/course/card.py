@@ -10,7 +10,7 @@ import html
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,9 +183,3 @@ def hush_blanks() -> None:
     if in_notebook():
         shell: Any = sys.modules["IPython"].get_ipython()
         shell.display_formatter.ipython_display_formatter.for_type(type(...), lambda dots: None)
-
-
-def table_of(rows: Iterable[Mapping[str, str]]) -> tuple[tuple[str, ...], ...]:
-    """Rows of a table from mappings with the same keys."""
-    listed = list(rows)
-    return (tuple(listed[0]), *(tuple(row.values()) for row in listed)) if listed else ()

@@ -680,26 +680,6 @@ def vector_jacobian_slider(v: Sequence[float], table: Any, display: str | None =
     return with_sliders(lambda **weights: vector_jacobian(list(weights.values()), table), knobs, display)
 
 
-def descent_slider(
-    f: Callable[[Any], Any], gradient: Callable[[float], float], start: float, steps: int = 10, rate: float = 0.1,
-    display: str | None = None,
-) -> Any:  # fmt: skip
-    """`descent` with a slider for the learning rate. gradient(w) is the slope of f at w."""
-    import ipywidgets
-
-    knob = ipywidgets.FloatLogSlider(
-        value=rate, base=10, min=-3, max=0.5, step=0.125, description="rate", readout_format=".3f"
-    )
-
-    def draw(rate: float) -> Figure:
-        path = [float(start)]
-        for _ in range(steps):
-            path.append(float(np.clip(path[-1] - rate * float(plain(gradient(path[-1]))), -1e6, 1e6)))
-        return descent(f, path)
-
-    return with_sliders(draw, {"rate": knob}, display)
-
-
 def line_slider(
     x: Any, y: Any, w: float = 0.0, b: float = 0.0, reach: float = 3.0, display: str | None = None
 ) -> Any:

@@ -130,7 +130,6 @@ def test_the_flow_names_the_callers_tensors() -> None:
     lambda display: viz.plots.slope_slider(lambda x: x**3, 2.0, display=display),
     lambda display: viz.plots.chain_slider({"y": torch.sin, "z": torch.exp}, 2.0, display=display),
     lambda display: viz.plots.vector_jacobian_slider([2.0, -1.0], [[3.0, 2.0, 0.0], [0.0, 4.0, 3.0]], display),
-    lambda display: viz.plots.descent_slider(lambda w: w * w, lambda w: 2 * w, 2.0, display=display),
     lambda display: viz.plots.line_slider([0, 1, 2], [1.0, 3.0, 5.0], display=display),
 ])  # fmt: skip
 def test_sliders_redraw_and_have_a_still_form(make, monkeypatch: pytest.MonkeyPatch) -> None:

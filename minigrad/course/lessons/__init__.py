@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..exercise import Exercise, Lesson, roots
 
-__all__ = ["all_exercises", "all_lessons", "best_lesson", "by_names", "find", "lesson", "numbers"]
+__all__ = ["all_exercises", "all_lessons", "best_lesson", "find", "lesson", "numbers"]
 
 
 @functools.cache
@@ -68,11 +68,3 @@ def best_lesson(names: Iterable[str]) -> Lesson | None:
 
     best = max(all_lessons(), key=score, default=None)
     return best if best and score(best) else None
-
-
-def by_names(names: Iterable[str], within: int | None = None) -> list[Exercise]:
-    """The exercises whose names are all among `names`, in one lesson (`within`) or in the best matching
-    one."""
-    defined = set(names)
-    home = lesson(within) if within is not None else best_lesson(defined)
-    return [e for e in home.exercises if roots(e.names) <= defined] if home else []
