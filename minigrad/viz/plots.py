@@ -226,31 +226,6 @@ def step_size(f: Callable[[Any], Any], x: float, slope: float, smallest: int = 1
     return made
 
 
-def descent(
-    f: Callable[[Any], Any], path: Sequence[float], span: float | None = None, name: str = "loss"
-) -> Figure:
-    """A curve and the points that a descent visited on it, numbered."""
-    xs = plain(path)
-    reach = span if span is not None else max(1e-3, float(np.ptp(xs))) * 0.6 + 0.5
-    grid = np.linspace(xs.min() - reach, xs.max() + reach, 161)
-    made, axes = figure()
-    axes.plot(grid, values(f, grid), color=BLUE, linewidth=2, label=name)
-    heights = values(f, xs)
-    axes.plot(
-        xs, heights, color=ORANGE, linestyle="--", marker="o", markersize=5, label=f"{len(xs) - 1} steps"
-    )
-    for i in sorted({0, 1, len(xs) - 1}):
-        if i < len(xs):
-            axes.annotate(str(i), (xs[i], heights[i]), textcoords="offset points", xytext=(5, 6))
-    axes.set(xlabel="w", ylabel=name)
-    axes.legend(**LEGEND)
-    made.alt = (
-        f"Curve of {name} and a descent of {len(xs) - 1} steps on it, from w = {number(xs[0])} ({name} {number(heights[0])}) "
-        f"to w = {number(xs[-1])} ({name} {number(heights[-1])})."
-    )
-    return made
-
-
 def learning_rates(losses: Mapping[Any, Sequence[float]], log: bool = True) -> Figure:
     """The loss after each step, one line for each learning rate: {0.01: [...], 0.1: [...]}."""
     made, axes = figure()
@@ -357,15 +332,6 @@ def gradient_flow(loss: Any, gradient: Any = None, names: Mapping[str, Any] | No
         f"largest {number(sizes[largest])} at {labels[largest]}, smallest {number(sizes[smallest])} at {labels[smallest]}."
     )
     return made
-
-
-def jacobian(f: Callable[[Any], Any], x: Any) -> Figure:
-    """The whole Jacobian of f at x as a table: a row for each output, a column for each input; digits if it is small."""
-    point = x if isinstance(x, Tensor) else wrap(plain(x))
-    point = point.detach().clone()
-    table = plain(autograd.functional.jacobian(f, point))
-    table = table.reshape(-1, point.numel())
-    return heat(table, "Jacobian", "input", "output")
 
 
 def heat(table: Any, title: str = "", across: str = "column", down: str = "row") -> Figure:

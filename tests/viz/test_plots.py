@@ -31,12 +31,11 @@ PICTURES = {
     "forward slope": lambda: viz.plots.slope(torch.sin, 1.2, 0.5, central=False),
     "step_size": lambda: viz.plots.step_size(np.sin, 1.2, float(np.cos(1.2))),
     "chain": lambda: viz.plots.chain({"y": lambda x: x**2, "z": lambda y: 1 - 2 * y}, 2.0),
-    "descent": lambda: viz.plots.descent(lambda w: w * w, [2.0, 1.6, 1.3]),
     "learning_rates": lambda: viz.plots.learning_rates({0.1: [4.0, 2.0, 1.0], 2.0: [4.0, 40.0, float("inf")]}),
     "loss_surface": lambda: viz.plots.loss_surface(lambda w, b: (w - 1) ** 2 + b * b, path=[(0, 0), (0.5, 0.1)]),
     "gradient_flow": lambda: viz.plots.gradient_flow(*small_net()[:1], names=small_net()[1]),
-    "jacobian": lambda: viz.plots.jacobian(lambda t: t**2, torch.tensor([1.0, 2.0, 3.0])),
-    "big jacobian": lambda: viz.plots.jacobian(lambda t: (t * t).cumsum(0), np.arange(30.0)),
+    "heat": lambda: viz.plots.heat(np.diag([2.0, 4.0, 6.0]), "Jacobian", "input", "output"),
+    "big heat": lambda: viz.plots.heat(np.tril(np.ones((30, 30)))),
     "vector_jacobian": lambda: viz.plots.vector_jacobian([2.0, 5.0], [[3.0, 2.0, 0.0], [0.0, 4.0, 3.0]]),
     "curve": lambda: viz.plots.curve([0, 1, 2], [4.0, 1.0, 2.0], "step", "loss"),
     "gallery": lambda: viz.plots.gallery(np.arange(12).reshape(3, 2, 2), ["dark", "grey", "bright"], white=11, columns=2),
@@ -105,7 +104,7 @@ def test_a_picture_is_legible_and_does_not_glare_on_a_page_of_any_theme(name: st
 def test_the_words_hold_the_numbers() -> None:
     assert "a slope of 12.25" in picture("slope").alt
     assert "dy/dx = 1 · 4 = 4; dz/dx = 4 · -2 = -8." in picture("chain").alt
-    assert "[2, 0, 0]; [0, 4, 0]; [0, 0, 6]" in picture("jacobian").alt
+    assert "[2, 0, 0]; [0, 4, 0]; [0, 0, 6]" in picture("heat").alt
     assert "2.0: from 4 to not finite" in picture("learning_rates").alt
     assert "lowest near w = 1, b = 0" in picture("loss_surface").alt
     assert picture("vector_jacobian").alt.endswith("is the row [6, 24, 15].")
