@@ -13,6 +13,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "The number of inputs differs. Which inputs does the task name, and does each one have its place between the "
         "brackets after def?"
     ),
+    r"TypeError: .*must be Tensor, not NoneType": (
+        "None was given to this function. Does a function before it end without a return?"
+    ),
     r"TypeError: .*missing \d+ required": (
         "This function is called with fewer inputs than it asks for. From where does it get what is missing?"
     ),
@@ -45,6 +48,9 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "len counts what is in a list or along the first axis, and this object has neither. Is it a single one where "
         "several are needed?"
     ),
+    r"TypeError: '(method|function|builtin_function_or_method)' object is not (reversible|subscriptable|iterable)": (
+        "This names a function or method and does not call it. Are brackets missing after its name?"
+    ),
     r"TypeError: '.*' object is not (reversible|subscriptable|iterable)": (
         "This object has no order, or holds nothing that can be gone through. Which kind of object has?"
     ),
@@ -67,13 +73,21 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "numbers."
     ),
     r"AttributeError: '(numpy.)?(ndarray|float64)' object has no attribute '(backward|grad|detach|requires_grad)": (
-        "A numpy array keeps no graph, so it has no backward pass. The task asks you to compute the derivative "
-        "yourself."
+        "A numpy array keeps no graph, so it has no backward pass. Should it be a tensor here, or should you compute the "
+        "derivative yourself?"
     ),
     r"AttributeError: '(tuple|list)' object has no attribute '(size|ndim|shape|sum|T)'": (
         "This is a plain tuple or list, which has a length and no such attribute. How do you count what it stands for?"
     ),
     r"AttributeError: module 'numpy'": ("numpy has no function of this name."),
+    r"AttributeError: '(list|tuple|dict|set|str|dict_values|generator)' object": (
+        "This is a container or a text, and not one of the objects that it holds. Which one should be here, and how do you "
+        "get it?"
+    ),
+    r"AttributeError: '[A-Z]\w*' object has no attribute": (
+        "This object holds nothing of that name. Is another object meant, or should a line store it in the object first "
+        "(self.name = ...)?"
+    ),
     r"AttributeError: ": ("Which kind of object is this, and what can it do? dir(...) lists it."),
     r"NameError|UnboundLocalError": (
         "Inside a function only its inputs, and what it has stored before this line, have a name."
@@ -97,7 +111,13 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "Compare the shapes from the right: two lengths must be equal, or one of them 1. Which axis is missing, or has "
         "gone too early?"
     ),
-    r"ValueError: cannot reshape": ("reshape keeps every number. What has to happen to numbers that are too many?"),
+    r"ValueError: cannot reshape": (
+        "reshape keeps every number, so the lengths of the new shape multiplied must give how many there are. Which of them "
+        "depends on the input?"
+    ),
+    r"(Type|UFuncType|_UFuncOutputCasting)Error: Cannot cast": (
+        "An array of whole numbers cannot take fractions in place. x = x / n makes a new array, and x /= n does not."
+    ),
     r"ValueError: .*(axis|axes)": (
         "One axis is named twice, or does not exist. On which side do the new axes stand, and how do the others count "
         "then?"
@@ -126,7 +146,15 @@ MEANS = {  # an error's type and message -> what is behind it, and a question
         "A number that the backward pass needs was changed in place, and that is this error. Is it to be caught here, "
         "or to be avoided?"
     ),
-    r"RuntimeError: .*(Mismatch in shape|shape)": ("The vector for a backward pass has one number for each output."),
+    r"RuntimeError: .*(cannot be multiplied|inconsistent tensor size|expanded batch)": (
+        "In a product the last axis of the left one must be as long as the first axis of the right one. Write both "
+        "shapes down: which one has to be transposed, or stand on the other side?"
+    ),
+    r"RuntimeError: The size of tensor a": (
+        "Compare the shapes from the right: two lengths must be equal, or one of them 1. Which axis is missing, or has "
+        "gone too early?"
+    ),
+    r"RuntimeError: .*Mismatch in shape": ("The vector for a backward pass has one number for each output."),
     r"RecursionError": (
         "The function calls itself, directly or through an operator such as +, with nothing smaller each time."
     ),
@@ -140,4 +168,10 @@ def explained(failure: Failure) -> str:
     said = f"{failure.type}: {failure.message}"
     if failure.text.startswith("raise"):
         return "Your own line raises this. For this input, which of your conditions is true and should not be, or the reverse?"
+    keyword = re.search(r"unexpected keyword argument '(\w+)'", failure.message)
+    if keyword and re.search(rf"\b{keyword[1]}\s*=", failure.text):
+        return f"The function that this line calls has no argument {keyword[1]}. How is the argument spelled there?"
+    nothing = re.match(r"'NoneType' object has no attribute|.*must be Tensor, not NoneType", failure.message)
+    if nothing and failure.line is None:
+        return "Something in this program is None: what a function without a return gives, or a gradient that was not computed."
     return next((means for error, means in MEANS.items() if re.match(error, said)), "")
