@@ -828,12 +828,13 @@ def trouble(exercise: Exercise, probe: Probe, answer: Any, truth: Any) -> str:
         return failed(answer)
     if exercise.written:
         return value_trouble(exercise, answer, truth)
-    problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=probe.kind == "call")
+    exact = probe.kind == "call" or isinstance(truth, str)  # a text that a function gives is another one in capitals
+    problem = difference(answer, truth, exercise.rtol, exercise.atol, strict=exact)
     part = next(wrong_parts(exercise, probe, answer, truth), None) if problem else None
     if part is None:
         return problem
     label, given, wanted = part
-    problem = difference(given, wanted, exercise.rtol, exercise.atol, strict=probe.kind == "call") or problem
+    problem = difference(given, wanted, exercise.rtol, exercise.atol, strict=exact) or problem
     whole = re.sub(r"^The values? (is|are) not right", lambda found: f"{label} is not right", problem)
     return whole if whole != problem else f"{label}: {problem[0].lower()}{problem[1:]}"
 

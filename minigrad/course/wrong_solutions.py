@@ -455,8 +455,9 @@ def sentence(kind: str, places: list[Any]) -> str:
         return f"Your answers are those of {OF_A_LINE[kind].format(head(place))}"
     every = list(dict.fromkeys(head(place) for place in places))
     if len(every) > 1:
-        return f"Your answers are those of code with these lines: {', '.join(every[:3])}. Compare them with yours."
-    return f"Your answers are those of code with the line {every[0]}. Compare it with yours."
+        lines = ", ".join(every[:3])
+        return f"Your code does what these lines would do, and that is wrong: {lines}. Which lines of yours are they?"
+    return f"Your code does what the line {every[0]} would do, and that is wrong. Which line of yours is it?"
 
 
 def left_out(statement: ast.stmt) -> str:

@@ -22,7 +22,7 @@ SAID = {
     ("8.3", "slope * x + shift - y", "slope * x - y"): "the line `error = w * x - y`",
     ("8.3", "np.mean(wrong * x)", "np.mean(wrong)"): "the line `dw = 2 * np.mean(error)`",
     ("8.3", "    return", "        return"): "in each round of its loop: `return (w, b)`",
-    ("8.3", "lr * np.mean", "np.mean"): "these lines: `w = w - 1 * dw`, `b = b - 1 * db`",
+    ("8.3", "lr * np.mean", "np.mean"): "that is wrong: `w = w - 1 * dw`, `b = b - 1 * db`",
     ("8.3", "return slope, shift", "return round(slope, 2), round(shift, 2)"): "The numbers are rounded",
 }
 
@@ -44,6 +44,6 @@ def test_each_slip_leaves_the_solution_as_it_was():
         except Exception as error:
             answers.append((type(error).__name__, slip.says()))
     said = {text for answer, text in answers if answer == 1}
-    assert "Your answers are those of code with the line `total = n`. Compare it with yours." in said
+    assert "Your code does what the line `total = n` would do, and that is wrong. Which line of yours is it?" in said
     assert any(answer == "Endless" for answer, _ in answers)  # and yet it came to its end
     assert {answer for answer, text in answers if "never changes `n`" in text} == {"Endless"}

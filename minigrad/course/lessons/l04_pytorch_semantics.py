@@ -41,12 +41,18 @@ KINDS = (
     "known = torch.tensor(p)\nleaf = torch.tensor(p, requires_grad=True)\ny = leaf * q\n"
     "[gradient_state((known, leaf, y)[kind]) for kind in kinds]"
 )
+ONLY_ASKS = (
+    "x = torch.tensor(p, requires_grad=True)\ny = x * q\ngradient_state(y)\n(y * y).backward()\ny.grad is None"
+)
 
 
 def probes_4_1(rng: np.random.Generator) -> Iterator[Probe]:
     for code, state in STATES.items():
         p, q = (float(n) for n in numbers(rng, 2))
         yield run(code, p=p, q=q).expect(state).show()
+    yield run(ONLY_ASKS, p=2.5, q=-1.5).expect(True).on(
+        "Your function changes the tensor: after the call, y stores its gradient. Which line of yours does more than ask?"
+    )
     kinds = rng.integers(3, size=8).tolist()  # the answer differs from student to student: no table holds it
     states = ("not required", "nothing arrived", "not a leaf")
     yield run(KINDS, p=2.5, q=-1.5, kinds=kinds).expect([states[kind] for kind in kinds])
@@ -81,6 +87,10 @@ def state_gradient_first(t: Any) -> str:
 def state_zero_is_none(t: Any) -> str:
     found = state(t)
     return "nothing arrived" if found == "arrived" and float(abs(t.grad).sum()) == 0 else found
+
+
+def state_by_truth(t: Any) -> str:
+    return "arrived" if t.grad else "nothing arrived" if state(t) == "arrived" else state(t)
 
 
 def state_kind_first(t: Any) -> str:
@@ -120,6 +130,8 @@ EXERCISE_4_1 = program(
     wrong=[
         Wrong(state_zero_is_none, "M05", "A gradient of 0 counts as no gradient in your function. Which comparison tells 0 "
               "and None apart?"),
+        Wrong(state_by_truth, "M05", "A gradient of 0 counts as false, and one of several numbers is neither true nor false. "
+              "How can you ask whether t.grad is None?"),
         Wrong(state_kind_first, "M02", "A tensor that is not a leaf can have a gradient, after retain_grad(). Which question "
               "should come before the one about the leaf?"),
         Wrong(state_leaf_has_one, "M07", "Your function says \"arrived\" for every leaf that requires a gradient. What is in "
@@ -249,6 +261,20 @@ def values_of_losses(x: Any, losses: Any) -> list[Any]:
     return [loss(x).detach() for loss in losses]
 
 
+def summed_losses(x: Any, losses: Any) -> list[Any]:
+    x.grad = None
+    if losses:
+        sum(loss(x) for loss in losses).backward()
+    return [x.grad for _ in losses]
+
+
+def backward_on_x(x: Any, losses: Any) -> list[Any]:
+    for loss in losses:
+        loss(x)
+        x.backward()
+    return []
+
+
 EXERCISE_4_2 = program(
     "4.2", "separate",
     why="Clearing before each pass stops the adding, and with None the next pass makes a new tensor.",
@@ -273,6 +299,10 @@ EXERCISE_4_2 = program(
               "contains it. When does the clearing have to happen?"),
         Wrong(cleared_once, "M01", "You clear the gradient once, before the loop. The later gradients still contain the "
               "earlier ones. How often does the clearing have to happen?"),
+        Wrong(summed_losses, "M01", "Each entry of your list is the gradient of the sum of all losses. How many backward "
+              "passes do you need, if each loss is to have its own gradient?"),
+        Wrong(backward_on_x, "M04", "You called backward() on x. A pass starts from a result: which result belongs to each "
+              "function in the list?"),
         Wrong(values_of_losses, "M43", "You returned the values of the losses. Which attribute holds the gradient after a "
               "backward pass?"),
     ],
@@ -430,8 +460,8 @@ EXERCISE_4_3 = program(
         Wrong(training(kept_by_retain_grad, "kept_by_retain_grad"), "M17", "retain_grad() gives the new tensor a gradient, "
               "but the caller's tensor has not changed. How can you change that one?"),
         Wrong(training(rebinding_unrecorded, "rebinding_unrecorded"), "M17", NAME_MOVED, alike="name moved"),
-        Wrong(training(new_leaf, "new_leaf"), "M17", "Each step makes a new leaf, and the caller's tensor has not changed. "
-              "How can you change the tensor itself?"),
+        Wrong(training(new_leaf, "new_leaf"), "M17", "You trained another leaf that was made from w, and the caller's "
+              "tensor has not changed. How can you change the tensor itself?"),
         Wrong(training(adding_up, "adding_up"), "M01", "The first step is right, but the later ones are too large. What is in "
               "w.grad when the second pass begins?"),
         Wrong(training(recorded, "recorded"), "M16", "The update is in place now, but PyTorch does not let you change a leaf "
@@ -473,6 +503,7 @@ def probes_4_4(rng: np.random.Generator) -> Iterator[Probe]:
         yield run(SCALED, x=x.tolist()).expect((x / x.sum()).tolist()).show()
         yield run(SCALED_GRAD, x=x.tolist(), weights=weights.tolist()).expect((weights / x.sum()).tolist())
         yield run(SCALED_AFTER, x=x.tolist(), weights=weights.tolist()).expect([weights, x.tolist()])
+    yield run("scaled(torch.tensor(x)).tolist()", x=[2.0, 0.5, 1.5]).expect([0.5, 0.125, 0.375])
 
 
 def scaled(x: Any) -> Any:
@@ -525,6 +556,21 @@ def scaled_only_the_sum(x: Any) -> Any:
     return x.sum().detach() + 0 * x
 
 
+def scaled_in_place(x: Any) -> Any:
+    total = x.sum().detach()
+    with torch.no_grad():
+        x /= total
+    return x
+
+
+def scaled_new_leaf(x: Any) -> Any:
+    return torch.tensor((x / x.sum()).tolist(), requires_grad=True)
+
+
+def scaled_as_array(x: Any) -> Any:
+    return (x / x.sum()).detach().numpy()
+
+
 NOTHING_LEFT = (
     "The result requires no gradient, so no path leads back to x. Only the sum should count as a constant: what has to "
     "stay recorded?"
@@ -549,6 +595,12 @@ EXERCISE_4_4 = program(
         Wrong(scaled_by_the_mean, "", "You divided by the mean. By which number does the task divide?"),
         Wrong(scaled_leaf_cut, "M12", "detach_() changed x itself, so the caller's tensor requires no gradient any more. "
               "Which method returns another tensor and leaves x alone?"),
+        Wrong(scaled_in_place, "M15", "You divided the numbers of x itself, under no_grad. So the caller's x is changed, and "
+              "the division is not recorded. Which form of the division makes a new tensor?"),
+        Wrong(scaled_new_leaf, "M12", "The numbers are right, but no recorded operation leads from x to your result, so x gets "
+              "no gradient. Which of your operations cuts the path from x?"),
+        Wrong(scaled_as_array, "M14", "Your result is a numpy array, which has no history. Which operations on the tensor x "
+              "give the same numbers?"),
         Wrong(scaled_only_the_sum, "", "You returned the sum. What is divided by it?"),
     ],
     alternatives=[scaled, scaled_by_a_number, scaled_unrecorded, scaled_detached_first],
@@ -573,11 +625,13 @@ MIXED = {  # in another order, with other numbers, for each student
     "torch.sin(y + {b})": False,
 }
 LEAVES_NO_TRACE = "answers = [needs_input((torch.exp, torch.sin)[k]) for k in which]\nanswers"
+USES_F = "seen = []\nneeds_input(lambda y: [y + 3, seen.append(y.requires_grad)][0])\n[len(seen) > 0, any(seen)]"
 
 
 def probes_4_5(rng: np.random.Generator) -> Iterator[Probe]:
     for f, needed in NEEDS.items():
         yield run(f"needs_input({f})").expect(needed).show()
+    yield run(USES_F).expect([True, True])
     a, b = np.abs(numbers(rng, 2)).tolist()
     mixed = [(f.format(a=a, b=b), needed) for f, needed in MIXED.items()]
     mixed = [mixed[i] for i in rng.permutation(len(mixed))]
@@ -682,10 +736,41 @@ def prints_instead(f: Any) -> None:
     print(trial(lambda y: y.add_(1), "right")(f))
 
 
+def leaf_outside_try(f: Any) -> bool:
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    f(x)
+    x.add_(1)
+    return False
+
+
+def requires_nothing(f: Any) -> bool:
+    y = torch.tensor([0.5, 1.5])
+    z = f(y)
+    y.add_(1)
+    try:
+        z.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+def always_true(f: Any) -> bool:
+    return True
+
+
+def always_false(f: Any) -> bool:
+    return False
+
+
+def knows_names(f: Any) -> bool:
+    return f in (torch.sin, torch.cos, torch.log)
+
+
 ALWAYS_FALSE = (
-    "Your function says False for every f. Do you change the input itself, in place and after f has used it? And does "
-    "backward() run after the change?"
+    "Your function says False for every f. Do you change the input itself, in place and after f has used it? Does "
+    "backward() run after the change, and does your except return True?"
 )
+NEVER_USES_F = "Your function never computes f(y). How can it find out what f needs?"
 
 EXERCISE_4_5 = program(
     "4.5", "needs_input",
@@ -695,8 +780,16 @@ EXERCISE_4_5 = program(
     prelude=ENGINE,
     probes=probes_4_5,
     wrong=[
-        Wrong(changes_the_leaf, "M16", "Your function says True for every f. You change a leaf in place, and that is an error "
-              "of its own. How can you get an input that is not a leaf?"),
+        Wrong(changes_the_leaf, "M16", "Your function says True for every f, so it catches an error that is not about the "
+              "rule. Print the error: do you change a leaf in place, or start a pass from several numbers?"),
+        Wrong(leaf_outside_try, "M16", "You change a leaf in place, and PyTorch forbids that, whatever f is. Which operation "
+              "gives you an input that is not a leaf?"),
+        Wrong(requires_nothing, "", "Your function says True for every f, because y requires no gradient: then no backward "
+              "pass can run. Which tensor has to require one?"),
+        Wrong(always_true, "", NEVER_USES_F, alike="no experiment"),
+        Wrong(always_false, "", NEVER_USES_F, alike="no experiment"),
+        Wrong(knows_names, "", "Your function compares f with functions that it knows, so it cannot judge a new one. Where do "
+              "you compute f(y)?"),
         Wrong(changes_the_output, "M15", "You changed the result of f, so your function finds the rules that need their "
               "*output*, such as that of exp. Which tensor has to change?"),
         Wrong(changes_first, "M15", ALWAYS_FALSE, alike="always False"),
@@ -911,6 +1004,10 @@ def zero_and_keep_no_more(self: Any) -> None:
     self.keeps_grad = False
 
 
+def zero_the_data(self: Any) -> None:
+    self.data = 0.0 * self.data
+
+
 def zero_deleted(self: Any) -> None:
     del self.grad
 
@@ -960,6 +1057,30 @@ def switch_with_one_store(Value: Any) -> Any:
 
         def __exit__(self, *error: object) -> None:
             Value.recording, no_grad.before = no_grad.before, True
+
+    return no_grad
+
+
+def switch_on_the_class(Value: Any) -> Any:
+    class no_grad:
+        before = True
+
+        def __enter__(self) -> None:
+            no_grad.before, Value.recording = Value.recording, False
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording = no_grad.before
+
+    return no_grad
+
+
+def switch_swapped(Value: Any) -> Any:
+    class no_grad:
+        def __enter__(self) -> None:
+            Value.recording = True
+
+        def __exit__(self, *error: object) -> None:
+            Value.recording = False
 
     return no_grad
 
@@ -1127,6 +1248,8 @@ EXERCISE_4_6 = program(
         Wrong(engine(zero_grad=zero_and_keep_no_more), "M02", "After zero_grad a value no longer keeps its gradient, although "
               "retain_grad was called on it. Which attribute should zero_grad leave alone?",
               name="zero forgets the wish"),
+        Wrong(engine(zero_grad=zero_the_data), "M43", "You set the numbers to 0, and the gradient is still there. Which "
+              "attribute holds the gradient?", name="zero the data"),
         Wrong(engine(zero_grad=zero_deleted), "M07", "You deleted the attribute, so reading x.grad raises an error. What does "
               "PyTorch show when no gradient has arrived?", name="zero deletes"),
         Wrong(engine(detach=detach_all_but_history), "M12", "The detached value has the gradient of the old one. It is a new "
@@ -1137,8 +1260,8 @@ EXERCISE_4_6 = program(
               "the two should have no history?", name="detach both"),
         Wrong(engine(retain_grad=retain_parents_too), "M02", "The parents of the value keep their gradients now as well. On "
               "which value was retain_grad called?", name="retain parents too"),
-        Wrong(engine(retain_grad=retain_for_all), "M02", "The value did not keep its gradient. You changed the class: which "
-              "object does backward ask for keeps_grad?", name="retain for all"),
+        Wrong(engine(retain_grad=retain_for_all), "M02", "The value did not keep its gradient. backward asks the value "
+              "itself for keeps_grad: on which object do you set it, and to what?", name="retain for all"),
         Wrong(engine(retain_grad=retain_or_not), "M02", "After two calls of retain_grad the value keeps nothing, because the "
               "second call undid the first. Which value should the attribute have after any call?", name="retain or not"),
         Wrong(engine(retain_grad=retain_from_zero), "M07", "Right after retain_grad the gradient is 0, although no gradient "
@@ -1146,6 +1269,11 @@ EXERCISE_4_6 = program(
         Wrong(engine(no_grad=switch_with_one_store), "M49", "Two nested blocks work, but three do not: all blocks store the "
               "state in one place, and the innermost overwrites it. Where can each block store its own?",
               name="no_grad, one store"),
+        Wrong(engine(no_grad=switch_on_the_class), "M49", "After a block inside a block nothing is recorded any more: both "
+              "store the state in one place, and the inner one overwrites it. Where can each block store its own?",
+              name="no_grad, on the class"),
+        Wrong(engine(no_grad=switch_swapped), "M49", "Inside the block operations are recorded, and after it they are not. "
+              "Which of the two methods runs first?", name="no_grad swapped"),
         Wrong(engine(no_grad=switch_turned_over), "M49", "An inner block switched recording *on*, because yours reverses the "
               "state. Which state should there be inside every block?", name="no_grad turned over"),
         Wrong(engine(no_grad=switch_too_soon), "M49", "Recording stops as soon as no_grad() is called, before a block begins. "
@@ -1166,8 +1294,8 @@ EXERCISE_4_6 = program(
               "outer block was still running. Which state should a block restore?", name="no_grad on too early"),
         Wrong(engine(no_grad=switch_unguarded), "M49", "After an error inside the block nothing is recorded any more. Which of "
               "your lines did the error skip, and how can you make it run?", name="no_grad and errors"),
-        Wrong(engine(no_grad=switch_for_ever), "M49", "After the block nothing is recorded any more. Which method has to "
-              "switch recording on again?", name="no_grad for ever"),
+        Wrong(engine(no_grad=switch_for_ever), "M49", "After the block nothing is recorded any more. Does __exit__ "
+              "restore the state, and is it the state from before the block?", name="no_grad for ever"),
         Wrong(engine(no_grad=switch_swallows), "M49", "An error inside the block disappeared. What does Python do with the "
               "error when __exit__ returns True?", name="no_grad swallows"),
     ],

@@ -94,6 +94,10 @@ def table_of_products(x: Array, v: Array) -> Array:
     return np.outer(2 * x, v)
 
 
+def table_turned(x: Array, v: Array) -> Array:
+    return np.outer(v, 2 * x)
+
+
 def a_list(x: Array, v: Array) -> list[float]:
     return [2 * a * b for a, b in zip(x, v, strict=True)]
 
@@ -113,6 +117,8 @@ def in_a_loop(x: Array, v: Array) -> Array:
         out[i] = v[i] * (x[i] + x[i])
     return out
 
+
+EVERY_PAIR = "You multiplied every derivative by every weight. Does x[0] change the square of x[1]?"
 
 EXERCISE_5_1 = function(
     "5.1", "vjp_square",
@@ -140,8 +146,8 @@ EXERCISE_5_1 = function(
               "derivative?"),
         Wrong(shared_out, "M30", "You divided by the number of entries. Does the weight of one output depend on how many "
               "other outputs there are?"),
-        Wrong(table_of_products, "M22", "You multiplied every derivative by every weight. Does x[0] change the square of "
-              "x[1]?"),
+        Wrong(table_of_products, "M22", EVERY_PAIR, alike="every pair"),
+        Wrong(table_turned, "M22", EVERY_PAIR, alike="every pair"),
         Wrong(a_list, "", "The numbers are right, but the answer has to be an array. How does numpy multiply two arrays "
               "entry by entry?"),
         Wrong(in_float32, "", "The numbers are right to seven digits, so something was computed in float32. Which dtype do "
@@ -263,6 +269,21 @@ def passes_for_inputs(graph: Any) -> Any:
     return np.stack(rows)
 
 
+def columns_for_inputs(graph: Any) -> Any:
+    table = np.zeros((graph.outputs, graph.inputs))
+    for j in range(graph.inputs):
+        v = np.zeros(graph.outputs)
+        v[j] = 1
+        graph.zero_grad()
+        graph.backward(v)
+        table[:, j] = graph.grad
+    return table
+
+
+def what_backward_returns(graph: Any) -> Any:
+    return np.array([graph.backward(v) for v in np.eye(graph.outputs)])
+
+
 def last_pass_only(graph: Any) -> Any:
     for i in range(graph.outputs):
         graph.zero_grad()
@@ -339,6 +360,7 @@ SAME_ROWS = (
     "All rows are the same, and each is the sum of all rows. Does each pass ask for one output alone, and what has to "
     "happen between two passes?"
 )
+FOR_INPUTS = "You made one pass for each input. v has one number for each output: how many passes does that make?"
 
 EXERCISE_5_2 = program(
     "5.2", "jacobian",
@@ -354,11 +376,13 @@ EXERCISE_5_2 = program(
         Wrong(ones_for_every_row, "M01", SAME_ROWS, alike="same rows"),
         Wrong(transposed, "M42", "Rows and columns are swapped. A backward pass for output i gives one number for each "
               "input: is that a row or a column of dy/dx?"),
-        Wrong(never_clears, "M01", "The first row is right, but each later row also contains the rows before it. backward "
-              "adds to grad. What has to happen between two passes?"),
+        Wrong(never_clears, "M01", "The first row is right, but each later row also contains the rows before it. Is grad "
+              "cleared before each pass, and is the 1 of this output the only one in v?"),
         Wrong(keeps_one_array, "M01", SAME_ROWS, alike="same rows"),
-        Wrong(passes_for_inputs, "M26", "You made one pass for each input. v has one number for each output: how many "
-              "passes does that make?"),
+        Wrong(passes_for_inputs, "M26", FOR_INPUTS, alike="for inputs"),
+        Wrong(columns_for_inputs, "M26", FOR_INPUTS, alike="for inputs"),
+        Wrong(what_backward_returns, "", "backward returns nothing: it adds its result to an attribute of the graph. Which "
+              "one?"),
         Wrong(reads_the_inside, "", "_entries is private, and the graph of the check does not have it. A tensor offers "
               "outputs, inputs, backward, grad and zero_grad: what can you find out with these?"),
         Wrong(list_of_rows, "", "The rows are right, but they are a list of lists. Which function stacks rows into one "
@@ -516,6 +540,40 @@ def says_and_goes_on(shape: tuple[int, ...], gradient: Array | None = None) -> A
     return np.ones(shape) if gradient is None else gradient
 
 
+def broadcasts_plainly(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return np.broadcast_to(start_plainly(shape) if gradient is None else gradient, shape)
+
+
+def reshapes(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return start_plainly(shape) if gradient is None else gradient.reshape(shape)
+
+
+def default_first(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return np.ones(shape) if np.prod(shape) == 1 else start_plainly(shape, gradient)
+
+
+def asks_for_truth(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    return check_shape(shape, gradient) if gradient else start_plainly(shape)
+
+
+def one_axis_at_most(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and len(shape) > 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape) if gradient is None else check_shape(shape, gradient)
+
+
+def one_axis_exactly(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and len(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape) if gradient is None else check_shape(shape, gradient)
+
+
+def adds_the_sizes(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
+    if gradient is None and sum(shape) != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return np.ones(shape) if gradient is None else check_shape(shape, gradient)
+
+
 def counts_axes(shape: tuple[int, ...], gradient: Array | None = None) -> Any:
     if gradient is not None and np.ndim(gradient) != len(shape):
         raise RuntimeError("Mismatch in shape")
@@ -556,6 +614,19 @@ def start_from_sizes(shape: tuple[int, ...], gradient: Array | None = None) -> A
     return gradient.copy()
 
 
+STRETCHED = (
+    "You stretched a gradient of another shape until it fitted. A single number for three outputs may be a mistake of the "
+    "caller: how would the caller notice it?"
+)
+SIX_NUMBERS = (
+    "You accepted a (3, 2) gradient for a (2, 3) output, because both hold six numbers. Which number belongs to which "
+    "output then?"
+)
+COUNTS_AXES = (
+    "You count the axes of the shape. (3,) has one axis and three numbers, and () has no axis and one number. How do you "
+    "count the numbers?"
+)
+
 EXERCISE_5_4 = function(
     "5.4", "start",
     why="Only a result with one element has an obvious gradient to start from, and that gradient is 1.",
@@ -568,8 +639,16 @@ EXERCISE_5_4 = function(
               "the caller did not ask for their sum. For which shapes is only one start possible?"),
         Wrong(always_ones, "M26", "You check the given gradient, but then you start from ones. Who decides how much each "
               "output counts?"),
-        Wrong(broadcasts, "M41", "You stretched a gradient of another shape until it fitted. A single number for three "
-              "outputs may be a mistake of the caller: how would the caller notice it?"),
+        Wrong(broadcasts, "M41", STRETCHED, alike="stretched"),
+        Wrong(broadcasts_plainly, "M41", STRETCHED, alike="stretched"),
+        Wrong(default_first, "M26", "For an output of one number you start from 1, although a gradient was given. Which "
+              "question comes first?"),
+        Wrong(asks_for_truth, "M05", "Your if asks whether the numbers of the gradient are true, and not whether a gradient "
+              "was given. How can you compare it with None?"),
+        Wrong(one_axis_at_most, "M41", COUNTS_AXES, alike="counts axes"),
+        Wrong(one_axis_exactly, "M41", COUNTS_AXES, alike="counts axes"),
+        Wrong(adds_the_sizes, "M41", "You add the sizes of the shape. A (2, 3) output holds six numbers, and one of shape () "
+              "holds one: what has to be done with the sizes?"),
         Wrong(hands_on_anything, "M41", "You return a gradient of a wrong shape. What has to be compared before the pass "
               "starts?"),
         Wrong(empty_shape_only, "M41", "Shape () has a default, but you refused the shape (1, 1). How many numbers does an "
@@ -590,8 +669,8 @@ EXERCISE_5_4 = function(
               "same as '0 was given'? How can you test for None itself?"),
         Wrong(up_to_one, "M25", "An output of shape (0, 2) holds no number at all, and you start a pass from it. How many "
               "numbers must it hold for a default?"),
-        Wrong(counts_numbers_only, "M41", "You accepted a (3, 2) gradient for a (2, 3) output, because both hold six "
-              "numbers. Which number belongs to which output then?"),
+        Wrong(counts_numbers_only, "M41", SIX_NUMBERS, alike="six numbers"),
+        Wrong(reshapes, "M41", SIX_NUMBERS, alike="six numbers"),
     ],
     alternatives=[start_plainly, start_from_sizes],
     hints=[

@@ -103,6 +103,30 @@ def keeps_one(g: Array, shape: Shape) -> Any:
     return g
 
 
+def keeps_the_first(g: Array, shape: Shape) -> Any:
+    while g.ndim > len(shape):
+        g = g[0]
+    for i, n in enumerate(shape):
+        if n == 1:
+            g = g.take([0], axis=i)
+    return g
+
+
+def drops_ones_in_a_loop(g: Array, shape: Shape) -> Any:
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    for i, n in enumerate(shape):
+        if n == 1:
+            g = g.sum(axis=i)
+    return g
+
+
+def from_the_left(g: Array, shape: Shape) -> Any:
+    for i in range(g.ndim):
+        if i >= len(shape) or shape[i] == 1:
+            g = g.sum(axis=i, keepdims=True)
+    return g.reshape(shape)
+
+
 def unchanged(g: Array, shape: Shape) -> Array:
     return g
 
@@ -177,6 +201,10 @@ def counting_places(g: Array, shape: Shape) -> Array:
     return np.bincount(places.ravel(), g.ravel()).reshape(shape)
 
 
+ONE_OF_THEM = (
+    "You take one of the repeated rows or columns and drop the others. Which contributions arrive at the entry?"
+)
+
 EXERCISE_6_1 = function(
     "6.1", "unbroadcast",
     why="Broadcasting copies a number into several places, and its gradient is the sum over the copies.",
@@ -203,8 +231,12 @@ EXERCISE_6_1 = function(
               "the operand not have?"),
         Wrong(everything_everywhere, "M28", "You add up all of g and give the total to every entry. Was each entry used "
               "everywhere, or only in its own column or row?"),
-        Wrong(keeps_one, "M19", "You take one of the repeated rows or columns and drop the others. Which contributions "
-              "arrive at the entry?"),
+        Wrong(keeps_one, "M19", ONE_OF_THEM, alike="one of them"),
+        Wrong(keeps_the_first, "M19", ONE_OF_THEM, alike="one of them"),
+        Wrong(drops_ones_in_a_loop, "M28", "Your sum over an axis of size 1 removes this axis, and the axes after it move. The "
+              "operand still has the axis: which argument of sum keeps it?"),
+        Wrong(from_the_left, "M52", "You lined up the two shapes from the left. Which axis of g belongs to the last axis of "
+              "the operand?"),
         Wrong(unchanged, "M28", "You return g as it is. The operand is smaller than g: how many numbers does its gradient "
               "have?"),
         Wrong(averages_the_stretched, "M28", "You sum over new axes, but you average over those of size 1. Is there a "
@@ -262,6 +294,10 @@ EXERCISE_6_2 = value(
         Wrong([4, 4, 4], "M23", "This counts how often each entry was used. Which upstream gradient arrives from each "
               "use?"),
         Wrong([3.5, 4.0, 3.5], "M19", "This is the last row alone. Three more rows used the same b."),
+        Wrong([0.5, 1.2, 3.0], "M19", "This is the first row alone. Three more rows used the same b."),
+        Wrong([3.9, 6.2, 9.5], "", "These are the sums of the first three rows. How many rows used b?"),
+        Wrong([6.9, 9.0, 10.0], "", "These are the sums of the last three rows. How many rows used b?"),
+        Wrong([1, 1, 1], "M23", "This does not depend on the upstream gradient. What arrives at b[0] from each row?"),
         Wrong([7.4, 12.2, 13.0], "", "Two of the three are right. One number in the second column is negative: what does it "
               "do to the sum?"),
         Wrong([30.6], "M28", "You added everything up to one number. b has three entries, and each is used in its own "
@@ -366,6 +402,34 @@ def divided_by_columns(g: Array, shape: Shape, axis: int | None = None) -> Any:
 
 def divided_twice(g: Array, shape: Shape, axis: int | None = None) -> Any:
     return spread(g, shape, axis) / how_many(shape, axis) ** 2
+
+
+def divided_by_g(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / np.size(g)
+
+
+def divided_by_axes(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / len(shape)
+
+
+def divided_by_sizes(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return spread(g, shape, axis) / (sum(shape) if axis is None else shape[axis])
+
+
+def axis_behind(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return np.broadcast_to(g if axis is None else np.expand_dims(g, -1), shape)
+
+
+def axis_behind_mean(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return axis_behind(g, shape, axis) / how_many(shape, axis)
+
+
+def forward_sum(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return np.sum(g, axis=axis)
+
+
+def forward_mean(g: Array, shape: Shape, axis: int | None = None) -> Any:
+    return np.mean(g, axis=axis)
 
 
 def multiplied(g: Array, shape: Shape, axis: int | None = None) -> Any:
@@ -476,6 +540,16 @@ EXERCISE_6_3 = function(
               "axis. How many numbers went into each mean?", name="mean by columns"),
         Wrong(both(spread, divided_twice), "M30", "Your mean_backward divides twice. If one of four entries changes, does "
               "their mean change a sixteenth as fast?", name="mean divides twice"),
+        Wrong(both(spread, divided_by_g), "M30", "Your mean_backward divides by how many numbers g holds, that is, by the "
+              "number of means. How many numbers went into each mean?", name="mean by g"),
+        Wrong(both(spread, divided_by_axes), "M30", "Your mean_backward divides by the number of axes. How many numbers went "
+              "into each mean?", name="mean by axes"),
+        Wrong(both(spread, divided_by_sizes), "M30", "With axis None your mean_backward divides by the sum of the sizes. How "
+              "many numbers does an array of shape (4, 3) hold?", name="mean by the sum of the sizes"),
+        Wrong(both(axis_behind, axis_behind_mean), "M52", "You put the removed axis back at the end, whatever axis it was. "
+              "What was its place before the sum?", name="axis behind"),
+        Wrong(both(forward_sum, forward_mean), "M22", "You computed a sum or mean of g, as in the forward pass. Every entry of "
+              "x needs a gradient: which operation makes many numbers of few?", name="forward once more"),
         Wrong(both(spread, multiplied), "M30", "Your mean_backward multiplies by the number of entries. Does the mean of "
               "many numbers change faster or slower than one of them?", name="mean multiplies"),
         Wrong(both(spread, zero_is_no_axis), "M30", "With axis 0 you divided by the number of all entries, because 0 counts "
@@ -541,6 +615,10 @@ EXERCISE_6_4 = value(
     title="seven shapes",
     minutes=8,
     wrong=[
+        Wrong([str(shape) for shape in RIGHT_SHAPES], "", "Quotation marks make texts of the shapes. Write the tuples without "
+              "them.", name="texts", when=lambda answer: any(isinstance(shape, str) for shape in answer)),
+        Wrong([12, 3, 4, 1, 4, 12, 12], "", "These are plain numbers. A shape is a tuple with one size for each axis, such as "
+              "(4, 3).", name="sizes", when=lambda answer: all(isinstance(shape, int) for shape in answer)),
         Wrong([(4, 3), 3, (4, 1), (), 4, (4, 3), (2, 1, 6)], "", "(3) is the number 3 in brackets. Look at how the task "
               "writes the shape of b: which character makes it a tuple?", name="a number for a shape",
               when=lambda answer: np.ndim(answer[0]) == 1 and any(type(answer[i]) is int for i in (1, 4))),
