@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from . import lessons, wire, worker
-from .exercise import Exercise, Outside
+from .exercise import Exercise, Lesson, Outside
 from .student import Local, Remote
 from .verdict import Verdict, judge
 from .wire import Failure
@@ -136,8 +136,8 @@ def serve_and_exit(exercise: Exercise, namespace: dict[str, Any], requests: int,
         if exercise.kind in ("function", "program"):
             theirs = exercise.with_engine or lessons.lesson(exercise.lesson).with_engine
             leave_libraries_out(namespace, engine=not theirs)
-        leave_the_answers_out(namespace)
         limit(exercise)
+        leave_the_answers_out(namespace)
         worker.serve(requests, replies, namespace)
     finally:
         os._exit(0)
@@ -156,16 +156,19 @@ def leave_libraries_out(namespace: dict[str, Any], *, engine: bool) -> None:
 
     What is imported or stands in the namespace refuses by name; what was kept elsewhere computes, and gives nothing out.
     """
-    banned = ("torch", "minigrad") if engine else ("torch",)
-    refuse = Refusal(engine)
+    banned = ("torch", "minigrad", *LIKE_THEM) if engine else ("torch", *LIKE_THEM)
+    said = "PyTorch and minigrad are" if engine else "PyTorch is"
+    ask = "write it with Python and numpy" if engine else "minigrad is there"
+    refuse = Refusal(banned, f"{said} switched off while this exercise is checked, as at hand-in: {ask}")
     sys.meta_path.insert(0, refuse)
+    sys.addaudithook(refuse.heard)
     tape: Any = sys.modules["minigrad.tape"]
     for key, module in [(key, module) for key, module in sys.modules.items() if is_of(key, banned)]:
         if isinstance(tensor := getattr(module, "Tensor", None), type):
             for way_out in ("numpy", "item", "tolist", "detach", "backward", "__array__", "__float__"):
                 setattr(tensor, way_out, refuse.function)
         del sys.modules[key]
-    stand_ins = {name: vars(importlib.import_module(name)) for name in banned}
+    stand_ins = {name: vars(importlib.import_module(name)) for name in ("torch", "minigrad") if name in banned}
     if engine:
         tape.choose(type("Refused", (tape.Walk,), {"started": staticmethod(refuse.function)}))
         stand_ins["minigrad"]["course"] = sys.modules[__package__]
@@ -178,21 +181,29 @@ def leave_libraries_out(namespace: dict[str, Any], *, engine: bool) -> None:
 
 def is_of(name: str | None, libraries: tuple[str, ...]) -> bool:
     """True for a module of one of these libraries; the course is no part of the engine."""
-    first, _, rest = (name or "").partition(".")
-    return first in libraries and rest.partition(".")[0] != "course"
+    parts = (name or "").split(".")
+    return ".".join(parts[:3]) in libraries or (parts[0] in libraries and parts[1:2] != ["course"])
+
+
+LIKE_THEM = ("autograd", "jax", "tensorflow", "mygrad", "micrograd", "tinygrad")  # libraries that differentiate
+STARTS = {"subprocess.Popen", "os.system", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "pty.spawn"}
 
 
 class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds modules that can be imported and in which nothing can be used."""
 
-    def __init__(self, engine: bool) -> None:
-        said = "PyTorch and minigrad are" if engine else "PyTorch is"
-        ask = "write it with Python and numpy" if engine else "minigrad is there"
-        self.words = f"{said} switched off while this exercise is checked, as at hand-in: {ask}"
-        self.banned = ("torch", "minigrad") if engine else ("torch",)
+    def __init__(self, banned: tuple[str, ...], words: str) -> None:
+        self.banned, self.words = banned, words
 
     def function(self, *args: Any, **options: Any) -> Any:
         raise RuntimeError(self.words)
+
+    def heard(self, event: str, what: tuple[Any, ...]) -> None:
+        """Python tells of each import and of each program that is started: neither is a way round."""
+        if event == "import" and is_of(what[0], self.banned) and self not in sys.meta_path:
+            raise RuntimeError(self.words)
+        if event in STARTS:
+            raise RuntimeError("No other program can be started while an exercise is checked: the answer is computed here")
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if is_of(name, self.banned) else None
@@ -213,14 +224,21 @@ class Refusal(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def leave_the_answers_out(namespace: dict[str, Any]) -> None:
-    """In the child: the declarations of the exercises, oracles included, cannot be imported, as at hand-in."""
-    home = lessons.__name__
-    for name in [name for name in sys.modules if name == home or name.startswith(home + ".")]:
-        sys.modules[name] = None  # type: ignore[assignment]
-    sys.modules[__package__].lessons = None  # type: ignore[attr-defined]
+    """In the child: the declarations of the exercises, oracles included, cannot be imported, as at hand-in, nor found in
+    what is in memory: this is a copy, and nobody asks it for them."""
+    home = (lessons.__name__,)
+    refuse = Refusal(home, "The answers of the course are not there while an exercise is checked, as at hand-in")
+    sys.meta_path.insert(0, refuse)
+    for name in [name for name in sys.modules if is_of(name, home)]:
+        for thing in vars(sys.modules.pop(name)).values():
+            for each in thing.exercises if isinstance(thing, Lesson) else ():
+                for part in (each, *each.one_of):
+                    for hidden in ("oracle", "probes", "right", "alternatives", "wrong", "worked"):
+                        object.__setattr__(part, hidden, refuse.function if callable(getattr(part, hidden)) else None)
+    importlib.import_module(home[0])
     for name, thing in list(namespace.items()):
-        if isinstance(thing, types.ModuleType) and thing.__name__.startswith(home):
-            namespace[name] = None
+        if isinstance(thing, types.ModuleType) and is_of(thing.__name__, home):
+            namespace[name] = refuse.create_module(thing)
 
 
 def limit(exercise: Exercise) -> None:
